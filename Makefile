@@ -1,0 +1,97 @@
+# Everything to learn is in `make help`. Each target prepares what it needs and says what it installs.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# What is built or fetched once is kept outside the repository and shared by every checkout.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ingestor
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# The pinned tools, named by their version and the Go that built them: a change of either builds anew.
+pinned = $(shell awk '$$1 == "$(1)" {print $$2}' tools/go.mod)-$(shell go env GOVERSION)
+LINT := $(CACHE)/bin/golangci-lint-$(call pinned,github.com/golangci/golangci-lint/v2)
+VULN := $(CACHE)/bin/govulncheck-$(call pinned,golang.org/x/vuln)
+
+# Modules beside the main one, each with tests of its own. `each` runs a command in every one of them.
+MODULES := $(filter-out tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod)))
+each = @for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
+
+# Real definitions and real judges, when they lie beside the checkout; tests that need them are skipped without.
+# Setting a variable, to another folder or to nothing, wins.
+ifneq ($(wildcard ../shared/corpus),)
+export INGESTOR_CORPUS ?= $(abspath ../shared/corpus)
+endif
+ifneq ($(wildcard ../shared/oracle),)
+export INGESTOR_ORACLE ?= $(abspath ../shared/oracle)
+endif
+ifneq ($(INGESTOR_ORACLE),)
+export INGESTOR_ORACLE_DIR := $(CACHE)/oracle
+endif
+
+.PHONY: help run build test lint race bench fmt vuln oracle clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build ingestor-cli and preview the examples
+	bin/ingestor-cli examples/ --recursive --preview
+
+build: ## Build ingestor-cli into bin/
+	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ingestor-cli ./cmd/ingestor-cli
+
+test: lint oracle ## Lint, then run every test
+	go test ./...
+	$(call each,go test ./...)
+
+lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is tidy
+	$(LINT) run ./...
+	go mod tidy -diff
+	$(call each,$(LINT) run ./... && go mod tidy -diff)
+
+race: oracle ## Run every test under the race detector (needs a C compiler)
+	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
+	CGO_ENABLED=1 go test -race ./...
+
+bench: ## Run every benchmark
+	@echo "looking for benchmarks"
+	@pkgs=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./... \
+		| xargs -r grep -l '^func Benchmark' | xargs -r -n1 dirname | sort -u) || true; \
+	if [ -n "$$pkgs" ]; then go test -run '^$$' -bench . -benchmem $$pkgs; else echo "no package has benchmarks"; fi
+	@if [ -d test/bench ]; then go run ./test/bench; fi
+
+fmt: $(LINT) ## Format every Go file
+	$(LINT) fmt
+
+vuln: $(VULN) ## Look for known vulnerabilities (asks the Go vulnerability database over the network)
+	$(VULN) ./...
+	$(call each,$(VULN) ./...)
+
+oracle: ## Prepare the JavaScript judges the tests ask
+ifeq ($(INGESTOR_ORACLE),)
+	@echo "oracle: INGESTOR_ORACLE is not set; tests that ask it are skipped"
+else
+	@mkdir -p $(CACHE)/oracle
+	@exec 9>$(CACHE)/oracle.lock; flock 9; \
+	cp -Ru --no-preserve=mode $(INGESTOR_ORACLE)/. $(CACHE)/oracle; \
+	cd $(CACHE)/oracle; stamp=.installed-$$(sha256sum package-lock.json | cut -c1-16); \
+	if [ ! -e $$stamp ]; then \
+		echo "oracle: installing its npm packages into $(CACHE)/oracle; the first time takes half a minute"; \
+		npm ci --no-audit --no-fund; rm -f .installed-*; touch $$stamp; \
+	fi
+endif
+
+clean: ## Remove what was built here; the tools in the cache stay
+	rm -rf bin coverage.out
+	@echo "kept: $(CACHE)"
+
+$(LINT):
+	@echo "lint: building $(notdir $@) from the versions in tools/go.mod, once; it is a large program and takes minutes"
+	@mkdir -p $(@D)
+	@go -C tools build -o $@.$$$$ github.com/golangci/golangci-lint/v2/cmd/golangci-lint && mv $@.$$$$ $@
+
+$(VULN):
+	@echo "vuln: building $(notdir $@) from the versions in tools/go.mod, once"
+	@mkdir -p $(@D)
+	@go -C tools build -o $@.$$$$ golang.org/x/vuln/cmd/govulncheck && mv $@.$$$$ $@
