@@ -1,0 +1,144 @@
+package tree
+
+import (
+	"unicode/utf8"
+)
+
+// AppendJSON appends n as JSON to dst. With an indent it writes a line for
+// each entry, without one it writes no white space at all. Text is not
+// HTML-escaped.
+func AppendJSON(dst []byte, n *Node, indent string) []byte {
+	return appendJSON(dst, n, indent, 0, false)
+}
+
+// AppendCanonical appends n as JSON without white space and with the keys of
+// every map in order, so that equal values give equal bytes.
+func AppendCanonical(dst []byte, n *Node) []byte {
+	return appendJSON(dst, n, "", 0, true)
+}
+
+func appendJSON(dst []byte, n *Node, indent string, depth int, sorted bool) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	switch n.Kind {
+	case Null:
+		return append(dst, "null"...)
+	case Bool, Int, Float:
+		return append(dst, n.Text...)
+	case String:
+		return appendQuoted(dst, n.Text)
+	case List:
+		if len(n.Items) == 0 {
+			return append(dst, "[]"...)
+		}
+		dst = append(dst, '[')
+		for i, it := range n.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = newline(dst, indent, depth+1)
+			dst = appendJSON(dst, it, indent, depth+1, sorted)
+		}
+		dst = newline(dst, indent, depth)
+		return append(dst, ']')
+	}
+	if len(n.Fields) == 0 {
+		return append(dst, "{}"...)
+	}
+	fields := n.Fields
+	if sorted && !keysSorted(fields) {
+		c := &Node{Fields: append([]Field(nil), fields...)}
+		c.SortKeys()
+		fields = c.Fields
+	}
+	dst = append(dst, '{')
+	for i := range fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = newline(dst, indent, depth+1)
+		dst = appendQuoted(dst, fields[i].Key)
+		dst = append(dst, ':')
+		if indent != "" {
+			dst = append(dst, ' ')
+		}
+		dst = appendJSON(dst, fields[i].Value, indent, depth+1, sorted)
+	}
+	dst = newline(dst, indent, depth)
+	return append(dst, '}')
+}
+
+func keysSorted(fields []Field) bool {
+	for i := 1; i < len(fields); i++ {
+		if fields[i-1].Key > fields[i].Key {
+			return false
+		}
+	}
+	return true
+}
+
+func newline(dst []byte, indent string, depth int) []byte {
+	if indent == "" {
+		return dst
+	}
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, indent...)
+	}
+	return dst
+}
+
+const hex = "0123456789abcdef"
+
+// appendQuoted appends s as a JSON string, which is also a YAML one: what
+// YAML readers do not accept as it stands (C1 controls, line separators, byte
+// order marks) is escaped too.
+func appendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < 0x7f {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			dst = append(dst, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, '\\', 'n')
+			case '\t':
+				dst = append(dst, '\\', 't')
+			case '\r':
+				dst = append(dst, '\\', 'r')
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || !yamlPrintable(r) {
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			start = i + size
+		}
+		i += size
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// yamlPrintable reports whether r, beyond ASCII, may stand in YAML unescaped.
+// All that may not is within the basic plane, so \uXXXX can always say it.
+func yamlPrintable(r rune) bool {
+	switch {
+	case r < 0xA0, r == 0x2028, r == 0x2029, r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,310 @@
+// Package tree holds a document as a value: ordered maps, lists and scalars,
+// each knowing where it was written. It reads YAML and JSON within bounds and
+// writes both in a stable way.
+//
+// A Node that was decoded may be shared by several documents (anchors, parts
+// of a schema that are passed through). Treat nodes you did not make as
+// read-only, and Clone before you change one.
+package tree
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Kind says what a Node is.
+type Kind uint8
+
+// The kinds of Node. Int and Float are told apart only by their text: a float
+// without a fraction is decoded as Int, because no JSON reader can tell them
+// apart and a cluster would not keep the difference.
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	String
+	List
+	Map
+)
+
+// String names the kind the way JSON Schema does.
+func (k Kind) String() string {
+	return [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}[k]
+}
+
+// Pos is a place in a file, counted from 1. The zero Pos means unknown.
+type Pos struct {
+	Line, Column int
+}
+
+// Field is one entry of a Map.
+type Field struct {
+	Key   string
+	Value *Node
+	Pos   Pos
+}
+
+// Node is one value. All methods that read accept a nil Node, which stands
+// for "absent".
+type Node struct {
+	Kind Kind
+	// Plain marks a scalar that was written without quotes.
+	Plain bool
+	// Text is a scalar's canonical text: "true", "12", "0.5", or the string.
+	Text   string
+	Fields []Field
+	Items  []*Node
+	Pos    Pos
+}
+
+// F makes a field.
+func F(key string, value *Node) Field { return Field{Key: key, Value: value} }
+
+// Obj makes a map of the fields whose value is not nil.
+func Obj(fields ...Field) *Node {
+	n := &Node{Kind: Map, Fields: make([]Field, 0, len(fields))}
+	for _, f := range fields {
+		if f.Value != nil {
+			n.Fields = append(n.Fields, f)
+		}
+	}
+	return n
+}
+
+// Arr makes a list.
+func Arr(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
+
+// Str makes a string.
+func Str(s string) *Node { return &Node{Kind: String, Text: s} }
+
+// OptStr makes a string, or nil (absent) for the empty one.
+func OptStr(s string) *Node {
+	if s == "" {
+		return nil
+	}
+	return Str(s)
+}
+
+// Strs makes a list of strings, or nil (absent) for an empty one.
+func Strs(ss []string) *Node {
+	if len(ss) == 0 {
+		return nil
+	}
+	n := &Node{Kind: List, Items: make([]*Node, len(ss))}
+	for i, s := range ss {
+		n.Items[i] = Str(s)
+	}
+	return n
+}
+
+// Number makes an integer.
+func Number(i int64) *Node { return &Node{Kind: Int, Text: strconv.FormatInt(i, 10)} }
+
+// Boolean makes a boolean.
+func Boolean(b bool) *Node { return &Node{Kind: Bool, Text: strconv.FormatBool(b)} }
+
+// Nil makes a null.
+func Nil() *Node { return &Node{} }
+
+// StrMap makes a map of strings in key order, or nil (absent) for an empty one.
+func StrMap(m map[string]string) *Node {
+	if len(m) == 0 {
+		return nil
+	}
+	n := &Node{Kind: Map, Fields: make([]Field, 0, len(m))}
+	for k, v := range m {
+		n.Fields = append(n.Fields, F(k, Str(v)))
+	}
+	n.SortKeys()
+	return n
+}
+
+// IsMap reports whether n is a map.
+func (n *Node) IsMap() bool { return n != nil && n.Kind == Map }
+
+// IsList reports whether n is a list.
+func (n *Node) IsList() bool { return n != nil && n.Kind == List }
+
+// IsString reports whether n is a string.
+func (n *Node) IsString() bool { return n != nil && n.Kind == String }
+
+// IsTrue reports whether n is the boolean true.
+func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "true" }
+
+// IsNull reports whether n is absent or null.
+func (n *Node) IsNull() bool { return n == nil || n.Kind == Null }
+
+// Len counts the entries of a map or list.
+func (n *Node) Len() int {
+	if n == nil {
+		return 0
+	}
+	return len(n.Fields) + len(n.Items)
+}
+
+// Str returns the text of a string, and "" for anything else.
+func (n *Node) Str() string {
+	if n == nil || n.Kind != String {
+		return ""
+	}
+	return n.Text
+}
+
+// Scalar returns the text of any scalar, and "" for anything else.
+func (n *Node) Scalar() string {
+	if n == nil || n.Kind == List || n.Kind == Map {
+		return ""
+	}
+	return n.Text
+}
+
+// At returns where n was written; the zero Pos when n is absent.
+func (n *Node) At() Pos {
+	if n == nil {
+		return Pos{}
+	}
+	return n.Pos
+}
+
+// Field returns the entry named key, or nil.
+func (n *Node) Field(key string) *Field {
+	if n == nil || n.Kind != Map {
+		return nil
+	}
+	for i := range n.Fields {
+		if n.Fields[i].Key == key {
+			return &n.Fields[i]
+		}
+	}
+	return nil
+}
+
+// Has reports whether n is a map with an entry named key, null included.
+func (n *Node) Has(key string) bool { return n.Field(key) != nil }
+
+// Get follows keys through nested maps and returns what is there, or nil.
+func (n *Node) Get(keys ...string) *Node {
+	for _, k := range keys {
+		f := n.Field(k)
+		if f == nil {
+			return nil
+		}
+		n = f.Value
+	}
+	return n
+}
+
+// List returns the items of a list, and nothing for anything else.
+func (n *Node) List() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// Strings returns the strings in a list, leaving out whatever is not one.
+func (n *Node) Strings() []string {
+	var out []string
+	for _, it := range n.List() {
+		if it.IsString() {
+			out = append(out, it.Text)
+		}
+	}
+	return out
+}
+
+// StringMap returns the entries of a map whose value is a string.
+func (n *Node) StringMap() map[string]string {
+	if n == nil || len(n.Fields) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(n.Fields))
+	for _, f := range n.Fields {
+		if f.Value.IsString() {
+			out[f.Key] = f.Value.Text
+		}
+	}
+	return out
+}
+
+// Set puts value under key, in place if the key is there, else at the end.
+// A nil value removes the key.
+func (n *Node) Set(key string, value *Node) {
+	if value == nil {
+		n.Delete(key)
+		return
+	}
+	if f := n.Field(key); f != nil {
+		f.Value = value
+		return
+	}
+	n.Kind = Map
+	n.Fields = append(n.Fields, F(key, value))
+}
+
+// Delete removes key.
+func (n *Node) Delete(key string) {
+	n.Fields = slices.DeleteFunc(n.Fields, func(f Field) bool { return f.Key == key })
+}
+
+// SortKeys puts the entries of this one map in key order.
+func (n *Node) SortKeys() {
+	slices.SortStableFunc(n.Fields, func(a, b Field) int {
+		switch {
+		case a.Key < b.Key:
+			return -1
+		case a.Key > b.Key:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Clone returns a copy that shares nothing with n.
+func (n *Node) Clone() *Node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	if n.Fields != nil {
+		c.Fields = make([]Field, len(n.Fields))
+		for i, f := range n.Fields {
+			c.Fields[i] = Field{Key: f.Key, Value: f.Value.Clone(), Pos: f.Pos}
+		}
+	}
+	if n.Items != nil {
+		c.Items = make([]*Node, len(n.Items))
+		for i, it := range n.Items {
+			c.Items[i] = it.Clone()
+		}
+	}
+	return &c
+}
+
+// Equal reports whether n and o are the same JSON value: positions and the
+// order of keys do not count. It makes nodes comparable with go-cmp.
+func (n *Node) Equal(o *Node) bool {
+	if n == nil || o == nil {
+		return n == o
+	}
+	if n.Kind != o.Kind || n.Text != o.Text || len(n.Fields) != len(o.Fields) || len(n.Items) != len(o.Items) {
+		return false
+	}
+	for i, f := range n.Fields {
+		// The same order on both sides is the usual case.
+		other := &o.Fields[i]
+		if other.Key != f.Key {
+			other = o.Field(f.Key)
+		}
+		if other == nil || !f.Value.Equal(other.Value) {
+			return false
+		}
+	}
+	for i, it := range n.Items {
+		if !it.Equal(o.Items[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,45 @@
+package tree
+
+// Sorted returns n with the keys of every map in order: n itself if they are,
+// else a copy. A cluster does not keep the order of keys, so whatever is
+// passed through from a document must not depend on it.
+func (n *Node) Sorted() *Node {
+	if n == nil || sortedDeep(n) {
+		return n
+	}
+	c := *n
+	if n.Fields != nil {
+		c.Fields = append([]Field(nil), n.Fields...)
+		for i := range c.Fields {
+			c.Fields[i].Value = c.Fields[i].Value.Sorted()
+		}
+		c.SortKeys()
+	}
+	if n.Items != nil {
+		c.Items = make([]*Node, len(n.Items))
+		for i, it := range n.Items {
+			c.Items[i] = it.Sorted()
+		}
+	}
+	return &c
+}
+
+func sortedDeep(n *Node) bool {
+	if n.Kind != Map && n.Kind != List {
+		return true
+	}
+	if !keysSorted(n.Fields) {
+		return false
+	}
+	for i := range n.Fields {
+		if !sortedDeep(n.Fields[i].Value) {
+			return false
+		}
+	}
+	for _, it := range n.Items {
+		if !sortedDeep(it) {
+			return false
+		}
+	}
+	return true
+}

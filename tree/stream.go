@@ -1,0 +1,228 @@
+package tree
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits bound what decoding accepts. A zero field means its default.
+type Limits struct {
+	// Bytes is the most one document may hold. Default 16 MiB.
+	Bytes int
+	// Depth is how deep maps and lists may be nested. Default 100.
+	Depth int
+	// Aliased is how many nodes aliases may add to a document. Default 200,000.
+	Aliased int
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Bytes == 0 {
+		l.Bytes = 16 << 20
+	}
+	if l.Depth == 0 {
+		l.Depth = 100
+	}
+	if l.Aliased == 0 {
+		l.Aliased = 200_000
+	}
+	return l
+}
+
+// Error is a document that cannot be read: where, why, and the way out.
+type Error struct {
+	Pos  Pos
+	Msg  string
+	Hint string
+}
+
+// Error returns the message with its place.
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg)
+}
+
+// Decode reads the documents of a stream of YAML (documents separated by
+// ---), JSON, or JSON values one after the other, and calls yield for each
+// with either its root or the error that spoilt it. Empty documents are passed
+// over. A bad document does not keep the next ones from being read. Decoding
+// stops when yield returns false. The returned error is the reader's own.
+func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
+	s := splitter{in: bufio.NewReaderSize(r, 64<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
+	return s.run()
+}
+
+// DecodeBytes is Decode for bytes at hand, with the default limits: it
+// returns the documents read and the errors of those that were not.
+func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
+	_ = Decode(bytes.NewReader(data), Limits{}, func(n *Node, err *Error) bool {
+		if err != nil {
+			errs = append(errs, err)
+			return true
+		}
+		docs = append(docs, n)
+		return true
+	})
+	return docs, errs
+}
+
+// splitter cuts a stream into documents without parsing them, so that one
+// document's mistake, or its size, stays its own.
+type splitter struct {
+	in      *bufio.Reader
+	limits  Limits
+	yield   func(*Node, *Error) bool
+	line    int // the line being read
+	start   int // the line on which the document began
+	doc     []byte
+	tooBig  bool
+	stopped bool
+}
+
+func (s *splitter) run() error {
+	lineStart := true
+	for first := true; !s.stopped; first = false {
+		chunk, err := s.in.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if first {
+			if msg := notUTF8(chunk); msg != "" {
+				s.yield(nil, &Error{Pos: Pos{1, 1}, Msg: msg, Hint: "save the file as UTF-8"})
+				return nil
+			}
+			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
+		}
+		if lineStart {
+			s.boundary(&chunk)
+		}
+		if len(s.doc)+len(chunk) > s.limits.Bytes {
+			s.tooBig = true
+		}
+		if !s.tooBig {
+			s.doc = append(s.doc, chunk...)
+		}
+		if errors.Is(err, io.EOF) {
+			s.flush()
+			return nil
+		}
+		if lineStart = err == nil; lineStart {
+			s.line++
+		}
+	}
+	return nil
+}
+
+// boundary ends the current document if the line that begins with chunk is a
+// marker or the start of another JSON value.
+func (s *splitter) boundary(chunk *[]byte) {
+	switch {
+	case isMarker(*chunk, "---"):
+		// Directives and comments before the marker belong to what follows.
+		if !onlyPreamble(s.doc) {
+			s.flush()
+		}
+	case isMarker(*chunk, "..."):
+		s.flush()
+		*chunk = nil
+		s.start = s.line + 1
+	case len(*chunk) > 0 && (*chunk)[0] == '{' && endsJSON(s.doc):
+		s.flush()
+	}
+}
+
+func (s *splitter) flush() {
+	if s.stopped {
+		return
+	}
+	doc, line := s.doc, s.start
+	s.doc, s.start = nil, s.line
+	if s.tooBig {
+		s.tooBig = false
+		s.stopped = !s.yield(nil, &Error{
+			Pos:  Pos{line, 1},
+			Msg:  fmt.Sprintf("document is larger than %d MiB", s.limits.Bytes>>20),
+			Hint: "split it into several documents",
+		})
+		return
+	}
+	s.stopped = !decodeDocument(doc, line, s.limits, s.yield)
+}
+
+func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) bool {
+	text := bytes.TrimLeft(doc, " \t\r\n")
+	if len(text) == 0 {
+		return true
+	}
+	if text[0] == '{' || text[0] == '[' {
+		nodes, err := decodeJSON(doc, line, limits)
+		if err == nil {
+			for _, n := range nodes {
+				if !yield(n, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		// A bound or a duplicate key is a verdict. Anything else may be
+		// YAML's flow style, which only looks like JSON.
+		var verdict *Error
+		if errors.As(err, &verdict) {
+			return yield(nil, verdict)
+		}
+	}
+	n, err := decodeYAML(doc, line, limits)
+	if err != nil {
+		return yield(nil, err)
+	}
+	if n == nil {
+		return true
+	}
+	return yield(n, nil)
+}
+
+// isMarker reports whether line is the document marker, alone or followed by
+// white space. YAML allows it nowhere else at the start of a line, not even
+// inside quotes.
+func isMarker(line []byte, marker string) bool {
+	if !bytes.HasPrefix(line, []byte(marker)) {
+		return false
+	}
+	rest := line[len(marker):]
+	return len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r'
+}
+
+// onlyPreamble reports whether doc holds directives, comments and blank lines
+// only, with at least one directive.
+func onlyPreamble(doc []byte) bool {
+	directive := false
+	for line := range bytes.SplitSeq(doc, []byte("\n")) {
+		switch {
+		case bytes.HasPrefix(line, []byte("%")):
+			directive = true
+		case len(bytes.TrimSpace(line)) == 0, bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")):
+		default:
+			return false
+		}
+	}
+	return directive
+}
+
+// endsJSON reports whether doc is JSON that is complete.
+func endsJSON(doc []byte) bool {
+	t := bytes.TrimSpace(doc)
+	return len(t) > 1 && t[0] == '{' && t[len(t)-1] == '}' && json.Valid(t)
+}
+
+// notUTF8 says what is wrong with text that begins like another encoding.
+func notUTF8(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}), bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
+		return "file is UTF-16, not UTF-8"
+	case bytes.IndexByte(b, 0) >= 0:
+		return "file is not text: it contains a zero byte"
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+package tree
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendYAML appends n as a block of YAML, without a document marker. Strings
+// are written plain where every YAML reader, old or new, takes them for the
+// same string; over several lines as a literal block; else in double quotes.
+func AppendYAML(dst []byte, n *Node) []byte {
+	if inline(n) {
+		dst = appendYAMLScalar(dst, n, 0)
+		return append(dst, '\n')
+	}
+	return appendBlock(dst, n, 0, false)
+}
+
+// inline reports whether n stands on the line of its key.
+func inline(n *Node) bool { return n.Len() == 0 }
+
+// appendBlock appends a map or list that has entries, each on a line of its
+// own. With hanging set the first entry continues the current line ("- a: 1").
+func appendBlock(dst []byte, n *Node, depth int, hanging bool) []byte {
+	if n.Kind == List {
+		for i, it := range n.Items {
+			if i > 0 || !hanging {
+				dst = spaces(dst, depth)
+			}
+			dst = append(dst, '-', ' ')
+			if inline(it) {
+				dst = appendYAMLScalar(dst, it, depth+1)
+				dst = append(dst, '\n')
+				continue
+			}
+			dst = appendBlock(dst, it, depth+1, true)
+		}
+		return dst
+	}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if i > 0 || !hanging {
+			dst = spaces(dst, depth)
+		}
+		dst = appendKey(dst, f.Key, depth)
+		if inline(f.Value) {
+			dst = append(dst, ' ')
+			dst = appendYAMLScalar(dst, f.Value, depth+1)
+			dst = append(dst, '\n')
+			continue
+		}
+		dst = append(dst, '\n')
+		dst = appendBlock(dst, f.Value, depth+1, false)
+	}
+	return dst
+}
+
+func spaces(dst []byte, depth int) []byte {
+	for range depth {
+		dst = append(dst, ' ', ' ')
+	}
+	return dst
+}
+
+// longKey is well below where YAML readers stop looking for a key's colon.
+const longKey = 1000
+
+func appendKey(dst []byte, key string, depth int) []byte {
+	switch {
+	case len(key) > longKey:
+		// A key this long must be announced, its value follows on a new line.
+		dst = append(dst, '?', ' ')
+		dst = appendQuoted(dst, key)
+		dst = append(dst, '\n')
+		dst = spaces(dst, depth)
+	case plainSafe(key):
+		dst = append(dst, key...)
+	default:
+		dst = appendQuoted(dst, key)
+	}
+	return append(dst, ':')
+}
+
+func appendYAMLScalar(dst []byte, n *Node, depth int) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	switch n.Kind {
+	case Null:
+		return append(dst, "null"...)
+	case Bool, Int, Float:
+		return append(dst, n.Text...)
+	case List:
+		return append(dst, "[]"...)
+	case Map:
+		return append(dst, "{}"...)
+	}
+	if plainSafe(n.Text) {
+		return append(dst, n.Text...)
+	}
+	if literalSafe(n.Text) {
+		return appendLiteral(dst, n.Text, depth)
+	}
+	return appendQuoted(dst, n.Text)
+}
+
+// appendLiteral appends s as a literal block: every line as it is.
+func appendLiteral(dst []byte, s string, depth int) []byte {
+	dst = append(dst, '|')
+	body := strings.TrimRight(s, "\n")
+	switch len(s) - len(body) {
+	case 0:
+		dst = append(dst, '-')
+	case 1:
+	default:
+		dst = append(dst, '+')
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		dst = append(dst, '\n')
+		if line != "" {
+			dst = spaces(dst, depth)
+			dst = append(dst, line...)
+		}
+	}
+	return dst
+}
+
+// literalSafe reports whether s is text of several lines that a literal block
+// gives back exactly.
+func literalSafe(s string) bool {
+	if strings.IndexByte(s, '\n') <= 0 || s[0] == ' ' {
+		return false
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < 0x20 && c != '\n' || c == 0x7f {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || !yamlPrintable(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// plainByte marks the ASCII bytes that may stand anywhere in a plain scalar.
+// Colon, hash and white space depend on their neighbours; see plainSafe.
+var plainByte = func() (t [128]bool) {
+	for c := byte('!'); c <= '~'; c++ {
+		t[c] = true
+	}
+	t[':'], t['#'] = false, false
+	return t
+}()
+
+// plainSafe reports whether s may be written without quotes.
+func plainSafe(s string) bool {
+	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
+		return false
+	}
+	switch s[0] {
+	case '-', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '=', '<', '~', '.', '+':
+		return false
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c < utf8.RuneSelf && plainByte[c]:
+			i++
+		case c == ' ':
+			if s[i+1] == '#' {
+				return false
+			}
+			i++
+		case c == ':':
+			if s[i+1] == ' ' {
+				return false
+			}
+			i++
+		case c == '#':
+			i++
+		case c < utf8.RuneSelf:
+			return false
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 || !yamlPrintable(r) {
+				return false
+			}
+			i += size
+		}
+	}
+	return !looksTyped(s)
+}
+
+// looksTyped reports whether some YAML reader would take s for a number, a
+// boolean, a null or a time. Everything that begins with a digit counts
+// unless a letter no number has makes it plainly a word.
+func looksTyped(s string) bool {
+	c := s[0]
+	if c >= '0' && c <= '9' {
+		return !strings.ContainsAny(s, "ghijklmnpqrsuvwyzGHIJKLMNOPQRSUVWYZ/ ") || strings.ContainsAny(s, ":") || isTimeLike(s)
+	}
+	if len(s) > 5 {
+		return false
+	}
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf":
+		return true
+	}
+	return false
+}
+
+// isTimeLike reports whether s begins like a date: four digits and a dash.
+func isTimeLike(s string) bool {
+	return len(s) > 4 && s[4] == '-' && strings.Trim(s[:4], "0123456789") == ""
+}

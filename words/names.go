@@ -1,0 +1,74 @@
+package words
+
+// API groups and versions of what is read and written.
+const (
+	GroupExtensions = "apiextensions.composer.io"
+
+	DefinitionV1      = GroupExtensions + "/v1"
+	DefinitionV1beta1 = GroupExtensions + "/v1beta1"
+	DefinitionV2      = GroupExtensions + "/v2"
+
+	EntityVersion   = "portal.io/v1alpha1"
+	TemplateVersion = "scaffolder.portal.io/v1beta3"
+)
+
+// Labels on definitions, workloads and entities.
+const (
+	LabelIngest       = "example.dev/ingest"
+	LabelVersion      = "example.dev/version"
+	LabelGenerateForm = "vendor.portal.io/generate-form"
+	LabelTemplateType = "portal.io/template-type"
+	LabelClusterID    = "portal.io/cluster-id"
+)
+
+// Annotations on definitions.
+const (
+	AnnotationTitle            = "portal.io/template-title"
+	AnnotationDescription      = "portal.io/template-description"
+	AnnotationOwner            = "portal.io/owner"
+	AnnotationSystem           = "portal.io/system"
+	AnnotationTags             = "portal.io/template-tags"
+	AnnotationDefaultNamespace = "portal.io/default-namespace"
+	AnnotationAPIVersion       = "portal.io/api-version"
+	AnnotationAPIKind          = "portal.io/api-kind"
+	AnnotationGitOpsRepo       = "portal.io/gitops-repo"
+	AnnotationGitOpsPath       = "portal.io/gitops-path"
+	AnnotationPlainDescription = "portal.io/description"
+	AnnotationTemplate         = "portal.io/template"
+	AnnotationWizard           = "portal.io/wizard"
+	AnnotationSteps            = "portal.io/steps"
+)
+
+// Annotations on generated entities.
+const (
+	AnnotationXRDName          = "composer.io/xrd-name"
+	AnnotationXRDVersion       = "composer.io/xrd-version"
+	AnnotationCompositionRef   = "composer.io/composition-ref"
+	AnnotationSourceLocation   = "portal.io/source-location"
+	AnnotationManagedBy        = "portal.io/managed-by-location"
+	AnnotationManagedByOrigin  = "portal.io/managed-by-origin-location"
+	AnnotationDiscoveredAt     = "portal.io/discovered-at"
+	AnnotationDiscoveredFrom   = "portal.io/discovered-from"
+	AnnotationTemplateOrigin   = "scaffolder.portal.io/template-origin"
+	AnnotationTemplateVersion  = "scaffolder.portal.io/template-version"
+	AnnotationXRName           = "composer.vendor.io/xr-name"
+	AnnotationXRAPIVersion     = "composer.vendor.io/xr-apiversion"
+	AnnotationXRKind           = "composer.vendor.io/xr-kind"
+	AnnotationClusterID        = "portal.io/cluster-id"
+	AnnotationClusterNamespace = "portal.io/cluster-namespace"
+)
+
+// Values that are written.
+const (
+	TypeXRD         = "composer-xrd"
+	TypeResource    = "composer-resource"
+	TypeComposition = "composer-composition"
+	TypeXR          = "composer-xr"
+
+	TagComposer    = "composer"
+	TagSource      = "source:composer-ingestor"
+	OriginIngestor = "composer-ingestor"
+
+	ActionApply         = "cluster:apply"
+	ActionChangeRequest = "publish:change-request"
+)

@@ -1,0 +1,224 @@
+// Package words is the vocabulary. The contract speaks of portal, composer and
+// orchestrator; the products people run call the same things Backstage,
+// Crossplane and Kubernetes. The difference is only in identifiers, and all of
+// it stands in the table of this package.
+//
+// The engine thinks in the contract's words. In translates what arrives, Out
+// what leaves. Both look at identifiers only, never at text or schemas.
+package words
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Vocabulary is one of the two ways to say the same thing.
+type Vocabulary uint8
+
+// The vocabularies.
+const (
+	// Portal is the contract's own vocabulary.
+	Portal Vocabulary = iota
+	// Upstream is that of Backstage, Crossplane and Kubernetes.
+	Upstream
+)
+
+// String names the vocabulary as flags and configuration do.
+func (v Vocabulary) String() string { return [...]string{"portal", "upstream"}[v] }
+
+// Choice is how a user chooses the vocabulary of what is written.
+type Choice struct {
+	// Fixed, when not nil, is the vocabulary for everything. Nil means auto:
+	// each definition's entities speak as the definition does.
+	Fixed *Vocabulary
+}
+
+// ParseChoice reads auto, portal or upstream.
+func ParseChoice(s string) (Choice, error) {
+	p, u := Portal, Upstream
+	switch s {
+	case "auto", "":
+		return Choice{}, nil
+	case p.String():
+		return Choice{Fixed: &p}, nil
+	case u.String():
+		return Choice{Fixed: &u}, nil
+	}
+	return Choice{}, fmt.Errorf("cannot use words %q: want auto, portal or upstream", s)
+}
+
+// For returns the vocabulary for what is made of an object that speaks found.
+func (c Choice) For(found Vocabulary) Vocabulary {
+	if c.Fixed != nil {
+		return *c.Fixed
+	}
+	return found
+}
+
+// Of returns the vocabulary an apiVersion is written in: Upstream if one of
+// its groups is, else Portal.
+func Of(apiVersion string) Vocabulary {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	for _, r := range table {
+		if r.place == Group && r.upstream == group {
+			return Upstream
+		}
+	}
+	return Portal
+}
+
+// Place is where an identifier stands; the same word can mean different
+// things in different places.
+type Place uint8
+
+// The places of identifiers.
+const (
+	// Group is an API group, the part of an apiVersion before the slash.
+	Group Place = iota
+	// Key is the key of an annotation or label.
+	Key
+	// Type is spec.type of an entity.
+	Type
+	// Tag is an entry of metadata.tags.
+	Tag
+	// Origin is the producer named in the template-origin annotation.
+	Origin
+	// Action is the action of a template's step.
+	Action
+	// Root is a top-level key of the configuration.
+	Root
+	// Path is the start of an HTTP path.
+	Path
+	// Body is a key of an HTTP body.
+	Body
+)
+
+type row struct {
+	place            Place
+	portal, upstream string
+	// prefix says that the words are the beginning of the identifier.
+	prefix bool
+}
+
+// table is the whole difference. The first row that fits counts, so exact
+// identifiers stand before the prefixes they share.
+var table = []row{
+	{Group, "apiextensions.composer.io", "apiextensions.crossplane.io", false},
+	{Group, "scaffolder.portal.io", "scaffolder.backstage.io", false},
+	{Group, "portal.io", "backstage.io", false},
+
+	{Key, "portal.io/cluster-id", "backstage.io/kubernetes-id", false},
+	{Key, "portal.io/cluster-namespace", "backstage.io/kubernetes-namespace", false},
+	{Key, "composer.io/", "crossplane.io/", true},
+	{Key, "portal.io/", "backstage.io/", true},
+	{Key, "scaffolder.portal.io/", "scaffolder.backstage.io/", true},
+	{Key, "vendor.portal.io/", "terasky.backstage.io/", true},
+	{Key, "composer.vendor.io/", "crossplane.terasky.io/", true},
+	{Key, "example.dev/", "openportal.dev/", true},
+
+	{Type, TypeXRD, "crossplane-xrd", false},
+	{Type, TypeResource, "crossplane-resource", false},
+	{Type, TypeComposition, "crossplane-composition", false},
+	{Type, TypeXR, "crossplane-xr", false},
+
+	{Tag, TagComposer, "crossplane", false},
+	{Tag, TagSource, "source:crossplane-ingestor", false},
+	{Origin, OriginIngestor, "crossplane-ingestor", false},
+
+	{Action, ActionApply, "kubernetes:apply", false},
+
+	{Root, "composerIngestor", "crossplaneIngestor", false},
+	{Root, "clusterIngestor", "kubernetesIngestor", false},
+	{Root, "orchestrator", "kubernetes", false},
+
+	{Path, "/api/composer-ingestor/", "/api/crossplane-ingestor/", true},
+	{Path, "/api/orchestrator/", "/api/kubernetes/", true},
+
+	{Body, "portalIdentity", "backstageIdentity", false},
+}
+
+// In translates an identifier found at a place into the contract's words.
+// What is not in the table, and what is in the contract's words already, is
+// returned as it is.
+func In(p Place, s string) string {
+	for i := range table {
+		r := &table[i]
+		if r.place != p {
+			continue
+		}
+		if s == r.upstream {
+			return r.portal
+		}
+		if r.prefix && strings.HasPrefix(s, r.upstream) {
+			return r.portal + s[len(r.upstream):]
+		}
+	}
+	return s
+}
+
+// Out translates an identifier from the contract's words into v's.
+func (v Vocabulary) Out(p Place, s string) string {
+	if v == Portal {
+		return s
+	}
+	for i := range table {
+		r := &table[i]
+		if r.place != p {
+			continue
+		}
+		if s == r.portal {
+			return r.upstream
+		}
+		if r.prefix && strings.HasPrefix(s, r.portal) {
+			return r.upstream + s[len(r.portal):]
+		}
+	}
+	return s
+}
+
+// APIVersionIn translates the group of an apiVersion into the contract's words.
+func APIVersionIn(s string) string {
+	group, version, ok := strings.Cut(s, "/")
+	if !ok {
+		return s
+	}
+	return In(Group, group) + "/" + version
+}
+
+// APIVersionOut translates the group of an apiVersion into v's words.
+func (v Vocabulary) APIVersionOut(s string) string {
+	group, version, ok := strings.Cut(s, "/")
+	if !ok || v == Portal {
+		return s
+	}
+	return v.Out(Group, group) + "/" + version
+}
+
+// KeysIn translates the keys of annotations or labels. If both spellings of a
+// key are given, the contract's own wins.
+func KeysIn(m map[string]string) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		key := In(Key, k)
+		if _, own := m[key]; own && key != k {
+			continue
+		}
+		out[key] = v
+	}
+	return out
+}
+
+// KeysOut translates the keys of annotations or labels into v's words.
+func (v Vocabulary) KeysOut(m map[string]string) map[string]string {
+	if v == Portal || len(m) == 0 {
+		return m
+	}
+	out := make(map[string]string, len(m))
+	for k, val := range m {
+		out[v.Out(Key, k)] = val
+	}
+	return out
+}

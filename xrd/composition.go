@@ -1,0 +1,108 @@
+package xrd
+
+import (
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// KindComposition is the kind of a Composition.
+const KindComposition = "Composition"
+
+// The modes of a Composition.
+const (
+	ModeResources = "Resources"
+	ModePipeline  = "Pipeline"
+)
+
+// Composition says how composites of a kind are made.
+type Composition struct {
+	Object
+
+	// TypeAPIVersion and TypeKind name the composite it is for.
+	TypeAPIVersion string
+	TypeKind       string
+	Mode           string
+	// Resources are the names of the resources it lists (mode Resources).
+	Resources []string
+	// Steps are the functions it calls in order (mode Pipeline).
+	Steps []Step
+}
+
+// Step is one step of a pipeline.
+type Step struct {
+	Name, Function string
+}
+
+// NewComposition reads a Composition.
+func NewComposition(n *tree.Node, origin Origin) *Composition {
+	spec := n.Get("spec")
+	c := &Composition{
+		Object:         newObject(n, origin),
+		TypeAPIVersion: spec.Get("compositeTypeRef", "apiVersion").Str(),
+		TypeKind:       spec.Get("compositeTypeRef", "kind").Str(),
+		Mode:           spec.Get("mode").Str(),
+	}
+	for _, s := range spec.Get("pipeline").List() {
+		c.Steps = append(c.Steps, Step{Name: s.Get("step").Str(), Function: s.Get("functionRef", "name").Str()})
+	}
+	for _, r := range spec.Get("resources").List() {
+		name := r.Get("name").Str()
+		if name == "" {
+			name = r.Get("base", "kind").Str()
+		}
+		c.Resources = append(c.Resources, name)
+	}
+	if c.Mode == "" {
+		c.Mode = ModeResources
+		if len(c.Steps) > 0 {
+			c.Mode = ModePipeline
+		}
+	}
+	return c
+}
+
+// For reports whether the Composition is for composites of d.
+func (c *Composition) For(d *Definition) bool {
+	return c.TypeKind != "" && c.TypeKind == d.Names.Kind && groupOf(c.TypeAPIVersion) == d.Group
+}
+
+// Composite is a composite resource or a claim.
+type Composite struct {
+	Object
+
+	// Claim reports whether it is a claim.
+	Claim bool
+	// Composition is the name of the Composition it uses, if it says.
+	Composition string
+	// Conditions are the types of its status conditions with their status.
+	Conditions map[string]string
+}
+
+// NewComposite makes a composite of d from o. It returns nil if o is neither
+// a composite nor a claim of d.
+func NewComposite(o *Object, d *Definition) *Composite {
+	if d.Group == "" || o.Group() != words.In(words.Group, d.Group) && o.Group() != d.Group {
+		return nil
+	}
+	claim := d.Claim.Kind != "" && o.Kind == d.Claim.Kind
+	if !claim && o.Kind != d.Names.Kind {
+		return nil
+	}
+	spec := o.Node.Get("spec")
+	c := &Composite{Object: *o, Claim: claim}
+	c.Composition = spec.Get("compositionRef", "name").Str()
+	if c.Composition == "" {
+		c.Composition = spec.Get("crossplane", "compositionRef", "name").Str()
+	}
+	for _, cond := range o.Node.Get("status", "conditions").List() {
+		t := cond.Get("type").Str()
+		if t == "" {
+			continue
+		}
+		if c.Conditions == nil {
+			c.Conditions = map[string]string{}
+		}
+		c.Conditions[t] = cond.Get("status").Str()
+	}
+	return c
+}

@@ -1,0 +1,182 @@
+package xrd
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// KindDefinition is the kind of a definition.
+const KindDefinition = "CompositeResourceDefinition"
+
+// Scope says where composite resources live.
+type Scope string
+
+// The scopes.
+const (
+	ScopeNamespaced    Scope = "Namespaced"
+	ScopeCluster       Scope = "Cluster"
+	ScopeLegacyCluster Scope = "LegacyCluster"
+)
+
+// Definition is a composite resource definition.
+type Definition struct {
+	Object
+
+	Group  string
+	Names  Names
+	Claim  Names // zero if the definition offers no claim
+	Scope  Scope
+	Served []*Version // highest first
+	// Versions are all versions, in the order of the document.
+	Versions []*Version
+
+	DefaultComposition   string
+	EnforcedComposition  string
+	DefaultUpdatePolicy  string
+	DefaultDeletePolicy  string
+	ConnectionSecretKeys []string
+}
+
+// Names are the names of a kind.
+type Names struct {
+	Kind, Plural, Singular string
+}
+
+// Version is one version of a definition.
+type Version struct {
+	Name               string
+	Served             bool
+	Referenceable      bool
+	Deprecated         bool
+	DeprecationWarning string
+	// Schema is the OpenAPI schema of the whole object; nil if there is none.
+	Schema *tree.Node
+	Node   *tree.Node
+}
+
+// Target is the kind a developer creates: the claim if there is one, else
+// the composite itself.
+type Target struct {
+	Names
+	Namespaced bool
+	Claim      bool
+}
+
+// NewDefinition reads a definition. It takes what it finds; nothing that is
+// missing or of the wrong type makes it fail.
+func NewDefinition(n *tree.Node, origin Origin) *Definition {
+	d := &Definition{Object: newObject(n, origin)}
+	spec := n.Get("spec")
+	d.Group = spec.Get("group").Str()
+	d.Names = readNames(spec.Get("names"))
+	d.Claim = readNames(spec.Get("claimNames"))
+	d.Scope = Scope(spec.Get("scope").Str())
+	if d.Scope == "" {
+		d.Scope = ScopeLegacyCluster
+		if d.APIVersion == words.DefinitionV2 {
+			d.Scope = ScopeNamespaced
+		}
+	}
+	d.DefaultComposition = spec.Get("defaultCompositionRef", "name").Str()
+	d.EnforcedComposition = spec.Get("enforcedCompositionRef", "name").Str()
+	d.DefaultUpdatePolicy = spec.Get("defaultCompositionUpdatePolicy").Str()
+	d.DefaultDeletePolicy = spec.Get("defaultCompositeDeletePolicy").Str()
+	d.ConnectionSecretKeys = spec.Get("connectionSecretKeys").Strings()
+	for _, v := range spec.Get("versions").List() {
+		if v.IsMap() {
+			d.Versions = append(d.Versions, readVersion(v))
+		}
+	}
+	d.settleName()
+	d.settleServed()
+	return d
+}
+
+func readNames(n *tree.Node) Names {
+	return Names{Kind: n.Get("kind").Str(), Plural: n.Get("plural").Str(), Singular: n.Get("singular").Str()}
+}
+
+func readVersion(n *tree.Node) *Version {
+	v := &Version{
+		Name:               n.Get("name").Str(),
+		Referenceable:      n.Get("referenceable").IsTrue(),
+		Deprecated:         n.Get("deprecated").IsTrue(),
+		DeprecationWarning: n.Get("deprecationWarning").Str(),
+		Schema:             n.Get("schema", "openAPIV3Schema"),
+		Node:               n,
+	}
+	// A version that does not say is served.
+	v.Served = !n.Has("served") || n.Get("served").IsTrue()
+	if !v.Schema.IsMap() {
+		v.Schema = nil
+	}
+	return v
+}
+
+// settleName fills in the name of a definition that has none from the parts
+// it is always made of.
+func (d *Definition) settleName() {
+	if d.Name == "" && d.Names.Plural != "" && d.Group != "" {
+		d.Name = d.Names.Plural + "." + d.Group
+	}
+}
+
+func (d *Definition) settleServed() {
+	for _, v := range d.Versions {
+		if v.Served && v.Name != "" {
+			d.Served = append(d.Served, v)
+		}
+	}
+	slices.SortStableFunc(d.Served, func(a, b *Version) int { return CompareVersions(b.Name, a.Name) })
+}
+
+// Preferred returns the version a single template is made for: the
+// referenceable one if it is served, else the highest served; nil if none is.
+func (d *Definition) Preferred() *Version {
+	for _, v := range d.Served {
+		if v.Referenceable {
+			return v
+		}
+	}
+	if len(d.Served) == 0 {
+		return nil
+	}
+	return d.Served[0]
+}
+
+// HasClaim reports whether developers create claims of the definition.
+func (d *Definition) HasClaim() bool {
+	return d.Claim.Kind != "" && d.Scope == ScopeLegacyCluster
+}
+
+// Target returns what a developer creates.
+func (d *Definition) Target() Target {
+	if d.HasClaim() {
+		return Target{Names: d.Claim.withPlural(), Namespaced: true, Claim: true}
+	}
+	return Target{Names: d.Names.withPlural(), Namespaced: d.Scope == ScopeNamespaced}
+}
+
+// withPlural fills in a missing plural the way Kubernetes tools do.
+func (n Names) withPlural() Names {
+	if n.Plural == "" {
+		n.Plural = strings.ToLower(n.Kind) + "s"
+	}
+	return n
+}
+
+// Modern reports whether composites of the definition keep the machinery's
+// fields under spec.crossplane, as those that are not LegacyCluster do.
+func (d *Definition) Modern() bool { return d.Scope != ScopeLegacyCluster }
+
+// Spec returns the schema of spec, nil if there is none.
+func (v *Version) Spec() *tree.Node {
+	s := v.Schema.Get("properties", "spec")
+	if !s.IsMap() {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package xrd
+
+import (
+	"io"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// The rules about documents as such. Those about definitions are in xrd/lint.
+const (
+	// RuleSyntax is a document that cannot be read.
+	RuleSyntax = "XRD001"
+	// RuleNotObject is a document that is not an object of a cluster.
+	RuleNotObject = "XRD002"
+)
+
+// Set is what was read from any number of inputs.
+type Set struct {
+	Definitions  []*Definition
+	Compositions []*Composition
+	// Others are objects of other kinds; some of them may turn out to be
+	// composites once the definitions are known.
+	Others   []*Object
+	Findings []finding.Finding
+	// Documents counts all documents, bad ones included.
+	Documents int
+}
+
+// Read reads all objects from r into s. It accepts YAML and JSON documents,
+// lists of any kind, JSON arrays and extract records. A document that cannot
+// be read becomes a finding; the error is that of r.
+func (s *Set) Read(r io.Reader, origin Origin) error {
+	return tree.Decode(r, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+		s.Documents++
+		if bad != nil {
+			s.Findings = append(s.Findings, finding.Finding{
+				Rule: RuleSyntax, Severity: finding.Error, File: origin.File, Pos: bad.Pos,
+				Message: "cannot read the document: " + bad.Msg, Hint: bad.Hint,
+			})
+			return true
+		}
+		s.Add(n, origin)
+		return true
+	})
+}
+
+// Add adds one document: an object, a list of them, or an extract record.
+func (s *Set) Add(n *tree.Node, origin Origin) {
+	if n.IsList() {
+		for _, it := range n.Items {
+			s.Add(it, origin)
+		}
+		return
+	}
+	if rec, ok := ReadRecord(n); ok {
+		s.Add(rec.XRD, rec.Origin(origin))
+		return
+	}
+	kind := n.Get("kind").Str()
+	if items := n.Get("items"); items.IsList() && strings.HasSuffix(kind, "List") {
+		s.addList(n, items, origin)
+		return
+	}
+	switch {
+	case kind == "" || n.Get("apiVersion").Str() == "":
+		s.Findings = append(s.Findings, finding.Finding{
+			Rule: RuleNotObject, Severity: finding.Info, File: origin.File, Pos: n.At(),
+			Message: "document has no apiVersion and kind, so it is passed over",
+			Hint:    "if it is meant to be a definition, give it both",
+		})
+	case kind == KindDefinition && isExtension(n):
+		s.Definitions = append(s.Definitions, NewDefinition(n, origin))
+	case kind == KindComposition && isExtension(n):
+		s.Compositions = append(s.Compositions, NewComposition(n, origin))
+	default:
+		o := newObject(n, origin)
+		s.Others = append(s.Others, &o)
+	}
+}
+
+// addList adds the items of a list. Items of a typed list, as an API server
+// sends it, leave out the kind and version the list has.
+func (s *Set) addList(list, items *tree.Node, origin Origin) {
+	itemKind := strings.TrimSuffix(list.Get("kind").Str(), "List")
+	for _, it := range items.Items {
+		if itemKind != "" && it.IsMap() && !it.Has("kind") {
+			typed := tree.Obj(tree.F("apiVersion", list.Get("apiVersion")), tree.F("kind", tree.Str(itemKind)))
+			typed.Pos = it.Pos
+			typed.Fields = append(typed.Fields, it.Fields...)
+			it = typed
+		}
+		s.Add(it, origin)
+	}
+}
+
+func isExtension(n *tree.Node) bool {
+	return groupOf(words.APIVersionIn(n.Get("apiVersion").Str())) == words.GroupExtensions
+}
