@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// Names gives each definition of a run its base name. Where the profile's
+// short names clash, the first in name order keeps the short one and the
+// others get their full names, with a finding.
+func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []finding.Finding) {
+	ordered := slices.Clone(defs)
+	slices.SortStableFunc(ordered, func(a, b *xrd.Definition) int { return strings.Compare(a.Name, b.Name) })
+	names := make(map[*xrd.Definition]string, len(defs))
+	holder := make(map[string]*xrd.Definition, len(defs))
+	var findings []finding.Finding
+	for _, d := range ordered {
+		base := e.profile.Base(d)
+		if base == "" {
+			continue // The engine names it by its content.
+		}
+		first, clash := holder[strings.ToLower(base)]
+		if !clash {
+			holder[strings.ToLower(base)] = d
+			names[d] = base
+			continue
+		}
+		names[d] = d.Name
+		holder[strings.ToLower(d.Name)] = d
+		findings = append(findings, finding.Finding{
+			Rule: RuleClash, Severity: finding.Warning, Object: d.Name, File: d.Origin.File, Pos: d.Node.Get("metadata", "name").At(),
+			Message: fmt.Sprintf("short name %q belongs to definition %q already, so this one is called %q", base, first.Name, d.Name),
+			Hint:    "rename one of the two plurals if developers are to tell them apart",
+		})
+	}
+	return names, findings
+}
+
+// Surroundings makes the System entities that entities refer to and, if the
+// options name one, their Domain. location is where the definitions were
+// found, v the vocabulary.
+func (e *Engine) Surroundings(entities []*entity.Entity, location string, v words.Vocabulary) []*entity.Entity {
+	owner := e.opts.Owner
+	if _, err := entity.ParseRef(owner, "Group", entity.DefaultNamespace); err != nil {
+		owner = "platform-team"
+	}
+	ns := entity.DefaultNamespace
+	if e.opts.Namespace != "" {
+		ns, _ = entity.Namespace(e.opts.Namespace)
+	}
+	make1 := func(kind string, r entity.Ref, spec *tree.Node) *entity.Entity {
+		x := &entity.Entity{
+			APIVersion: words.EntityVersion, Kind: kind,
+			Metadata: entity.Metadata{
+				Name: r.Name, Namespace: r.Namespace,
+				Annotations: map[string]string{
+					words.AnnotationSourceLocation: location, words.AnnotationManagedBy: location, words.AnnotationManagedByOrigin: location,
+				},
+				Tags: entity.Tags([]string{words.TagComposer, words.TagSource}, nil),
+			},
+			Spec: spec,
+		}
+		entity.Speak(x, v)
+		return x
+	}
+	domain, domainErr := entity.ParseRef(e.opts.Domain, entity.KindDomain, ns)
+	var out []*entity.Entity
+	seen := map[string]bool{}
+	for _, x := range entities {
+		r, err := entity.ParseRef(x.Spec.Get("system").Str(), entity.KindSystem, x.Metadata.Namespace)
+		if err != nil || seen[r.String()] {
+			continue
+		}
+		seen[r.String()] = true
+		spec := tree.Obj(tree.F("owner", tree.Str(owner)))
+		if domainErr == nil {
+			spec.Set("domain", tree.Str(e.opts.Domain))
+		}
+		out = append(out, make1(entity.KindSystem, r, spec))
+	}
+	if domainErr == nil {
+		out = append(out, make1(entity.KindDomain, domain, tree.Obj(tree.F("owner", tree.Str(owner)))))
+	}
+	return out
+}

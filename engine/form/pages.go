@@ -1,0 +1,217 @@
+package form
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// expression returns the template expression for a parameter.
+func expression(param string) string { return "${{ " + reference(param) + " }}" }
+
+// reference names a parameter inside an expression.
+func reference(param string) string {
+	if plainName(param) {
+		return "parameters." + param
+	}
+	return `parameters["` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(param) + `"]`
+}
+
+// plainName reports whether a name may stand after a dot.
+func plainName(s string) bool {
+	switch s {
+	case "", "true", "false", "none", "null":
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '_' && (i == 0 || !isDigit(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// wrapped returns an expression for an object of keys and parameters, which
+// is absent as a whole when the first parameter is: an empty reference would
+// be refused.
+func wrapped(pairs ...string) string {
+	var b strings.Builder
+	b.WriteString("${{ {")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(`"` + pairs[i] + `": ` + reference(pairs[i+1]))
+	}
+	b.WriteString("} if " + reference(pairs[1]) + " else undefined }}")
+	return b.String()
+}
+
+// compositionPage asks which Composition makes the resource, when there is
+// something to choose, and puts the answers into the manifest's spec.
+func (c *compiler) compositionPage(spec *tree.Node) *tree.Node {
+	d := c.def
+	if len(c.opts.Compositions) < 2 || d.EnforcedComposition != "" || !spec.IsMap() {
+		return nil
+	}
+	choice := tree.Obj(
+		tree.F("title", tree.Str("Composition")),
+		tree.F("description", tree.Str("How the "+c.target.Kind+" is made")),
+		tree.F("type", typeNodes["string"]),
+		tree.F("enum", tree.Strs(c.opts.Compositions)),
+	)
+	if slices.Contains(c.opts.Compositions, d.DefaultComposition) {
+		add(choice, "default", tree.Str(d.DefaultComposition))
+	}
+	policy := tree.Obj(
+		tree.F("title", tree.Str("Update policy")),
+		tree.F("description", tree.Str("Whether new revisions of the Composition are taken up by themselves")),
+		tree.F("type", typeNodes["string"]),
+		tree.F("enum", tree.Strs([]string{"Automatic", "Manual"})),
+		tree.F("default", tree.OptStr(d.DefaultUpdatePolicy)),
+	)
+	props := tree.Obj(tree.F(paramComposition, choice), tree.F(paramUpdatePolicy, policy))
+	machinery := spec
+	if d.Modern() {
+		machinery = tree.Obj()
+		spec.Set("crossplane", machinery)
+	}
+	machinery.Set("compositionRef", tree.Str(wrapped("name", paramComposition)))
+	machinery.Set("compositionUpdatePolicy", tree.Str(expression(paramUpdatePolicy)))
+	if !d.Modern() {
+		c.legacyChoices(props, spec)
+	}
+	return tree.Obj(tree.F("title", tree.Str("Composition")), tree.F("properties", props))
+}
+
+// legacyChoices adds what only first-generation composites and claims have.
+func (c *compiler) legacyChoices(props, spec *tree.Node) {
+	add(props, paramSecret, tree.Obj(
+		tree.F("title", tree.Str("Connection secret")),
+		tree.F("description", tree.Str("Name of the Secret to which connection details are written")),
+		tree.F("type", typeNodes["string"]),
+		tree.F("maxLength", tree.Number(253)),
+		tree.F("pattern", tree.Str("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")),
+	))
+	if !c.target.Claim {
+		// A composite that belongs to no namespace must say where.
+		add(props, paramSecretNamespace, tree.Obj(
+			tree.F("title", tree.Str("Connection secret namespace")),
+			tree.F("description", tree.Str("Namespace of that Secret")),
+			tree.F("type", typeNodes["string"]),
+			tree.F("default", tree.OptStr(c.opts.Namespace)),
+		))
+		spec.Set("writeConnectionSecretToRef", tree.Str(wrapped("name", paramSecret, "namespace", paramSecretNamespace)))
+		return
+	}
+	spec.Set("writeConnectionSecretToRef", tree.Str(wrapped("name", paramSecret)))
+	add(props, paramDeletePolicy, tree.Obj(
+		tree.F("title", tree.Str("Delete policy")),
+		tree.F("description", tree.Str("Whether deleting waits until the resources behind it are gone")),
+		tree.F("type", typeNodes["string"]),
+		tree.F("enum", tree.Strs([]string{"Background", "Foreground"})),
+		tree.F("default", tree.OptStr(c.def.DefaultDeletePolicy)),
+	))
+	spec.Set("compositeDeletePolicy", tree.Str(expression(paramDeletePolicy)))
+}
+
+// The ways of delivery.
+const (
+	DeliverApply  = "apply"
+	DeliverChange = "change-request"
+)
+
+// deliveryPage asks whether to apply the resource or to propose it in a
+// repository. The questions about the repository appear, and are required,
+// only with the second answer.
+func (c *compiler) deliveryPage() *tree.Node {
+	host, repository := splitRepository(c.opts.Repository)
+	text := func(title, description, value string) *tree.Node {
+		return tree.Obj(
+			tree.F("title", tree.Str(title)),
+			tree.F("description", tree.Str(description)),
+			tree.F("type", typeNodes["string"]),
+			tree.F("default", tree.OptStr(value)),
+			tree.F("minLength", tree.Number(1)),
+		)
+	}
+	git := tree.Obj(
+		tree.F(ParamDelivery, tree.Obj(tree.F("enum", tree.Strs([]string{DeliverChange})))),
+		tree.F(ParamGitHost, text("Host", "Host of the repository, such as github.com", host)),
+		tree.F(ParamGitRepository, text("Repository", "Owner and name, such as platform/resources", repository)),
+		tree.F(ParamGitPath, text("Path", "Folder in the repository", strings.Trim(c.opts.Path, "/"))),
+		tree.F(ParamGitBranch, text("Branch", "Branch the change is proposed for", "main")),
+	)
+	direct := tree.Obj(tree.F("properties", tree.Obj(tree.F(ParamDelivery, tree.Obj(tree.F("enum", tree.Strs([]string{DeliverApply})))))))
+	change := tree.Obj(
+		tree.F("required", tree.Strs([]string{ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch})),
+		tree.F("properties", git),
+	)
+	return tree.Obj(
+		tree.F("title", tree.Str("Delivery")),
+		tree.F("required", tree.Strs([]string{ParamDelivery})),
+		tree.F("properties", tree.Obj(tree.F(ParamDelivery, tree.Obj(
+			tree.F("title", tree.Str("Delivery")),
+			tree.F("description", tree.Str("Apply directly, or propose a change to a repository")),
+			tree.F("type", typeNodes["string"]),
+			tree.F("enum", tree.Strs([]string{DeliverApply, DeliverChange})),
+			tree.F("enumNames", tree.Strs([]string{"Apply directly", "Change request"})),
+			tree.F("default", tree.Str(c.defaultDelivery())),
+		)))),
+		tree.F("dependencies", tree.Obj(tree.F(ParamDelivery, tree.Obj(tree.F("oneOf", tree.Arr(direct, change)))))),
+	)
+}
+
+// defaultDelivery proposes a change request when the definition names a
+// repository for it.
+func (c *compiler) defaultDelivery() string {
+	if c.opts.Repository != "" {
+		return DeliverChange
+	}
+	return DeliverApply
+}
+
+// splitRepository takes a repository's URL apart: https://host/owner/name,
+// git@host:owner/name.git, host/owner/name or owner/name.
+func splitRepository(url string) (host, repository string) {
+	s := strings.TrimSuffix(strings.TrimSpace(url), ".git")
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		// A user, or a credential that must not be shown.
+		s = s[at+1:]
+	}
+	s = strings.Replace(s, ":", "/", 1)
+	first, rest, ok := strings.Cut(s, "/")
+	if ok && strings.ContainsAny(first, ".") {
+		return first, strings.Trim(rest, "/")
+	}
+	return "", strings.Trim(s, "/")
+}
+
+// Values returns form values that make the given spec, the inverse of filling
+// the form, for the parameters that are bound to parts of spec.
+func (f *Form) Values(spec *tree.Node) *tree.Node {
+	values := tree.Obj()
+	for _, b := range f.Bindings {
+		if v := spec.Get(b.Path...); v != nil {
+			values.Set(b.Param, v)
+		}
+	}
+	return values
+}
+
+// Matching returns the names of the Compositions for d, in order.
+func Matching(d *xrd.Definition, all []*xrd.Composition) []string {
+	var names []string
+	for _, c := range all {
+		if c.For(d) && c.Name != "" {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

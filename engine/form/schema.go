@@ -1,0 +1,423 @@
+package form
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// The bounds of a form. What lies beyond them becomes YAML text.
+const (
+	maxDepth      = 12
+	maxProperties = 2000
+)
+
+// FieldYAML is the field in which a person writes YAML. Its value is the
+// object the text says, so that nothing needs to be parsed later. A portal
+// that does not know the field shows the plain editor for the value's type.
+const FieldYAML = "YamlText"
+
+// anyType are the types of a value that may be anything. An editor that knows
+// only one takes the first.
+var anyType = tree.Strs([]string{"object", "array", "string", "number", "boolean", "null"})
+
+// schema compiles one schema of the definition into one of the form. key is
+// the property's name, "" for items and map values, which have no title of
+// their own. It never returns nil.
+func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
+	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, 8)}
+	c.caption(out, s, key)
+	c.body(out, s, depth)
+	c.ui(out, s)
+	return out
+}
+
+// add appends a field that is known not to be there yet.
+func add(n *tree.Node, key string, value *tree.Node) {
+	n.Fields = append(n.Fields, tree.Field{Key: key, Value: value})
+}
+
+// caption writes title and description.
+func (c *compiler) caption(out, s *tree.Node, key string) {
+	title := strings.TrimSpace(s.Get("title").Str())
+	if title == "" && key != "" {
+		title = Humanise(key)
+	}
+	if title != "" {
+		add(out, "title", tree.Str(title))
+	}
+	if first, _ := FirstSentence(s.Get("description").Str()); first != "" {
+		add(out, "description", tree.Str(first))
+	}
+}
+
+// body writes the type and everything that depends on it.
+func (c *compiler) body(out, s *tree.Node, depth int) {
+	if s.Get("x-kubernetes-int-or-string").IsTrue() {
+		c.intOrString(out, s)
+		return
+	}
+	switch typ := typeOf(s); typ {
+	case "object":
+		c.object(out, s, depth)
+	case "array":
+		c.array(out, s, depth)
+	case "string", "integer", "number", "boolean":
+		c.scalar(out, s, typ)
+	default:
+		c.untyped(out, s)
+	}
+}
+
+// typeOf returns the type of a schema, inferred from its other keywords when
+// it does not say; "" if there is nothing to infer it from.
+func typeOf(s *tree.Node) string {
+	switch t := s.Get("type").Str(); t {
+	case "object", "array", "string", "integer", "number", "boolean":
+		return t
+	case "bool":
+		return "boolean"
+	case "int":
+		return "integer"
+	}
+	switch {
+	case s.Get("properties").Len() > 0, s.Get("additionalProperties").IsMap():
+		return "object"
+	case s.Get("items").IsMap():
+		return "array"
+	}
+	return ""
+}
+
+// addType writes the type, with null beside it where null is allowed.
+func addType(out, s *tree.Node, typ string) {
+	if s.Get("nullable").IsTrue() {
+		add(out, "type", tree.Arr(tree.Str(typ), tree.Str("null")))
+		return
+	}
+	add(out, "type", typeNodes[typ])
+}
+
+// typeNodes are the type words, made once.
+var typeNodes = map[string]*tree.Node{
+	"object": tree.Str("object"), "array": tree.Str("array"), "string": tree.Str("string"),
+	"integer": tree.Str("integer"), "number": tree.Str("number"), "boolean": tree.Str("boolean"),
+}
+
+func (c *compiler) scalar(out, s *tree.Node, typ string) {
+	addType(out, s, typ)
+	c.choices(out, s)
+	if typ == "string" {
+		c.text(out, s)
+	}
+	if typ == "integer" || typ == "number" {
+		bounds(out, s)
+	}
+	c.junctors(out, s, nil)
+}
+
+// choices writes enum and default exactly as they are.
+func (c *compiler) choices(out, s *tree.Node) {
+	if enum := s.Get("enum"); enum.IsList() && len(enum.Items) > 0 {
+		if s.Get("nullable").IsTrue() && !slices.ContainsFunc(enum.Items, (*tree.Node).IsNull) {
+			enum = tree.Arr(append(slices.Clone(enum.Items), tree.Nil())...)
+		}
+		add(out, "enum", enum.Sorted())
+	}
+	c.fallback(out, s)
+}
+
+// fallback writes the default. A null stands for no default unless null is a
+// value of the field.
+func (c *compiler) fallback(out, s *tree.Node) {
+	d := s.Get("default")
+	if d == nil || d.Kind == tree.Null && !s.Get("nullable").IsTrue() {
+		return
+	}
+	add(out, "default", d.Sorted())
+}
+
+// text writes what belongs to strings.
+func (c *compiler) text(out, s *tree.Node) {
+	copyCounts(out, s, "minLength", "maxLength")
+	if format := s.Get("format").Str(); browserFormat(format) {
+		add(out, "format", s.Get("format"))
+	}
+	c.pattern(out, s)
+}
+
+func (c *compiler) pattern(out, s *tree.Node) {
+	p := s.Get("pattern")
+	if !p.IsString() || p.Text == "" {
+		return
+	}
+	translated, ok := browserPattern(p.Text)
+	if !ok {
+		c.note(RulePattern, p.Pos, "pattern "+strconv.Quote(p.Text)+" cannot be run by a browser, so the form only describes it",
+			"write it without features that only one kind of engine has")
+		describe(out, "Must match "+p.Text)
+		return
+	}
+	if translated == p.Text {
+		add(out, "pattern", p)
+		return
+	}
+	add(out, "pattern", tree.Str(translated))
+}
+
+// describe adds a line to the description.
+func describe(out *tree.Node, line string) {
+	if d := out.Get("description").Str(); d != "" {
+		line = d + "\n" + line
+	}
+	if out.Has("description") {
+		out.Set("description", tree.Str(line))
+		return
+	}
+	// The description stands after the title, if there is one.
+	at := 0
+	if out.Has("title") {
+		at = 1
+	}
+	out.Fields = slices.Insert(out.Fields, at, tree.F("description", tree.Str(line)))
+}
+
+// browserFormat reports whether browsers check a format the way the cluster
+// does. Others stay in the API document only; duration, for one, means 1h30m
+// to a cluster and P1DT2H to a browser.
+func browserFormat(f string) bool {
+	switch f {
+	case "date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri", "uuid", "byte", "password",
+		"int32", "int64", "float", "double":
+		return true
+	}
+	return false
+}
+
+// bounds writes what belongs to numbers. The definition's exclusive bounds
+// are flags beside a bound; the form's are bounds themselves.
+func bounds(out, s *tree.Node) {
+	for _, b := range [...][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+		n, exclusive := s.Get(b[0]), s.Get(b[1])
+		if !isNumber(n) {
+			continue
+		}
+		if exclusive.IsTrue() {
+			add(out, b[1], n)
+			continue
+		}
+		add(out, b[0], n)
+	}
+	if m := s.Get("multipleOf"); isNumber(m) && m.Text != "0" && m.Text[0] != '-' {
+		add(out, "multipleOf", m)
+	}
+	if format := s.Get("format").Str(); browserFormat(format) {
+		add(out, "format", s.Get("format"))
+	}
+}
+
+func isNumber(n *tree.Node) bool { return n != nil && (n.Kind == tree.Int || n.Kind == tree.Float) }
+
+// copyCounts copies keywords whose value must be a count.
+func copyCounts(out, s *tree.Node, keys ...string) {
+	for _, k := range keys {
+		if n := s.Get(k); n != nil && n.Kind == tree.Int && n.Text[0] != '-' {
+			add(out, k, n)
+		}
+	}
+}
+
+func (c *compiler) array(out, s *tree.Node, depth int) {
+	items := s.Get("items")
+	if !items.IsMap() || depth >= c.maxDepth && complexType(items) {
+		c.yamlText(out, s, "array", depth)
+		return
+	}
+	addType(out, s, "array")
+	c.fallback(out, s)
+	copyCounts(out, s, "minItems", "maxItems")
+	if s.Get("uniqueItems").IsTrue() {
+		add(out, "uniqueItems", tree.Boolean(true))
+	}
+	c.path = append(c.path, "[]")
+	add(out, "items", c.schema(items, "", depth+1))
+	c.path = c.path[:len(c.path)-1]
+}
+
+func complexType(s *tree.Node) bool {
+	t := typeOf(s)
+	return t == "object" || t == "array"
+}
+
+func (c *compiler) object(out, s *tree.Node, depth int) {
+	if depth >= c.maxDepth {
+		c.yamlText(out, s, "object", depth)
+		return
+	}
+	if props := s.Get("properties"); props.IsMap() && len(props.Fields) > 0 {
+		addType(out, s, "object")
+		c.fallback(out, s)
+		copyCounts(out, s, "minProperties", "maxProperties")
+		c.properties(out, s, c.fields(s, nil), depth)
+		return
+	}
+	values := s.Get("additionalProperties")
+	if !values.IsMap() || len(values.Fields) == 0 {
+		c.yamlText(out, s, "object", depth)
+		return
+	}
+	addType(out, s, "object")
+	c.fallback(out, s)
+	copyCounts(out, s, "minProperties", "maxProperties")
+	c.path = append(c.path, "*")
+	add(out, "additionalProperties", c.schema(values, "", depth+1))
+	c.path = c.path[:len(c.path)-1]
+	c.junctors(out, s, nil)
+}
+
+// untyped is a schema that does not say its type: an enum of values of any
+// kind, or a value that may be anything.
+func (c *compiler) untyped(out, s *tree.Node) {
+	enum := s.Get("enum")
+	if !enum.IsList() || len(enum.Items) == 0 {
+		c.yamlText(out, s, "", 0)
+		return
+	}
+	if k := enum.Items[0].Kind; slices.IndexFunc(enum.Items, func(n *tree.Node) bool { return n.Kind != k }) < 0 {
+		addType(out, s, k.String())
+	}
+	c.choices(out, s)
+}
+
+// yamlText writes a field for a value without a form of its own.
+func (c *compiler) yamlText(out, s *tree.Node, typ string, depth int) {
+	if depth >= c.maxDepth && s.Get("properties").Len()+s.Get("items").Len() > 0 {
+		c.deep = append(c.deep, c.where())
+	}
+	if typ == "" {
+		add(out, "type", anyType)
+	} else {
+		addType(out, s, typ)
+	}
+	c.fallback(out, s)
+	if typ == "object" {
+		if req := s.Get("required").Strings(); len(req) > 0 && s.Get("properties").Len() == 0 {
+			add(out, "required", tree.Strs(unique(req)))
+		}
+		copyCounts(out, s, "minProperties", "maxProperties")
+		add(out, "additionalProperties", tree.Boolean(true))
+	}
+	if typ == "array" {
+		copyCounts(out, s, "minItems", "maxItems")
+		// An array needs to say what it holds for any editor to show it.
+		add(out, "items", tree.Obj())
+	}
+	add(out, "ui:field", tree.Str(FieldYAML))
+}
+
+func (c *compiler) intOrString(out, s *tree.Node) {
+	number, text := tree.Obj(tree.F("type", tree.Str("integer"))), tree.Obj(tree.F("type", tree.Str("string")))
+	add(number, "title", tree.Str("Number"))
+	add(text, "title", tree.Str("Text"))
+	bounds(number, s)
+	c.text(text, s)
+	choices := tree.Arr(number, text)
+	if s.Get("nullable").IsTrue() {
+		choices.Items = append(choices.Items, tree.Obj(tree.F("type", tree.Str("null")), tree.F("title", tree.Str("None"))))
+	}
+	c.choices(out, s)
+	add(out, "anyOf", choices)
+}
+
+// ui writes the hints for the person's side: help, widgets, order.
+func (c *compiler) ui(out, s *tree.Node) {
+	var options *tree.Node
+	option := func(key string, v *tree.Node) {
+		if options == nil {
+			options = tree.Obj()
+		}
+		options.Set(key, v)
+	}
+	if d := s.Get("description"); d != nil {
+		if _, rest := FirstSentence(d.Str()); rest != "" {
+			option("details", tree.Str(rest))
+		}
+	}
+	if rules := s.Get("x-kubernetes-validations"); rules.IsList() {
+		help, immutable := validations(rules)
+		if help != "" {
+			out.Set("ui:help", tree.Str(help))
+		}
+		if immutable {
+			option("immutable", tree.Boolean(true))
+		}
+	}
+	if hasHints(s) {
+		if s.Get("x-ui-hidden").IsTrue() {
+			out.Set("ui:widget", tree.Str("hidden"))
+		}
+		if s.Get("x-ui-advanced").IsTrue() {
+			option("advanced", tree.Boolean(true))
+		}
+		if f := s.Get("x-ui-field"); f.IsString() {
+			out.Set("ui:field", f)
+		}
+		if p := s.Get("x-ui-placeholder").Scalar(); p != "" {
+			out.Set("ui:placeholder", tree.Str(p))
+		}
+		if o := s.Get("x-ui-options").Sorted(); o.IsMap() {
+			for _, f := range o.Fields {
+				option(f.Key, f.Value)
+			}
+		}
+	}
+	if options != nil {
+		out.Set("ui:options", options)
+	}
+}
+
+// hasHints reports whether s has any hint of its author for the form.
+func hasHints(s *tree.Node) bool {
+	for i := range s.Fields {
+		if strings.HasPrefix(s.Fields[i].Key, "x-ui-") {
+			return true
+		}
+	}
+	return false
+}
+
+// validations returns the messages of validation rules and whether one of
+// them keeps the value from ever being changed.
+func validations(rules *tree.Node) (help string, immutable bool) {
+	var lines []string
+	for _, r := range rules.Items {
+		rule := r.Get("rule").Str()
+		message := r.Get("message").Str()
+		fixed := strings.Join(strings.Fields(rule), "") == "self==oldSelf"
+		immutable = immutable || fixed
+		switch {
+		case message != "":
+		case fixed:
+			message = "Cannot be changed after creation."
+		case rule != "":
+			message = "Must satisfy: " + rule
+		default:
+			continue
+		}
+		lines = append(lines, message)
+	}
+	return strings.Join(lines, "\n"), immutable
+}
+
+// unique drops repeated strings, keeping the first of each.
+func unique(ss []string) []string {
+	out := ss[:0:0]
+	for _, s := range ss {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

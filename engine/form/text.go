@@ -1,0 +1,138 @@
+package form
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// known spells words that are not written like others. Keys are lower case.
+var known = func() map[string]string {
+	m := map[string]string{}
+	const acronyms = `ACL ACM AKS ALB AMI API ARN ASG AWS AZ CA CDN CIDR CNI CPU CRD CSI DB DNS EBS EC2 ECR ECS EFS
+		EKS ELB FQDN GB GCP GCS GKE GPU HA HTML HTTP HTTPS IAM ID IO IOPS IP JSON JWT KMS KV LDAP MB MFA NAT NFS NLB OCI
+		OIDC OS PEM PV PVC RAM RBAC RDS S3 SAML SKU SNS SQL SQS SSD SSH SSL SSO TB TCP TLS TTL UDP UI URI URL UUID
+		VLAN VM VPC VPN WAF XML XR XRD YAML`
+	for w := range strings.FieldsSeq(acronyms) {
+		m[strings.ToLower(w)] = w
+		m[strings.ToLower(w)+"s"] = w + "s"
+	}
+	// "ios", "oss", "cas" and "has" are words of their own.
+	for _, w := range []string{"ios", "oss", "cas", "has", "dbs"} {
+		delete(m, w)
+	}
+	const brands = `PostgreSQL MySQL NoSQL GraphQL MongoDB DynamoDB DocumentDB CosmosDB MariaDB InfluxDB GitHub GitLab
+		GitOps OAuth OAuth2 OpenID OpenSearch OpenTelemetry RabbitMQ IPv4 IPv6 GiB MiB TiB KiB K8s ArgoCD BigQuery
+		CloudFront CloudWatch ElastiCache DevOps FinOps JavaScript TypeScript`
+	for w := range strings.FieldsSeq(brands) {
+		m[strings.ToLower(w)] = w
+	}
+	return m
+}()
+
+// Humanise makes a title of a key without breaking acronyms: storageGB becomes
+// Storage GB, dbURL becomes DB URL, PostgreSQLDatabase PostgreSQL Database.
+func Humanise(key string) string {
+	parts := split(key)
+	var b strings.Builder
+	b.Grow(len(key) + len(parts))
+	for i := 0; i < len(parts); i++ {
+		word := spell(parts[i])
+		// A brand may have been taken apart at its inner capitals.
+		if i+1 < len(parts) {
+			if w, ok := known[strings.ToLower(parts[i]+parts[i+1])]; ok && parts[i] != "" {
+				word = w
+				i++
+			}
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	if b.Len() == 0 {
+		return key
+	}
+	return b.String()
+}
+
+// spell writes one word of a title.
+func spell(part string) string {
+	if w, ok := known[strings.ToLower(part)]; ok {
+		return w
+	}
+	r, size := utf8.DecodeRuneInString(part)
+	return string(unicode.ToUpper(r)) + part[size:]
+}
+
+// split takes a key apart at separators and at changes of case.
+func split(key string) []string {
+	parts := make([]string, 0, 4)
+	start := 0
+	cut := func(end, next int) {
+		if end > start {
+			parts = append(parts, key[start:end])
+		}
+		start = next
+	}
+	for i := 0; i < len(key); i++ {
+		c := key[i]
+		switch {
+		case !isLetter(c) && !isDigit(c) && c < utf8.RuneSelf:
+			cut(i, i+1)
+		case isUpper(c) && i > start && !isUpper(key[i-1]):
+			cut(i, i)
+		case isUpper(c) && i > start && i+1 < len(key) && isLower(key[i+1]) && !pluralAt(key, i):
+			cut(i, i)
+		}
+	}
+	cut(len(key), len(key))
+	return parts
+}
+
+// pluralAt reports whether the capital at i ends an acronym in the plural, as
+// the D of subnetIDs does.
+func pluralAt(key string, i int) bool {
+	return key[i+1] == 's' && (i+2 == len(key) || !isLower(key[i+2]))
+}
+
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// FirstSentence cuts text after its first sentence and returns both parts,
+// trimmed. Line breaks inside a part stay.
+func FirstSentence(text string) (first, rest string) {
+	text = strings.TrimSpace(text)
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' && i+1 < len(text) && text[i+1] == '\n' {
+			return text[:i], strings.TrimSpace(text[i:])
+		}
+		if text[i] != '.' && text[i] != '!' && text[i] != '?' {
+			continue
+		}
+		if i+1 == len(text) {
+			return text, ""
+		}
+		if text[i+1] != ' ' && text[i+1] != '\n' || abbreviation(text[:i+1]) {
+			continue
+		}
+		next := strings.TrimLeft(text[i+1:], " \n")
+		if r, _ := utf8.DecodeRuneInString(next); unicode.IsLower(r) {
+			continue
+		}
+		return text[:i+1], next
+	}
+	return text, ""
+}
+
+// abbreviation reports whether s ends with a dot that ends no sentence.
+func abbreviation(s string) bool {
+	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexAny(s, " \n")+1:], "("))
+	switch word {
+	case "e.g.", "i.e.", "etc.", "vs.", "approx.", "no.", "cf.", "incl.", "resp.":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// resourceSpec is the spec of a Resource. The catalog makes no relation of
+// implementsApi, so the APIs stand in dependsOn too.
+func (t *transformation) resourceSpec(typ, owner string, dependsOn, apis []string) *tree.Node {
+	return tree.Obj(
+		tree.F("type", tree.Str(typ)),
+		tree.F("owner", tree.Str(owner)),
+		tree.F("system", tree.Str(t.system)),
+		tree.F("dependsOn", tree.Strs(append(slices.Clone(dependsOn), apis...))),
+		tree.F("implementsApi", tree.Strs(apis)),
+	)
+}
+
+// apis returns references to the APIs made so far.
+func (t *transformation) apis() []string {
+	var out []string
+	for _, e := range t.out.Entities {
+		if e.Kind == entity.KindAPI {
+			out = append(out, ref(e))
+		}
+	}
+	return out
+}
+
+// definitionResource makes the Resource that stands for the definition. It is
+// made of every definition, broken ones too, so that none is lost from sight.
+func (t *transformation) definitionResource() *entity.Entity {
+	e := t.entity(entity.KindResource, t.base, "-xrd")
+	e.Metadata.Title = t.def.Name
+	kind := t.def.Names.Kind
+	if kind == "" {
+		kind = "an unnamed kind"
+	}
+	e.Metadata.Description = "Definition of " + kind
+	if t.def.HasClaim() {
+		e.Metadata.Description += ", claimed as " + t.def.Claim.Kind
+	}
+	e.Metadata.Tags = t.tags()
+	if v := t.def.Preferred(); v != nil {
+		e.Metadata.Annotations[words.AnnotationXRDVersion] = v.Name
+	}
+	t.compositionAnnotation(e.Metadata.Annotations)
+	e.Spec = t.resourceSpec(words.TypeXRD, t.owner, nil, t.apis())
+	return e
+}
+
+// definitionRef refers to the definition's Resource, which is the last entity
+// made before those that depend on it.
+func (t *transformation) definitionRef() string {
+	name, _ := entity.NameWithSuffix(t.base, "-xrd")
+	return "resource:" + t.namespace + "/" + name
+}
+
+func compositionRef(namespace, name string) string {
+	repaired, _ := entity.NameWithSuffix(name, "-composition")
+	return "resource:" + namespace + "/" + repaired
+}
+
+// compositionResources makes a Resource of each Composition.
+func (t *transformation) compositionResources() {
+	apis := t.apis()
+	all := slices.Clone(t.in.Compositions)
+	slices.SortFunc(all, func(a, b *xrd.Composition) int { return strings.Compare(a.Name, b.Name) })
+	for _, c := range all {
+		if !c.For(t.def) {
+			continue
+		}
+		e := t.entity(entity.KindResource, c.Name, "-composition")
+		e.Metadata.Title = c.Name
+		e.Metadata.Description = describeComposition(c)
+		e.Metadata.Tags = t.tags()
+		a := t.annotations(c.Origin)
+		a[words.AnnotationCompositionRef] = c.Name
+		if v := versionOf(c.TypeAPIVersion); v != "" {
+			a[words.AnnotationXRDVersion] = v
+		}
+		e.Metadata.Annotations = a
+		e.Spec = t.resourceSpec(words.TypeComposition, t.ownerOf(&c.Object), []string{t.definitionRef()}, apis)
+		t.out.Entities = append(t.out.Entities, e)
+	}
+}
+
+func versionOf(apiVersion string) string {
+	_, v, _ := strings.Cut(apiVersion, "/")
+	return v
+}
+
+func describeComposition(c *xrd.Composition) string {
+	var parts []string
+	for _, s := range c.Steps {
+		parts = append(parts, s.Function)
+	}
+	how := "pipeline"
+	if c.Mode == xrd.ModeResources {
+		parts, how = c.Resources, "resources"
+	}
+	text := "Composition for " + c.TypeKind
+	const most = 8
+	switch n := len(parts); {
+	case n == 0:
+		return text
+	case n > most:
+		return text + " (" + how + ": " + strings.Join(parts[:most], ", ") + ", …)"
+	}
+	return text + " (" + how + ": " + strings.Join(parts, ", ") + ")"
+}
+
+// ownerOf returns the owner a Composition or composite names itself, else the
+// definition's.
+func (t *transformation) ownerOf(o *xrd.Object) string {
+	if own := o.Annotations[words.AnnotationOwner]; own != "" && t.isRef(own, "Group") {
+		return own
+	}
+	return t.owner
+}
+
+// compositeResources makes a Resource of each composite and claim.
+func (t *transformation) compositeResources() {
+	all := slices.Clone(t.in.Composites)
+	slices.SortFunc(all, func(a, b *xrd.Composite) int {
+		return cmp.Or(strings.Compare(a.Origin.Cluster, b.Origin.Cluster), strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	names := form.Matching(t.def, t.in.Compositions)
+	for _, c := range all {
+		t.out.Entities = append(t.out.Entities, t.composite(c, names))
+	}
+}
+
+func (t *transformation) composite(c *xrd.Composite, compositions []string) *entity.Entity {
+	// The hash makes the name unique over clusters, namespaces and kinds.
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.Origin.Cluster, c.Namespace, c.Group(), c.Kind, c.Name}, "\x00")))
+	e := t.entity(entity.KindResource, c.Name, "-"+hex.EncodeToString(sum[:4]))
+	e.Metadata.Title = c.Name
+	e.Metadata.Description = c.Kind
+	if c.Namespace != "" {
+		e.Metadata.Description += " in namespace " + c.Namespace
+	}
+	e.Metadata.Tags = t.tags()
+	a := t.annotations(c.Origin)
+	if c.Origin.Cluster != "" {
+		a[words.AnnotationDiscoveredFrom] = c.Origin.Cluster
+	}
+	a[words.AnnotationXRName] = c.Name
+	a[words.AnnotationXRAPIVersion] = c.APIVersion
+	a[words.AnnotationXRKind] = c.Kind
+	a[words.AnnotationXRDVersion] = versionOf(c.APIVersion)
+	if id := c.Labels[words.LabelClusterID]; id != "" {
+		a[words.AnnotationClusterID] = id
+	}
+	if c.Namespace != "" {
+		a[words.AnnotationClusterNamespace] = c.Namespace
+	}
+	dependsOn := t.definitionRef()
+	if used := t.usedComposition(c, compositions); used != "" {
+		a[words.AnnotationCompositionRef] = used
+		if slices.Contains(compositions, used) {
+			dependsOn = compositionRef(t.namespace, used)
+		}
+	}
+	e.Metadata.Annotations = a
+	e.Spec = t.resourceSpec(words.TypeXR, t.ownerOf(&c.Object), []string{dependsOn}, nil)
+	return e
+}
+
+// usedComposition returns the Composition a composite uses: the one enforced,
+// the one it names, the default, or the only one there is.
+func (t *transformation) usedComposition(c *xrd.Composite, compositions []string) string {
+	if used := cmp.Or(t.def.EnforcedComposition, c.Composition, t.def.DefaultComposition); used != "" {
+		return used
+	}
+	if len(compositions) == 1 {
+		return compositions[0]
+	}
+	return ""
+}

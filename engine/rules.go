@@ -1,0 +1,32 @@
+package engine
+
+import "example.dev/ingestor/finding"
+
+// The rules about what the engine makes.
+const (
+	// RuleName is a name the catalog would refuse.
+	RuleName = "ENG001"
+	// RuleTag is a tag the catalog would refuse.
+	RuleTag = "ENG002"
+	// RuleRef is an owner or system that is not an entity reference.
+	RuleRef = "ENG003"
+	// RuleNoForm is a definition nobody could create a resource of.
+	RuleNoForm = "ENG004"
+	// RuleClash is a short name that two definitions share.
+	RuleClash = "ENG005"
+	// RuleNamespace is a namespace the catalog would refuse.
+	RuleNamespace = "ENG006"
+	// RuleOrphan is a Composition for a kind that no definition at hand defines.
+	RuleOrphan = "ENG007"
+)
+
+// Rules are all rules about what the engine makes.
+var Rules = []finding.Rule{
+	{ID: RuleName, Severity: finding.Info, Title: "name is repaired", Why: "The catalog takes names of 63 letters, digits, dots, dashes and underscores."},
+	{ID: RuleTag, Severity: finding.Info, Title: "tag is repaired or left out", Why: "One bad tag would make the catalog refuse the whole entity."},
+	{ID: RuleRef, Severity: finding.Warning, Title: "owner or system is not an entity reference", Why: "The next source of the value is used instead."},
+	{ID: RuleNoForm, Severity: finding.Error, Title: "definition gets no Template and no API", Why: "Nobody could create a resource of it."},
+	{ID: RuleClash, Severity: finding.Warning, Title: "two definitions share a short name", Why: "The later one in name order gets its full name."},
+	{ID: RuleNamespace, Severity: finding.Warning, Title: "namespace is repaired", Why: "The catalog takes lower-case letters, digits and dashes."},
+	{ID: RuleOrphan, Severity: finding.Info, Title: "no definition for this Composition or composite", Why: "Entities are made of definitions and what belongs to them; give the definition too."},
+}

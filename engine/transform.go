@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// Engine is the default Transformer. It is safe for use by several goroutines
+// at once, as far as its hooks are.
+type Engine struct {
+	profile Profile
+	opts    Options
+	hooks   Hooks
+}
+
+// New returns an engine. Options that would make invalid entities are mended
+// when they are used, and reported.
+func New(profile Profile, opts Options, hooks Hooks) *Engine {
+	if opts.Lifecycle == "" {
+		opts.Lifecycle = "production"
+	}
+	return &Engine{profile: profile, opts: opts, hooks: hooks}
+}
+
+// Profile returns the engine's profile.
+func (e *Engine) Profile() Profile { return e.profile }
+
+// Transform makes the entities of one definition. The error is a hook's.
+func (e *Engine) Transform(in Input) (Result, error) {
+	if e.hooks.PreProcess != nil {
+		d, err := e.hooks.PreProcess(in.Definition)
+		if err != nil {
+			return Result{}, fmt.Errorf("cannot pre-process definition %q: %w", in.Definition.Name, err)
+		}
+		if d == nil {
+			return Result{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
+		}
+		in.Definition = d
+	}
+	t := newTransformation(e, in)
+	t.run()
+	if e.hooks.PostProcess != nil {
+		es, err := e.hooks.PostProcess(t.out.Entities)
+		if err != nil {
+			return Result{}, fmt.Errorf("cannot post-process the entities of %q: %w", in.Definition.Name, err)
+		}
+		t.out.Entities = es
+	}
+	spoken := e.opts.Words.For(in.Definition.Words)
+	for _, x := range t.out.Entities {
+		if x.Kind == entity.KindTemplate {
+			x.Metadata.Annotations[words.AnnotationTemplateVersion] = entity.ShortHash(x.Spec)
+		}
+		entity.Speak(x, spoken)
+	}
+	return t.out, nil
+}
+
+// transformation is one run of the engine.
+type transformation struct {
+	*Engine
+	in        Input
+	def       *xrd.Definition
+	target    xrd.Target
+	base      string
+	namespace string
+	owner     string
+	system    string
+	out       Result
+}
+
+func newTransformation(e *Engine, in Input) *transformation {
+	t := &transformation{Engine: e, in: in, def: in.Definition, target: in.Definition.Target()}
+	t.base = in.Base
+	if t.base == "" {
+		t.base = e.profile.Base(t.def)
+	}
+	if t.base == "" {
+		t.base = "unnamed-" + entity.ShortHash(t.def.Node)
+	}
+	t.namespace = t.settleNamespace()
+	t.owner = t.refValue("owner", t.def.Annotations, words.AnnotationOwner, e.opts.Owner, "platform-team", "Group")
+	t.system = t.refValue("system", t.def.Annotations, words.AnnotationSystem, e.opts.System, "platform", entity.KindSystem)
+	return t
+}
+
+func (t *transformation) run() {
+	t.reportTags()
+	for _, v := range t.versions() {
+		t.version(v)
+	}
+	t.out.Entities = append(t.out.Entities, t.definitionResource())
+	t.compositionResources()
+	t.compositeResources()
+}
+
+// versions returns the versions that get a Template and an API.
+func (t *transformation) versions() []*xrd.Version {
+	switch {
+	case len(t.def.Served) == 0:
+		t.note(RuleNoForm, t.def.Node.Get("spec", "versions").At(), "definition has no served version, so it gets no Template and no API",
+			"serve at least one version")
+		return nil
+	case !usable(t.def, t.target):
+		t.note(RuleNoForm, t.def.Node.Get("spec").At(), "definition has no usable group and kind, so it gets no Template and no API",
+			"set spec.group and spec.names to what Kubernetes accepts")
+		return nil
+	case t.profile.EveryVersion:
+		return t.def.Served
+	}
+	return []*xrd.Version{t.def.Preferred()}
+}
+
+// usable reports whether a resource of the definition could exist. It keeps
+// whatever else a hostile definition says out of manifests and paths.
+func usable(d *xrd.Definition, target xrd.Target) bool {
+	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, true, "-") &&
+		!slices.ContainsFunc(d.Served, func(v *xrd.Version) bool { return !isWord(v.Name, true, "-") })
+}
+
+// isWord reports whether s is made of letters, digits and the extra bytes,
+// begins with a letter or digit, and fits a DNS name.
+func isWord(s string, lower bool, extra string) bool {
+	for i := range len(s) {
+		c := s[i]
+		ok := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || !lower && c >= 'A' && c <= 'Z' || i > 0 && strings.IndexByte(extra, c) >= 0
+		if !ok {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 253
+}
+
+// version makes the Template and the API of one version.
+func (t *transformation) version(v *xrd.Version) {
+	base := t.base
+	if t.profile.EveryVersion {
+		base += "-" + v.Name
+	}
+	f := form.Compile(t.def, v, t.formOptions())
+	t.out.Findings = append(t.out.Findings, f.Findings...)
+	t.out.Entities = append(t.out.Entities, t.template(base, v, f))
+	if !t.opts.NoAPI {
+		t.out.Entities = append(t.out.Entities, t.api(base, v))
+	}
+}
+
+func (t *transformation) formOptions() form.Options {
+	o := form.Options{
+		Namespace: t.value("default-namespace", t.def.Annotations, words.AnnotationDefaultNamespace, t.opts.ResourceNamespace, "default"),
+		GitOps:    t.opts.GitOps,
+	}
+	if !t.opts.NoCompositionDetails {
+		o.Compositions = form.Matching(t.def, t.in.Compositions)
+	}
+	if t.opts.GitOps {
+		o.Repository = t.value("gitops-repo", t.def.Annotations, words.AnnotationGitOpsRepo, "", "")
+		o.Path = t.value("gitops-path", t.def.Annotations, words.AnnotationGitOpsPath, "", "")
+	}
+	return o
+}
+
+// entity starts an entity with what all of a definition's entities share.
+func (t *transformation) entity(kind, name, suffix string) *entity.Entity {
+	repaired, changed := entity.NameWithSuffix(name, suffix)
+	if changed {
+		t.note(RuleName, t.def.Node.Get("metadata", "name").At(),
+			fmt.Sprintf("%s name %q breaks the catalog's rules and becomes %q", kind, name+suffix, repaired), "")
+	}
+	e := &entity.Entity{
+		APIVersion: words.EntityVersion,
+		Kind:       kind,
+		Metadata: entity.Metadata{
+			Name:        repaired,
+			Namespace:   t.namespace,
+			Labels:      t.labels(),
+			Annotations: t.annotations(t.def.Origin),
+		},
+	}
+	return e
+}
+
+// annotations are those that tell where a thing was found.
+func (t *transformation) annotations(origin xrd.Origin) map[string]string {
+	location := origin.SourceLocation()
+	m := make(map[string]string, 12)
+	m[words.AnnotationXRDName] = t.def.Name
+	m[words.AnnotationSourceLocation] = location
+	m[words.AnnotationManagedBy] = location
+	m[words.AnnotationManagedByOrigin] = location
+	if t.def.Name == "" {
+		delete(m, words.AnnotationXRDName)
+	}
+	if !t.opts.Now.IsZero() {
+		m[words.AnnotationDiscoveredAt] = t.opts.Now.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	if len(t.in.Clusters) > 0 {
+		m[words.AnnotationDiscoveredFrom] = strings.Join(t.in.Clusters, ",")
+	}
+	return m
+}
+
+// labels copies the labels that categorise.
+func (t *transformation) labels() map[string]string {
+	var m map[string]string
+	for _, key := range [...]string{words.LabelVersion, words.LabelTemplateType} {
+		v, ok := t.def.Labels[key]
+		if !ok {
+			continue
+		}
+		if m == nil {
+			m = make(map[string]string, 2)
+		}
+		m[key], _ = entity.LabelValue(v)
+	}
+	return m
+}
+
+// tags returns the tags of every entity, with more added.
+func (t *transformation) tags(more ...string) []string {
+	return entity.Tags([]string{words.TagComposer, words.TagSource}, append(t.givenTags(), more...))
+}
+
+// givenTags returns the tags of the annotation and the options.
+func (t *transformation) givenTags() []string {
+	var given []string
+	for tag := range strings.SplitSeq(t.def.Annotations[words.AnnotationTags], ",") {
+		given = append(given, strings.TrimSpace(tag))
+	}
+	for _, tag := range t.opts.Tags {
+		given = append(given, strings.TrimSpace(tag))
+	}
+	return slices.DeleteFunc(given, func(s string) bool { return s == "" })
+}
+
+// reportTags says which of the given tags are not used as they are.
+func (t *transformation) reportTags() {
+	for _, tag := range t.givenTags() {
+		mended, ok := entity.Tag(tag)
+		pos := annotationPos(t.def.Node, t.def.Words.Out(words.Key, words.AnnotationTags))
+		switch {
+		case !ok:
+			t.note(RuleTag, pos, fmt.Sprintf("tag %q has nothing a tag may hold and is left out", tag), "use lower-case letters, digits and dashes")
+		case mended != tag:
+			t.note(RuleTag, pos, fmt.Sprintf("tag %q becomes %q", tag, mended), "")
+		}
+	}
+}
+
+// ref returns a reference to an entity.
+func ref(e *entity.Entity) string {
+	return strings.ToLower(e.Kind) + ":" + e.Metadata.Namespace + "/" + e.Metadata.Name
+}
+
+// note adds a finding about the definition.
+func (t *transformation) note(rule string, pos tree.Pos, message, hint string) {
+	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
+	t.out.Findings = append(t.out.Findings, finding.Finding{
+		Rule: rule, Severity: Rules[i].Severity, Object: t.def.Name, File: t.def.Origin.File, Pos: pos,
+		Message: message, Hint: hint,
+	})
+}

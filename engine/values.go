@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// The places a value can come from, in the order they are asked.
+const (
+	FromAnnotation = "annotation"
+	FromLabel      = "label"
+	FromOption     = "option"
+	FromDefinition = "definition"
+	FromDefault    = "default"
+)
+
+// value settles a value: the annotation goes before the option, the option
+// before the default. Where it came from is remembered.
+func (t *transformation) value(field string, annotations map[string]string, key, option, fallback string) string {
+	switch {
+	case annotations[key] != "":
+		t.source(field, annotations[key], FromAnnotation, t.def.Words.Out(words.Key, key))
+		return annotations[key]
+	case option != "":
+		t.source(field, option, FromOption, field)
+		return option
+	}
+	if fallback != "" {
+		t.source(field, fallback, FromDefault, "")
+	}
+	return fallback
+}
+
+func (t *transformation) source(field, value, from, key string) {
+	if slices.ContainsFunc(t.out.Sources, func(s Source) bool { return s.Field == field }) {
+		return
+	}
+	t.out.Sources = append(t.out.Sources, Source{Field: field, Value: value, From: from, Key: key})
+}
+
+// refValue is value for what must be an entity reference: a value that is
+// none is reported and passed over.
+func (t *transformation) refValue(field string, annotations map[string]string, key, option, fallback, kind string) string {
+	if v := annotations[key]; v != "" && !t.isRef(v, kind) {
+		t.note(RuleRef, annotationPos(t.def.Node, t.def.Words.Out(words.Key, key)),
+			fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), "write it as name, namespace/name or kind:namespace/name")
+		annotations = nil
+	}
+	if option != "" && !t.isRef(option, kind) {
+		t.note(RuleRef, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option),
+			"write it as name, namespace/name or kind:namespace/name")
+		option = ""
+	}
+	return t.value(field, annotations, key, option, fallback)
+}
+
+func (t *transformation) isRef(s, kind string) bool {
+	_, err := entity.ParseRef(s, kind, t.namespace)
+	return err == nil
+}
+
+// annotationPos returns where an annotation's value was written.
+func annotationPos(n *tree.Node, key string) tree.Pos {
+	return n.Get("metadata", "annotations", key).At()
+}
+
+// settleNamespace returns the namespace of the entities.
+func (t *transformation) settleNamespace() string {
+	if t.opts.Namespace == "" {
+		t.source("namespace", entity.DefaultNamespace, FromDefault, "")
+		return entity.DefaultNamespace
+	}
+	ns, changed := entity.Namespace(t.opts.Namespace)
+	if changed {
+		t.note(RuleNamespace, tree.Pos{}, fmt.Sprintf("namespace %q breaks the catalog's rules and becomes %q", t.opts.Namespace, ns), "")
+	}
+	t.source("namespace", ns, FromOption, "namespace")
+	return ns
+}

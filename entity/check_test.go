@@ -1,0 +1,217 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// spec reads a spec written as YAML.
+func spec(text string) *tree.Node {
+	docs, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 || len(docs) != 1 {
+		panic(fmt.Sprintf("cannot read spec: %v in %s", errs, text))
+	}
+	return docs[0]
+}
+
+var goodSpecs = map[string]string{
+	KindTemplate:  "{type: infrastructure, owner: team, parameters: [{title: A, properties: {a: {type: string}}}], steps: [{id: a, name: A, action: 'cluster:apply', input: {manifest: {kind: A}}}]}",
+	KindAPI:       "{type: openapi, lifecycle: production, owner: team, system: platform, definition: 'openapi: 3.0.0'}",
+	KindResource:  "{type: composer-xrd, owner: 'group:ops/team', system: platform, dependsOn: ['resource:default/a', 'api:b'], implementsApi: ['api:default/a']}",
+	KindComponent: "{type: service, lifecycle: production, owner: 'user:me', providesApis: [a], consumesApis: ['ops/b'], dependencyOf: ['component:c'], subcomponentOf: d}",
+	KindSystem:    "{owner: team, domain: data}",
+	KindDomain:    "{owner: team, subdomainOf: data}",
+	KindLocation:  "{type: file, targets: [./a.yaml, ./b.yaml]}",
+	"Group":       "{type: team, children: [], owner: 7}",
+}
+
+// goodEntity returns an entity that breaks no rule.
+func goodEntity(kind string) *Entity {
+	e := &Entity{
+		APIVersion: words.EntityVersion,
+		Kind:       kind,
+		Metadata: Metadata{
+			Name:        "databases.platform.io",
+			Namespace:   "default",
+			Title:       "Databases",
+			Description: "Makes a database.",
+			Labels:      map[string]string{words.LabelVersion: "1.2.3", "empty": ""},
+			Annotations: map[string]string{
+				words.AnnotationManagedBy:       "url:https://example.com/a",
+				words.AnnotationManagedByOrigin: "file:./a.yaml",
+				words.AnnotationXRDName:         "databases.platform.io",
+			},
+			Tags:  []string{words.TagComposer, words.TagSource},
+			Links: []Link{{URL: "https://example.com", Title: "Docs", Icon: "docs"}},
+		},
+		Spec: spec(goodSpecs[kind]),
+	}
+	if kind == KindTemplate {
+		e.APIVersion = words.TemplateVersion
+	}
+	return e
+}
+
+func TestCheckAcceptsGoodEntities(t *testing.T) {
+	for kind := range goodSpecs {
+		for _, v := range []words.Vocabulary{words.Portal, words.Upstream} {
+			e := goodEntity(kind)
+			Speak(e, v)
+			if got := Check(e); len(got) != 0 {
+				t.Errorf("a good %s in %s words breaks no rule: got %v", kind, v, got)
+			}
+		}
+	}
+	e := &Entity{APIVersion: "v1", Kind: "Custom", Metadata: goodEntity(KindAPI).Metadata}
+	e.Metadata.Namespace = ""
+	if got := Check(e); len(got) != 0 {
+		t.Errorf("a kind without rules needs no spec, and no entity a namespace: got %v", got)
+	}
+}
+
+func TestCheckMetadata(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	cases := map[string]struct {
+		reason string
+		change func(e *Entity)
+		want   []string
+	}{
+		"apiVersion missing":    {"every entity has one", func(e *Entity) { e.APIVersion = "" }, []string{"ENT001 apiVersion"}},
+		"apiVersion group":      {"a group is a domain", func(e *Entity) { e.APIVersion = "Portal.io/v1" }, []string{"ENT001 apiVersion"}},
+		"apiVersion version":    {"a version has no dots", func(e *Entity) { e.APIVersion = "portal.io/v1.2" }, []string{"ENT001 apiVersion"}},
+		"kind missing":          {"every entity has one", func(e *Entity) { e.Kind = "" }, []string{"ENT002 kind"}},
+		"kind digit":            {"a kind begins with a letter", func(e *Entity) { e.Kind = "1a" }, []string{"ENT002 kind"}},
+		"name missing":          {"every entity has one", func(e *Entity) { e.Metadata.Name = "" }, []string{"ENT003 metadata.name"}},
+		"name too long":         {"names are bounded", func(e *Entity) { e.Metadata.Name = long }, []string{"ENT003 metadata.name"}},
+		"namespace upper case":  {"namespaces are lower case", func(e *Entity) { e.Metadata.Namespace = "A" }, []string{"ENT004 metadata.namespace"}},
+		"label key":             {"a key has one slash", func(e *Entity) { e.Metadata.Labels = map[string]string{"a/b/c": ""} }, []string{`ENT005 metadata.labels["a/b/c"]`}},
+		"label value":           {"a value is a name", func(e *Entity) { e.Metadata.Labels = map[string]string{"a": "b c"} }, []string{`ENT006 metadata.labels["a"]`}},
+		"label key and value":   {"both are reported", func(e *Entity) { e.Metadata.Labels = map[string]string{"a b": "b c"} }, []string{`ENT005 metadata.labels["a b"]`, `ENT006 metadata.labels["a b"]`}},
+		"annotation keys":       {"several come in order", func(e *Entity) { e.Metadata.Annotations["-b"], e.Metadata.Annotations["-a"] = "", "" }, []string{`ENT007 metadata.annotations["-a"]`, `ENT007 metadata.annotations["-b"]`}},
+		"tags":                  {"each bad tag is reported", func(e *Entity) { e.Metadata.Tags = []string{"a.b", "c", "D"} }, []string{"ENT008 metadata.tags[0]", "ENT008 metadata.tags[2]"}},
+		"tag empty":             {"an empty tag is no tag", func(e *Entity) { e.Metadata.Tags = []string{""} }, []string{"ENT008 metadata.tags[0]"}},
+		"link":                  {"a link is absolute", func(e *Entity) { e.Metadata.Links = []Link{{URL: "/docs"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"no locations":          {"both annotations are needed", func(e *Entity) { e.Metadata.Annotations = nil }, []string{"ENT019 metadata.annotations", "ENT019 metadata.annotations"}},
+		"no origin":             {"each is needed", func(e *Entity) { delete(e.Metadata.Annotations, words.AnnotationManagedByOrigin) }, []string{"ENT019 metadata.annotations"}},
+		"location without type": {"an address alone has no type", func(e *Entity) { e.Metadata.Annotations[words.AnnotationManagedBy] = "https://a" }, []string{`ENT020 metadata.annotations["portal.io/managed-by-location"]`}},
+		"upstream location": {"the finding names the key as it is written", func(e *Entity) {
+			Speak(e, words.Upstream)
+			e.Metadata.Annotations["backstage.io/managed-by-location"] = "a"
+		}, []string{`ENT020 metadata.annotations["backstage.io/managed-by-location"]`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := goodEntity(KindAPI)
+			tc.change(e)
+			compareFindings(t, tc.reason, tc.want, Check(e), e.Key())
+		})
+	}
+}
+
+func TestCheckSpec(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		kind   string
+		spec   string
+		want   []string
+	}{
+		"no map":                 {"a spec is a map", "Group", "[a]", []string{"ENT010 spec"}},
+		"api":                    {"all four are needed", KindAPI, "{}", []string{"ENT011 spec.type", "ENT011 spec.lifecycle", "ENT011 spec.owner", "ENT011 spec.definition"}},
+		"api definition":         {"a definition is text", KindAPI, "{type: a, lifecycle: b, owner: c, definition: {openapi: a}}", []string{"ENT011 spec.definition"}},
+		"resource":               {"both are needed", KindResource, "{type: ''}", []string{"ENT011 spec.type", "ENT011 spec.owner"}},
+		"component":              {"all three are needed", KindComponent, "{type: 1, owner: []}", []string{"ENT011 spec.type", "ENT011 spec.lifecycle", "ENT011 spec.owner"}},
+		"system":                 {"an owner is needed", KindSystem, "{}", []string{"ENT011 spec.owner"}},
+		"domain":                 {"an owner is needed", KindDomain, "{owner: null}", []string{"ENT011 spec.owner"}},
+		"template":               {"a type and steps are needed", KindTemplate, "{}", []string{"ENT011 spec.type", "ENT013 spec.steps"}},
+		"template owner":         {"an owner is optional but not empty", KindTemplate, "{type: a, owner: '', steps: [{action: a}]}", []string{"ENT012 spec.owner"}},
+		"template lifecycle":     {"a lifecycle is optional but a string", KindTemplate, "{type: a, lifecycle: 1, steps: [{action: a}]}", []string{"ENT012 spec.lifecycle"}},
+		"template steps empty":   {"one step at least", KindTemplate, "{type: a, steps: []}", []string{"ENT013 spec.steps"}},
+		"template steps map":     {"steps are a list", KindTemplate, "{type: a, steps: {a: {action: b}}}", []string{"ENT013 spec.steps"}},
+		"template step text":     {"a step is a map", KindTemplate, "{type: a, steps: [a, {action: b}]}", []string{"ENT013 spec.steps[0]"}},
+		"template step action":   {"a step has an action", KindTemplate, "{type: a, steps: [{action: b}, {id: c}]}", []string{"ENT014 spec.steps[1].action"}},
+		"template step types":    {"what a step has is of its type", KindTemplate, "{type: a, steps: [{id: 1, name: [], action: b, input: c}]}", []string{"ENT012 spec.steps[0].id", "ENT012 spec.steps[0].name", "ENT012 spec.steps[0].input"}},
+		"template parameters":    {"parameters are schemas", KindTemplate, "{type: a, parameters: text, steps: [{action: b}]}", []string{"ENT015 spec.parameters"}},
+		"template pages":         {"each page is a schema", KindTemplate, "{type: a, parameters: [{}, a], steps: [{action: b}]}", []string{"ENT015 spec.parameters[1]"}},
+		"template one page":      {"a map is one page", KindTemplate, "{type: a, parameters: {properties: {}}, steps: [{action: b}]}", nil},
+		"location":               {"a Location stands for something", KindLocation, "{type: file}", []string{"ENT016 spec"}},
+		"location nothing":       {"an empty list stands for nothing", KindLocation, "{targets: []}", []string{"ENT016 spec"}},
+		"location target":        {"one target will do", KindLocation, "{type: url, target: 'https://a'}", nil},
+		"location target type":   {"a target is a string", KindLocation, "{type: 1, target: 2}", []string{"ENT012 spec.type", "ENT012 spec.target"}},
+		"location targets type":  {"targets are a list", KindLocation, "{targets: a}", []string{"ENT012 spec.targets", "ENT016 spec"}},
+		"location targets item":  {"each target is a string", KindLocation, "{targets: [a, 2, '']}", []string{"ENT012 spec.targets[1]", "ENT012 spec.targets[2]"}},
+		"owner":                  {"an owner is a reference", KindSystem, "{owner: 'a:b:c'}", []string{"ENT017 spec.owner"}},
+		"owner title":            {"a title can name no group", KindSystem, "{owner: Team A}", []string{"ENT018 spec.owner"}},
+		"owner namespace case":   {"references ignore case", KindSystem, "{owner: 'Group:Ops/A'}", nil},
+		"domain ref":             {"a domain is a reference", KindSystem, "{owner: a, domain: 'a/'}", []string{"ENT017 spec.domain"}},
+		"system type":            {"a system is a string", KindAPI, "{type: a, lifecycle: b, owner: c, definition: d, system: [e]}", []string{"ENT012 spec.system"}},
+		"subdomain":              {"a parent domain is a reference", KindDomain, "{owner: a, subdomainOf: ':'}", []string{"ENT017 spec.subdomainOf"}},
+		"depends on no kind":     {"what it depends on needs a kind", KindResource, "{type: a, owner: b, dependsOn: ['resource:c', d], dependencyOf: [e]}", []string{"ENT017 spec.dependsOn[1]", "ENT017 spec.dependencyOf[0]"}},
+		"depends on text":        {"what it depends on is a list", KindResource, "{type: a, owner: b, dependsOn: 'resource:c'}", []string{"ENT012 spec.dependsOn"}},
+		"depends on item":        {"each is a string", KindResource, "{type: a, owner: b, dependsOn: [1]}", []string{"ENT012 spec.dependsOn[0]"}},
+		"apis":                   {"an API is implied", KindComponent, "{type: a, lifecycle: b, owner: c, providesApis: [d, ''], consumesApis: [e/f/g]}", []string{"ENT012 spec.providesApis[1]", "ENT017 spec.consumesApis[0]"}},
+		"implements":             {"an API is implied", KindResource, "{type: a, owner: b, implementsApi: [c, 'd e']}", []string{"ENT018 spec.implementsApi[1]"}},
+		"subcomponent":           {"a parent component is a reference", KindComponent, "{type: a, lifecycle: b, owner: c, subcomponentOf: {}}", []string{"ENT012 spec.subcomponentOf"}},
+		"the rest is nobody's":   {"fields without rules are left alone", KindResource, "{type: a, owner: b, presence: 1, parameters: 2, steps: 3, target: 4}", nil},
+		"other kinds are nobody": {"kinds without rules are left alone", "Custom", "{owner: [1], dependsOn: 2}", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := goodEntity(KindAPI)
+			e.Kind, e.Spec = tc.kind, spec(tc.spec)
+			compareFindings(t, tc.reason, tc.want, Check(e), e.Key())
+		})
+	}
+	for kind := range required {
+		e := goodEntity(kind)
+		e.Spec = nil
+		compareFindings(t, "a kind with rules needs a spec", []string{"ENT010 spec"}, Check(e), e.Key())
+	}
+}
+
+// compareFindings compares rules and paths, and holds every finding to having
+// all it needs.
+func compareFindings(t *testing.T, reason string, want []string, got []finding.Finding, object string) {
+	t.Helper()
+	var short []string
+	for _, f := range got {
+		short = append(short, f.Rule+" "+f.Path)
+		if f.Object != object || f.Message == "" || f.Hint == "" || f.Severity != severityOf(f.Rule) {
+			t.Errorf("%s: the finding lacks something: %+v", reason, f)
+		}
+	}
+	if diff := cmp.Diff(want, short); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", reason, diff)
+	}
+}
+
+func TestCheckAll(t *testing.T) {
+	a, b, c := goodEntity(KindAPI), goodEntity(KindAPI), goodEntity(KindResource)
+	b.Metadata.Name, b.Metadata.Namespace = "Databases.Platform.io", ""
+	b.Metadata.Tags = []string{"A"}
+	compareFindings(t, "case and the default namespace do not tell entities apart, kinds do",
+		[]string{"ENT008 metadata.tags[0]", "ENT021 metadata.name"}, CheckAll([]*Entity{a, b, c}), a.Key())
+	if got := CheckAll(nil); got != nil {
+		t.Errorf("no entities, no findings: got %v", got)
+	}
+}
+
+func TestRules(t *testing.T) {
+	for i, r := range Rules {
+		if want := fmt.Sprintf("ENT%03d", i+1); r.ID != want {
+			t.Errorf("rules are listed in the order of their ids: got %s, want %s", r.ID, want)
+		}
+		if r.Title == "" || strings.Contains(r.Title, "\n") {
+			t.Errorf("rule %s needs a title of one line", r.ID)
+		}
+	}
+	if got := severityOf("ENT999"); got != finding.Error {
+		t.Errorf("an unknown rule is taken for serious: got %s", got)
+	}
+}

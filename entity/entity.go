@@ -1,0 +1,49 @@
+// Package entity is the output: the entities of a developer portal's catalog,
+// their references, the rules the catalog holds them to, and how they are
+// written.
+package entity
+
+import (
+	"example.dev/ingestor/tree"
+)
+
+// The kinds of entity.
+const (
+	KindTemplate  = "Template"
+	KindAPI       = "API"
+	KindResource  = "Resource"
+	KindComponent = "Component"
+	KindSystem    = "System"
+	KindDomain    = "Domain"
+	KindLocation  = "Location"
+)
+
+// DefaultNamespace is the namespace of a reference that names none.
+const DefaultNamespace = "default"
+
+// Entity is one entry of the catalog, in the contract's words until it is
+// translated (see Speak).
+type Entity struct {
+	APIVersion string
+	Kind       string
+	Metadata   Metadata
+	// Spec is a map; its layout depends on the kind.
+	Spec *tree.Node
+}
+
+// Metadata is what all kinds of entity have.
+type Metadata struct {
+	Name        string
+	Namespace   string
+	Title       string
+	Description string
+	Labels      map[string]string
+	Annotations map[string]string
+	Tags        []string
+	Links       []Link
+}
+
+// Link is a link shown beside an entity.
+type Link struct {
+	URL, Title, Icon, Type string
+}

@@ -1,0 +1,39 @@
+package entity
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// bothSpellings returns a key in the contract's words and in the upstream ones.
+func bothSpellings(key string) [2]string {
+	return [2]string{key, words.Upstream.Out(words.Key, key)}
+}
+
+// volatile is the annotation that changes with every scan and says nothing
+// about what was found.
+var volatile = bothSpellings(words.AnnotationDiscoveredAt)
+
+// Hash returns the hex SHA-256 of the entity's canonical JSON without the
+// annotation that says when it was found. Equal hashes mean that there is
+// nothing to write.
+func Hash(e *Entity) string {
+	annotations := tree.StrMap(e.Metadata.Annotations)
+	if annotations != nil {
+		annotations.Delete(volatile[0])
+		annotations.Delete(volatile[1])
+	}
+	return hashNode(e.node(annotations))
+}
+
+// ShortHash returns the first eight hex digits of the SHA-256 of n's canonical
+// JSON.
+func ShortHash(n *tree.Node) string { return hashNode(n)[:hashLen] }
+
+func hashNode(n *tree.Node) string {
+	sum := sha256.Sum256(tree.AppendCanonical(make([]byte, 0, 4096), n))
+	return hex.EncodeToString(sum[:])
+}

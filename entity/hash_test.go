@@ -1,0 +1,59 @@
+package entity
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+func TestHash(t *testing.T) {
+	base := Hash(bareEntity())
+	if sum := sha256.Sum256([]byte(bareJSON)); base != hex.EncodeToString(sum[:]) {
+		t.Errorf("the hash is that of the canonical JSON: got %s", base)
+	}
+	cases := map[string]struct {
+		reason string
+		change func(e *Entity)
+		same   bool
+	}{
+		"found at": {"when it was found does not count", func(e *Entity) {
+			e.Metadata.Annotations = map[string]string{words.AnnotationDiscoveredAt: "now"}
+		}, true},
+		"found at, upstream": {"in neither vocabulary", func(e *Entity) {
+			e.Metadata.Annotations = map[string]string{"backstage.io/discovered-at": "now"}
+		}, true},
+		"found from": {"where it was found counts", func(e *Entity) {
+			e.Metadata.Annotations = map[string]string{words.AnnotationDiscoveredFrom: "a"}
+		}, false},
+		"name":     {"the name counts", func(e *Entity) { e.Metadata.Name = "m" }, false},
+		"nil maps": {"empty and missing are the same", func(e *Entity) { e.Metadata.Labels, e.Metadata.Tags = nil, nil }, true},
+		"spec":     {"the spec counts", func(e *Entity) { e.Spec = tree.Obj() }, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := bareEntity()
+			tc.change(e)
+			before := len(e.Metadata.Annotations)
+			if same := Hash(e) == base; same != tc.same {
+				t.Errorf("%s: same is %v", tc.reason, same)
+			}
+			if len(e.Metadata.Annotations) != before {
+				t.Error("hashing changed the entity")
+			}
+		})
+	}
+}
+
+func TestShortHash(t *testing.T) {
+	a, b := spec("{a: 1, b: {c: 2, d: 3}}"), spec("{b: {d: 3, c: 2}, a: 1}")
+	if ShortHash(a) != ShortHash(b) {
+		t.Error("the order of keys does not count")
+	}
+	sum := sha256.Sum256([]byte(`{"a":1,"b":{"c":2,"d":3}}`))
+	if got, want := ShortHash(a), hex.EncodeToString(sum[:])[:8]; got != want {
+		t.Errorf("it is the beginning of the hash of the canonical JSON: got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,176 @@
+package entity
+
+import (
+	"fmt"
+
+	"example.dev/ingestor/tree"
+)
+
+// ParseError is a document that is not an entity: where in it, and why.
+type ParseError struct {
+	// Path says where in the entity, such as "metadata.tags[2]".
+	Path string
+	// Pos says where it was written, when that is known.
+	Pos tree.Pos
+	// Msg says what is wrong, Hint the way out.
+	Msg  string
+	Hint string
+}
+
+// Error returns the message with its path.
+func (e *ParseError) Error() string {
+	if e.Path == "" {
+		return "cannot read entity: " + e.Msg
+	}
+	return fmt.Sprintf("cannot read entity: %s %s", e.Path, e.Msg)
+}
+
+// Parse reads an entity back from a document. It is strict: a field of another
+// type, or one an Entity has no place for, is a *ParseError, so that nothing is
+// lost unseen. What is missing is left empty; Check tells whether it may be.
+// The entity shares its spec with n.
+func Parse(n *tree.Node) (*Entity, error) {
+	r := reader{}
+	e := &Entity{}
+	r.fields(n, "", func(f *tree.Field, path string) {
+		switch f.Key {
+		case "apiVersion":
+			e.APIVersion = r.text(f.Value, path)
+		case "kind":
+			e.Kind = r.text(f.Value, path)
+		case "metadata":
+			r.metadata(f.Value, path, &e.Metadata)
+		case "spec":
+			if e.Spec = f.Value; !f.Value.IsMap() {
+				r.wrongType(f.Value, path, "map")
+			}
+		default:
+			r.fail(f.Pos, path, "is not a field of an entity", "remove it; an entity has apiVersion, kind, metadata and spec")
+		}
+	})
+	if r.err != nil {
+		return nil, r.err
+	}
+	return e, nil
+}
+
+// reader reads the parts of an entity and keeps the first error.
+type reader struct{ err *ParseError }
+
+func (r *reader) fail(pos tree.Pos, path, msg, hint string) {
+	if r.err == nil {
+		r.err = &ParseError{Path: path, Pos: pos, Msg: msg, Hint: hint}
+	}
+}
+
+func (r *reader) wrongType(n *tree.Node, path, want string) {
+	hint := "make it a " + want
+	if want == "string" && n != nil && n.Kind != tree.List && n.Kind != tree.Map {
+		hint = "put it in quotes"
+	}
+	if n.IsNull() {
+		hint = "remove it, or give it a value"
+	}
+	r.fail(n.At(), path, fmt.Sprintf("must be a %s, found %s", want, kindOf(n)), hint)
+}
+
+// fields calls read for each entry of a map until one fails.
+func (r *reader) fields(n *tree.Node, path string, read func(f *tree.Field, path string)) {
+	if !n.IsMap() {
+		r.wrongType(n, path, "map")
+		return
+	}
+	for i := range n.Fields {
+		at := n.Fields[i].Key
+		if path != "" {
+			at = path + "." + at
+		}
+		if read(&n.Fields[i], at); r.err != nil {
+			return
+		}
+	}
+}
+
+func (r *reader) text(n *tree.Node, path string) string {
+	if !n.IsString() {
+		r.wrongType(n, path, "string")
+	}
+	return n.Str()
+}
+
+func (r *reader) texts(n *tree.Node, path string) map[string]string {
+	if !n.IsMap() {
+		r.wrongType(n, path, "map")
+	}
+	if n.Len() == 0 {
+		return nil
+	}
+	out := make(map[string]string, n.Len())
+	for _, f := range n.Fields {
+		out[f.Key] = r.text(f.Value, keyPath(path, f.Key))
+	}
+	return out
+}
+
+// items returns the entries of a list.
+func (r *reader) items(n *tree.Node, path string) []*tree.Node {
+	if !n.IsList() {
+		r.wrongType(n, path, "list")
+		return nil
+	}
+	return n.Items
+}
+
+func (r *reader) metadata(n *tree.Node, path string, m *Metadata) {
+	r.fields(n, path, func(f *tree.Field, path string) {
+		switch f.Key {
+		case "name":
+			m.Name = r.text(f.Value, path)
+		case "namespace":
+			m.Namespace = r.text(f.Value, path)
+		case "title":
+			m.Title = r.text(f.Value, path)
+		case "description":
+			m.Description = r.text(f.Value, path)
+		case "labels":
+			m.Labels = r.texts(f.Value, path)
+		case "annotations":
+			m.Annotations = r.texts(f.Value, path)
+		case "tags":
+			for i, it := range r.items(f.Value, path) {
+				m.Tags = append(m.Tags, r.text(it, itemPath(path, i)))
+			}
+		case "links":
+			for i, it := range r.items(f.Value, path) {
+				m.Links = append(m.Links, r.link(it, itemPath(path, i)))
+			}
+		default:
+			r.fail(f.Pos, path, "is not a field of an entity's metadata", "remove it, or make it an annotation")
+		}
+	})
+}
+
+func (r *reader) link(n *tree.Node, path string) Link {
+	var l Link
+	r.fields(n, path, func(f *tree.Field, path string) {
+		text := r.text(f.Value, path)
+		if text == "" {
+			// A catalog refuses the entity for it, and an empty string here
+			// would look like an absent one.
+			r.fail(f.Value.At(), path, "is empty", "remove it, or give it a value")
+		}
+		switch f.Key {
+		case "url":
+			l.URL = text
+		case "title":
+			l.Title = text
+		case "icon":
+			l.Icon = text
+		case "type":
+			l.Type = text
+		default:
+			r.fail(f.Pos, path, "is not a field of a link", "remove it; a link has url, title, icon and type")
+		}
+	})
+	return l
+}

@@ -1,0 +1,98 @@
+package entity
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+func TestParse(t *testing.T) {
+	got, err := Parse(spec(smallYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(smallEntity(), got); diff != "" {
+		t.Errorf("what was written is read back: -want +got:\n%s", diff)
+	}
+	got, err = Parse(spec("{metadata: {labels: {}, tags: []}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Entity{}, got); diff != "" {
+		t.Errorf("what is missing is left to Check: -want +got:\n%s", diff)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     string
+		want   string
+	}{
+		"list":               {"an entity is a map", "[a]", "cannot read entity: must be a map, found array"},
+		"apiVersion":         {"numbers are not strings", "apiVersion: 1", "cannot read entity: apiVersion must be a string, found integer"},
+		"kind":               {"null is not a string", "kind: null", "cannot read entity: kind must be a string, found null"},
+		"spec":               {"a spec is a map", "spec: a", "cannot read entity: spec must be a map, found string"},
+		"relations":          {"a catalog refuses these on input", "relations: []", "cannot read entity: relations is not a field of an entity"},
+		"metadata":           {"metadata is a map", "metadata: []", "cannot read entity: metadata must be a map, found array"},
+		"metadata uid":       {"an Entity has no place for it", "metadata: {uid: a}", "cannot read entity: metadata.uid is not a field of an entity's metadata"},
+		"name":               {"a name is a string", "metadata: {name: 1}", "cannot read entity: metadata.name must be a string, found integer"},
+		"namespace":          {"a namespace is a string", "metadata: {namespace: []}", "cannot read entity: metadata.namespace must be a string, found array"},
+		"title":              {"a title is a string", "metadata: {title: {}}", "cannot read entity: metadata.title must be a string, found object"},
+		"description":        {"a description is a string", "metadata: {description: true}", "cannot read entity: metadata.description must be a string, found boolean"},
+		"labels":             {"labels are a map", "metadata: {labels: []}", "cannot read entity: metadata.labels must be a map, found array"},
+		"label":              {"label values are strings", "metadata: {labels: {a.b: 1}}", `cannot read entity: metadata.labels["a.b"] must be a string, found integer`},
+		"annotation":         {"annotation values are strings", "metadata: {annotations: {a: true}}", `cannot read entity: metadata.annotations["a"] must be a string, found boolean`},
+		"tags":               {"tags are a list", "metadata: {tags: a}", "cannot read entity: metadata.tags must be a list, found string"},
+		"tag":                {"tags are strings", "metadata: {tags: [a, 1.5]}", "cannot read entity: metadata.tags[1] must be a string, found number"},
+		"links":              {"links are a list", "metadata: {links: {}}", "cannot read entity: metadata.links must be a list, found object"},
+		"link":               {"a link is a map", "metadata: {links: [a]}", "cannot read entity: metadata.links[0] must be a map, found string"},
+		"link title":         {"a title given is not empty", "metadata: {links: [{url: a, title: ''}]}", "cannot read entity: metadata.links[0].title is empty"},
+		"link field":         {"a Link has no place for it", "metadata: {links: [{url: a, b: c}]}", "cannot read entity: metadata.links[0].b is not a field of a link"},
+		"first mistake wins": {"one error a time", "{kind: 1, apiVersion: 1}", "cannot read entity: kind must be a string, found integer"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse(spec(tc.in))
+			if got := errorText(err); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+			var pe *ParseError
+			if !errors.As(err, &pe) || pe.Pos.Line != 1 || pe.Hint == "" {
+				t.Errorf("%s: the error tells the place and the way out: got %+v", tc.reason, pe)
+			}
+		})
+	}
+	if _, err := Parse(nil); errorText(err) != "cannot read entity: must be a map, found nothing" {
+		t.Errorf("no document is no entity: got %v", err)
+	}
+	if _, err := Parse(&tree.Node{Kind: tree.Map, Fields: []tree.Field{{Key: "spec"}}}); err == nil {
+		t.Error("a field without a value is refused")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(smallYAML))
+	f.Add([]byte(bareJSON))
+	f.Add([]byte("metadata: {links: [{url: a}]}\nspec: {a: [1]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		docs, _ := tree.DecodeBytes(data)
+		for _, doc := range docs {
+			e, err := Parse(doc)
+			if err != nil {
+				continue
+			}
+			Check(e)
+			again, err := Parse(e.Node())
+			if err != nil {
+				t.Fatalf("cannot read back what was read: %v", err)
+			}
+			if Hash(again) != Hash(e) {
+				t.Errorf("what was read back differs: -want +got:\n%s", cmp.Diff(e, again))
+			}
+		}
+	})
+}

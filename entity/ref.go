@@ -1,0 +1,76 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Ref names an entity. Two references that differ only in case name the same
+// one; compare them by String.
+type Ref struct {
+	Kind, Namespace, Name string
+}
+
+// ParseRef reads a reference of the form [<kind>:][<namespace>/]<name>. A kind
+// that is not given is defaultKind, and it is an error if that is empty. A
+// namespace that is not given is defaultNamespace, or DefaultNamespace if that
+// is empty. The parts are kept as they are written.
+func ParseRef(s, defaultKind, defaultNamespace string) (Ref, error) {
+	r, why := parseRef(s, defaultKind, defaultNamespace)
+	if why != "" {
+		return Ref{}, fmt.Errorf("cannot read entity reference %q: %s", s, why)
+	}
+	return r, nil
+}
+
+// parseRef is ParseRef that says why in words; Check puts them in a finding.
+func parseRef(s, defaultKind, defaultNamespace string) (r Ref, why string) {
+	r = Ref{Kind: defaultKind, Namespace: defaultNamespace, Name: s}
+	if r.Namespace == "" {
+		r.Namespace = DefaultNamespace
+	}
+	if kind, rest, ok := strings.Cut(r.Name, ":"); ok {
+		r.Kind, r.Name = kind, rest
+	}
+	if namespace, rest, ok := strings.Cut(r.Name, "/"); ok {
+		r.Namespace, r.Name = namespace, rest
+	}
+	switch {
+	case r.Kind == "":
+		return Ref{}, "it has no kind"
+	case r.Namespace == "":
+		return Ref{}, "its namespace is empty"
+	case r.Name == "":
+		return Ref{}, "it has no name"
+	case strings.Contains(r.Kind, "/"), strings.ContainsRune(r.Namespace, ':'), strings.ContainsAny(r.Name, ":/"):
+		return Ref{}, "it has more parts than kind, namespace and name"
+	}
+	return r, ""
+}
+
+// String returns the canonical form, kind:namespace/name in lower case.
+func (r Ref) String() string {
+	namespace := r.Namespace
+	if namespace == "" {
+		namespace = DefaultNamespace
+	}
+	return strings.ToLower(r.Kind + ":" + namespace + "/" + r.Name)
+}
+
+// canExist reports whether an entity could have the reference.
+func (r Ref) canExist() bool {
+	return isKind(r.Kind) && isNamespace(strings.ToLower(r.Namespace)) && isName(r.Name)
+}
+
+// Ref returns the reference that names the entity.
+func (e *Entity) Ref() Ref {
+	r := Ref{Kind: e.Kind, Namespace: e.Metadata.Namespace, Name: e.Metadata.Name}
+	if r.Namespace == "" {
+		r.Namespace = DefaultNamespace
+	}
+	return r
+}
+
+// Key returns the canonical form of the entity's reference. No two entities of
+// a catalog have the same one.
+func (e *Entity) Key() string { return e.Ref().String() }

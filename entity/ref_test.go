@@ -1,0 +1,108 @@
+package entity
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestParseRef(t *testing.T) {
+	cases := map[string]struct {
+		reason    string
+		in        string
+		kind      string
+		namespace string
+		want      Ref
+		canonical string
+		err       string
+	}{
+		"full": {
+			reason:    "all parts are given, and kept as written",
+			in:        "Component:Team-A/Web",
+			want:      Ref{"Component", "Team-A", "Web"},
+			canonical: "component:team-a/web",
+		},
+		"name only": {
+			reason:    "the defaults fill in",
+			in:        "web",
+			kind:      KindComponent,
+			namespace: "a",
+			want:      Ref{KindComponent, "a", "web"},
+			canonical: "component:a/web",
+		},
+		"no default namespace": {
+			reason:    "without a default the catalog's own counts",
+			in:        "group:team",
+			want:      Ref{"group", "default", "team"},
+			canonical: "group:default/team",
+		},
+		"namespace and name": {
+			reason:    "the kind alone may be left out",
+			in:        "ops/team",
+			kind:      "Group",
+			want:      Ref{"Group", "ops", "team"},
+			canonical: "group:ops/team",
+		},
+		"no kind":         {reason: "dependsOn implies no kind", in: "web", err: `cannot read entity reference "web": it has no kind`},
+		"empty kind":      {reason: "a colon announces a kind", in: ":web", kind: KindAPI, err: `cannot read entity reference ":web": it has no kind`},
+		"empty namespace": {reason: "a slash announces a namespace", in: "api:/web", err: `cannot read entity reference "api:/web": its namespace is empty`},
+		"empty name":      {reason: "a name is always needed", in: "api:a/", err: `cannot read entity reference "api:a/": it has no name`},
+		"empty":           {reason: "a name is always needed", in: "", kind: KindAPI, err: `cannot read entity reference "": it has no name`},
+		"two slashes":     {reason: "a name holds no slash", in: "api:a/b/c", err: `cannot read entity reference "api:a/b/c": it has more parts than kind, namespace and name`},
+		"two colons":      {reason: "a name holds no colon", in: "api:a:b", err: `cannot read entity reference "api:a:b": it has more parts than kind, namespace and name`},
+		"slash first":     {reason: "a kind holds no slash", in: "a/api:b", err: `cannot read entity reference "a/api:b": it has more parts than kind, namespace and name`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseRef(tc.in, tc.kind, tc.namespace)
+			if msg := errorText(err); msg != tc.err {
+				t.Fatalf("%s: got error %q, want %q", tc.reason, msg, tc.err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Fatalf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+			if err == nil && got.String() != tc.canonical {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.canonical)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestRefReadsItsCanonicalForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, err := ParseRef(anyText().Draw(t, "s"), KindAPI, "")
+		if err != nil {
+			return
+		}
+		again, err := ParseRef(r.String(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.String() != r.String() {
+			t.Fatalf("%q read back is %q", r, again)
+		}
+	})
+}
+
+func TestKey(t *testing.T) {
+	e := &Entity{Kind: KindAPI, Metadata: Metadata{Name: "Db"}}
+	if got := e.Key(); got != "api:default/db" {
+		t.Errorf("no namespace means the default one: got %s", got)
+	}
+	e.Metadata.Namespace = "ops"
+	if got := e.Key(); got != "api:ops/db" {
+		t.Errorf("the namespace is part of the key: got %s", got)
+	}
+	if got := (Ref{Kind: "A", Name: "b"}).String(); got != "a:default/b" || strings.ToLower(got) != got {
+		t.Errorf("a Ref made by hand has the default namespace: got %s", got)
+	}
+}

@@ -1,0 +1,131 @@
+package entity
+
+import (
+	"slices"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// Speak translates the entity from the contract's words into v's, in place:
+// identifiers only, never text, schemas or definitions. Parts of the spec that
+// change are copied first, because nodes may be shared with other documents.
+func Speak(e *Entity, v words.Vocabulary) {
+	if v == words.Portal {
+		return
+	}
+	e.APIVersion = v.APIVersionOut(e.APIVersion)
+	m := &e.Metadata
+	m.Labels = v.KeysOut(m.Labels)
+	m.Annotations = v.KeysOut(m.Annotations)
+	origin := v.Out(words.Key, words.AnnotationTemplateOrigin)
+	if who, ok := m.Annotations[origin]; ok {
+		m.Annotations[origin] = v.Out(words.Origin, who)
+	}
+	m.Tags = speakTags(m.Tags, v)
+	e.Spec = change(e.Spec, speakText(words.Type, v), "type")
+	if e.Kind != KindTemplate {
+		return
+	}
+	e.Spec = change(e.Spec, func(steps *tree.Node) *tree.Node { return speakSteps(steps, v) }, "steps")
+}
+
+// speakTags translates tags. Two that come to say the same become one.
+func speakTags(tags []string, v words.Vocabulary) []string {
+	if len(tags) == 0 {
+		return tags
+	}
+	out := make([]string, 0, len(tags))
+	for _, t := range tags {
+		if t = v.Out(words.Tag, t); !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// speakSteps translates the action of each step, and the keys on the manifest
+// it is given. A manifest that is text stays as it is.
+func speakSteps(steps *tree.Node, v words.Vocabulary) *tree.Node {
+	action := speakText(words.Action, v)
+	keys := func(n *tree.Node) *tree.Node { return speakKeys(n, v) }
+	out := steps
+	for i, old := range steps.List() {
+		step := change(old, action, "action")
+		step = change(step, keys, "input", "manifest", "metadata", "annotations")
+		step = change(step, keys, "input", "manifest", "metadata", "labels")
+		if step == old {
+			continue
+		}
+		if out == steps {
+			c := *steps
+			c.Items = slices.Clone(steps.Items)
+			out = &c
+		}
+		out.Items[i] = step
+	}
+	return out
+}
+
+// speakText returns a function that translates a string found at a place.
+func speakText(p words.Place, v words.Vocabulary) func(*tree.Node) *tree.Node {
+	return func(n *tree.Node) *tree.Node {
+		if !n.IsString() {
+			return n
+		}
+		s := v.Out(p, n.Text)
+		if s == n.Text {
+			return n
+		}
+		c := *n
+		c.Text = s
+		return &c
+	}
+}
+
+// speakKeys translates the keys of a map, in their order. If both spellings of
+// a key are there, the contract's own wins.
+func speakKeys(n *tree.Node, v words.Vocabulary) *tree.Node {
+	if !n.IsMap() {
+		return n
+	}
+	said := make(map[string]bool, len(n.Fields))
+	for _, f := range n.Fields {
+		if k := v.Out(words.Key, f.Key); k != f.Key {
+			said[k] = true
+		}
+	}
+	if len(said) == 0 {
+		return n
+	}
+	c := *n
+	c.Fields = make([]tree.Field, 0, len(n.Fields))
+	for _, f := range n.Fields {
+		if said[f.Key] {
+			continue
+		}
+		f.Key = v.Out(words.Key, f.Key)
+		c.Fields = append(c.Fields, f)
+	}
+	return &c
+}
+
+// change returns n with what is at path replaced by what f makes of it. Only
+// the maps on the way are copied, and none if f changes nothing.
+func change(n *tree.Node, f func(*tree.Node) *tree.Node, path ...string) *tree.Node {
+	if len(path) == 0 {
+		return f(n)
+	}
+	old := n.Get(path[0])
+	if old == nil {
+		return n
+	}
+	changed := change(old, f, path[1:]...)
+	if changed == old {
+		return n
+	}
+	c := *n
+	c.Fields = slices.Clone(n.Fields)
+	c.Field(path[0]).Value = changed
+	return &c
+}

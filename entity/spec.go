@@ -1,0 +1,241 @@
+package entity
+
+import (
+	"fmt"
+	"slices"
+
+	"example.dev/ingestor/tree"
+)
+
+// required are the fields of the spec that must be strings and not empty, for
+// each kind whose spec has rules.
+var required = map[string][]string{
+	KindTemplate:  {"type"},
+	KindAPI:       {"type", "lifecycle", "owner", "definition"},
+	KindResource:  {"type", "owner"},
+	KindComponent: {"type", "lifecycle", "owner"},
+	KindSystem:    {"owner"},
+	KindDomain:    {"owner"},
+	KindLocation:  nil,
+}
+
+func (c *checker) spec() {
+	e := c.e
+	fields, known := required[e.Kind]
+	if e.Spec == nil && !known {
+		return
+	}
+	if !e.Spec.IsMap() {
+		c.report(RuleSpec, "spec", "spec is not a map", "give the entity a spec")
+		return
+	}
+	if !known {
+		return
+	}
+	for _, key := range fields {
+		c.requiredText(key)
+	}
+	for i := range e.Spec.Fields {
+		f := &e.Spec.Fields[i]
+		if f.Value.Str() == "" && slices.Contains(fields, f.Key) {
+			// It has been reported as required.
+			continue
+		}
+		c.specField(f)
+	}
+	switch e.Kind {
+	case KindTemplate:
+		c.steps(e.Spec.Get("steps"))
+	case KindLocation:
+		if e.Spec.Get("target").IsNull() && e.Spec.Get("targets").Len() == 0 {
+			c.report(RuleTargets, "spec", "the Location has neither target nor targets", "list in spec.targets the files it stands for")
+		}
+	}
+}
+
+// requiredText checks a string that must be there.
+func (c *checker) requiredText(key string) {
+	n := c.e.Spec.Get(key)
+	if n.Str() != "" {
+		return
+	}
+	message := "is missing"
+	if n.IsString() {
+		message = "is empty"
+	}
+	if n != nil && !n.IsString() {
+		message = fmt.Sprintf("must be a string, found %s", n.Kind)
+	}
+	path := "spec." + key
+	c.report(RuleRequired, path, fmt.Sprintf("%s %s, and entities of kind %s need it", path, message, c.e.Kind), "set "+path)
+}
+
+// specField checks one field of the spec for what it holds. Fields without
+// rules are the entity's own business.
+func (c *checker) specField(f *tree.Field) {
+	switch f.Key {
+	case "type", "lifecycle":
+		c.text(f.Value, field(f.Key))
+	case "owner":
+		c.ref(f.Value, field(f.Key), "Group")
+	case "system":
+		c.ref(f.Value, field(f.Key), KindSystem)
+	case "domain", "subdomainOf":
+		c.ref(f.Value, field(f.Key), KindDomain)
+	case "subcomponentOf":
+		c.ref(f.Value, field(f.Key), KindComponent)
+	case "providesApis", "consumesApis", "implementsApi":
+		c.refs(f, KindAPI)
+	case "dependsOn", "dependencyOf":
+		c.refs(f, "")
+	}
+	switch c.e.Kind {
+	case KindTemplate:
+		if f.Key == "parameters" {
+			c.parameters(f.Value)
+		}
+	case KindLocation:
+		switch f.Key {
+		case "target":
+			c.text(f.Value, field(f.Key))
+		case "targets":
+			c.targets(f.Value)
+		}
+	}
+}
+
+// place is where in the spec a value stands. Its path is made only when there
+// is something to report, so that checking what is right costs no memory.
+type place struct {
+	key string
+	// index is -1 for the field itself.
+	index int
+}
+
+func field(key string) place { return place{key, -1} }
+
+func (p place) path() string {
+	if p.index < 0 {
+		return "spec." + p.key
+	}
+	return itemPath("spec."+p.key, p.index)
+}
+
+// text checks that n is a string and not empty.
+func (c *checker) text(n *tree.Node, at place) {
+	if n.Str() != "" {
+		return
+	}
+	path := at.path()
+	message := path + " is empty"
+	if !n.IsString() {
+		message = fmt.Sprintf("%s must be a string, found %s", path, kindOf(n))
+	}
+	c.report(RuleType, path, message, "remove it, or make it a string that is not empty")
+}
+
+// ref checks a reference to an entity; defaultKind is the kind it has when it
+// names none, empty if it must name one.
+func (c *checker) ref(n *tree.Node, at place, defaultKind string) {
+	if n.Str() == "" {
+		c.text(n, at)
+		return
+	}
+	r, why := parseRef(n.Text, defaultKind, c.e.Metadata.Namespace)
+	if why != "" {
+		form := "[<kind>:][<namespace>/]<name>"
+		if defaultKind == "" {
+			form = "<kind>:[<namespace>/]<name>"
+		}
+		c.report(RuleRef, at.path(), fmt.Sprintf("%q is not a reference: %s", n.Text, why), "write it as "+form)
+		return
+	}
+	if !r.canExist() {
+		c.report(RuleRefImpossible, at.path(),
+			fmt.Sprintf("%q can name no entity: a part of it is not allowed in a reference", n.Text),
+			"use the name of an entity, not its title")
+	}
+}
+
+func (c *checker) refs(f *tree.Field, defaultKind string) {
+	if !f.Value.IsList() {
+		path := field(f.Key).path()
+		c.report(RuleType, path, fmt.Sprintf("%s must be a list, found %s", path, kindOf(f.Value)), "make it a list of entity references")
+		return
+	}
+	for i, it := range f.Value.Items {
+		c.ref(it, place{f.Key, i}, defaultKind)
+	}
+}
+
+func (c *checker) targets(n *tree.Node) {
+	if !n.IsList() {
+		c.report(RuleType, "spec.targets", fmt.Sprintf("spec.targets must be a list, found %s", kindOf(n)), "make it a list of strings, or use spec.target")
+		return
+	}
+	for i, it := range n.Items {
+		c.text(it, place{"targets", i})
+	}
+}
+
+func (c *checker) steps(n *tree.Node) {
+	if !n.IsList() || len(n.Items) == 0 {
+		c.report(RuleSteps, "spec.steps", "the Template has no list of steps", "give it at least one step with an action")
+		return
+	}
+	for i, step := range n.Items {
+		if !step.IsMap() {
+			c.report(RuleSteps, itemPath("spec.steps", i), fmt.Sprintf("step %d must be a map, found %s", i+1, kindOf(step)), "give it an id, a name, an action and its input")
+			continue
+		}
+		c.step(i, step)
+	}
+}
+
+func (c *checker) step(i int, step *tree.Node) {
+	if step.Get("action").Str() == "" {
+		c.report(RuleStepAction, itemPath("spec.steps", i)+".action", fmt.Sprintf("step %d has no action", i+1), "name the action it runs, such as debug:log")
+	}
+	for _, f := range step.Fields {
+		switch f.Key {
+		case "id", "name":
+			c.stepField(i, f, tree.String)
+		case "input":
+			c.stepField(i, f, tree.Map)
+		}
+	}
+}
+
+func (c *checker) stepField(i int, f tree.Field, want tree.Kind) {
+	if f.Value != nil && f.Value.Kind == want {
+		return
+	}
+	path := itemPath("spec.steps", i) + "." + f.Key
+	c.report(RuleType, path, fmt.Sprintf("%s must be of type %s, found %s", path, want, kindOf(f.Value)), "remove it, or give it that type")
+}
+
+func (c *checker) parameters(n *tree.Node) {
+	const hint = "make it a JSON Schema, or a list of them, one a page"
+	if n.IsMap() {
+		return
+	}
+	if !n.IsList() {
+		c.report(RuleParameters, "spec.parameters", fmt.Sprintf("spec.parameters must be a map or a list of maps, found %s", kindOf(n)), hint)
+		return
+	}
+	for i, page := range n.Items {
+		if page.IsMap() {
+			continue
+		}
+		path := itemPath("spec.parameters", i)
+		c.report(RuleParameters, path, fmt.Sprintf("%s must be a map, found %s", path, kindOf(page)), hint)
+	}
+}
+
+// kindOf names the kind of a value for a message.
+func kindOf(n *tree.Node) string {
+	if n == nil {
+		return "nothing"
+	}
+	return n.Kind.String()
+}
