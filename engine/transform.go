@@ -56,12 +56,27 @@ func (e *Engine) Transform(in Input) (Result, error) {
 	}
 	spoken := e.opts.Words.For(in.Definition.Words)
 	for _, x := range t.out.Entities {
-		if x.Kind == entity.KindTemplate {
-			x.Metadata.Annotations[words.AnnotationTemplateVersion] = entity.ShortHash(x.Spec)
-		}
+		Stamp(x)
 		entity.Speak(x, spoken)
 	}
 	return t.out, nil
+}
+
+// Stamp marks a Template with the version of its form: the mark changes when,
+// and only when, the spec does. The engine stamps what it makes; a Transformer
+// that changes a Template afterwards stamps it again.
+func Stamp(e *entity.Entity) {
+	if e.Kind != entity.KindTemplate {
+		return
+	}
+	if e.Metadata.Annotations == nil {
+		e.Metadata.Annotations = map[string]string{}
+	}
+	key := words.AnnotationTemplateVersion
+	if up := words.Upstream.Out(words.Key, key); e.Metadata.Annotations[up] != "" {
+		key = up
+	}
+	e.Metadata.Annotations[key] = entity.ShortHash(e.Spec)
 }
 
 // transformation is one run of the engine.

@@ -154,9 +154,9 @@ func (r *reader) link(n *tree.Node, path string) Link {
 	var l Link
 	r.fields(n, path, func(f *tree.Field, path string) {
 		text := r.text(f.Value, path)
-		if text == "" {
+		if text == "" && f.Key != "url" {
 			// A catalog refuses the entity for it, and an empty string here
-			// would look like an absent one.
+			// would look like an absent one. Check looks at the URL.
 			r.fail(f.Value.At(), path, "is empty", "remove it, or give it a value")
 		}
 		switch f.Key {

@@ -77,7 +77,7 @@ func TestParseRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(smallYAML))
 	f.Add([]byte(bareJSON))
-	f.Add([]byte("metadata: {links: [{url: a}]}\nspec: {a: [1]}"))
+	f.Add([]byte("metadata: {links: [{}, {url: ''}, {url: a}]}\nspec: {a: [1]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		docs, _ := tree.DecodeBytes(data)
 		for _, doc := range docs {

@@ -218,6 +218,12 @@ func (v Vocabulary) KeysOut(m map[string]string) map[string]string {
 	}
 	out := make(map[string]string, len(m))
 	for k, val := range m {
+		// If both spellings are there, the contract's own wins here too.
+		if v.Out(Key, k) == k && In(Key, k) != k {
+			if _, own := m[In(Key, k)]; own {
+				continue
+			}
+		}
 		out[v.Out(Key, k)] = val
 	}
 	return out

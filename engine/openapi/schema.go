@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -25,115 +24,112 @@ const (
 	schemasByID // a map of schemas
 )
 
-// keyword is one keyword of an OpenAPI 3.0 schema. Its place in the table is
-// its place in the document.
-type keyword struct {
+// keywords are those of an OpenAPI 3.0 schema. Their order is that of the
+// document.
+var keywords = [...]struct {
 	name string
 	want check
-	rank int
+}{
+	{"title", text},
+	{"description", text},
+	{"type", text},
+	{"format", text},
+	{"nullable", flag},
+	{"deprecated", flag},
+	{"enum", values},
+	{"default", anything},
+	{"example", anything},
+	{"pattern", text},
+	{"minLength", count},
+	{"maxLength", count},
+	{"minimum", number},
+	{"exclusiveMinimum", flag},
+	{"maximum", number},
+	{"exclusiveMaximum", flag},
+	{"multipleOf", number},
+	{"minItems", count},
+	{"maxItems", count},
+	{"uniqueItems", flag},
+	{"minProperties", count},
+	{"maxProperties", count},
+	{"required", words},
+	{"properties", schemasByID},
+	{"additionalProperties", schemaOrTo},
+	{"items", schema},
+	{"oneOf", schemas},
+	{"anyOf", schemas},
+	{"allOf", schemas},
+	{"not", schema},
 }
 
-var keywords = func() map[string]keyword {
-	ordered := []keyword{
-		{name: "title", want: text},
-		{name: "description", want: text},
-		{name: "type", want: text},
-		{name: "format", want: text},
-		{name: "nullable", want: flag},
-		{name: "deprecated", want: flag},
-		{name: "enum", want: values},
-		{name: "default", want: anything},
-		{name: "example", want: anything},
-		{name: "pattern", want: text},
-		{name: "minLength", want: count},
-		{name: "maxLength", want: count},
-		{name: "minimum", want: number},
-		{name: "exclusiveMinimum", want: flag},
-		{name: "maximum", want: number},
-		{name: "exclusiveMaximum", want: flag},
-		{name: "multipleOf", want: number},
-		{name: "minItems", want: count},
-		{name: "maxItems", want: count},
-		{name: "uniqueItems", want: flag},
-		{name: "minProperties", want: count},
-		{name: "maxProperties", want: count},
-		{name: "required", want: words},
-		{name: "properties", want: schemasByID},
-		{name: "additionalProperties", want: schemaOrTo},
-		{name: "items", want: schema},
-		{name: "oneOf", want: schemas},
-		{name: "anyOf", want: schemas},
-		{name: "allOf", want: schemas},
-		{name: "not", want: schema},
-	}
-	m := make(map[string]keyword, len(ordered))
-	for i, k := range ordered {
-		k.rank = i
-		m[k.name] = k
+// rank is the place of each keyword in keywords.
+var rank = func() map[string]int {
+	m := make(map[string]int, len(keywords))
+	for i, k := range keywords {
+		m[k.name] = i
 	}
 	return m
 }()
 
-// extensionRank puts extensions after all keywords.
-const extensionRank = 1000
-
 // Schema returns a definition's schema as OpenAPI 3.0 has it: complete, in a
 // fixed order, without what is not a keyword or has no meaning as one.
 func Schema(s *tree.Node) *tree.Node {
-	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, len(s.Fields)+1)}
+	var slots [len(keywords)]*tree.Node
+	var extensions []tree.Field
+	n := 0
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if strings.HasPrefix(f.Key, "x-") {
-			out.Fields = append(out.Fields, tree.F(f.Key, f.Value.Sorted()))
+			extensions = append(extensions, tree.F(f.Key, f.Value.Sorted()))
 			continue
 		}
-		k, known := keywords[f.Key]
+		at, known := rank[f.Key]
 		if !known {
 			continue
 		}
-		if v := convert(k.want, f.Value); v != nil {
-			out.Fields = append(out.Fields, tree.F(f.Key, v))
+		if slots[at] = convert(keywords[at].want, f.Value); slots[at] != nil {
+			n++
 		}
 	}
-	settleType(s, out)
-	slices.SortFunc(out.Fields, func(a, b tree.Field) int {
-		return cmp.Or(cmp.Compare(rank(a.Key), rank(b.Key)), strings.Compare(a.Key, b.Key))
-	})
-	return out
-}
-
-func rank(key string) int {
-	if k, ok := keywords[key]; ok {
-		return k.rank
+	// One more than needed leaves room for what settleType adds.
+	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, n+len(extensions)+1)}
+	settleType(s, &slots)
+	for i, v := range slots {
+		if v != nil {
+			add(out, keywords[i].name, v)
+		}
 	}
-	return extensionRank
+	slices.SortFunc(extensions, func(a, b tree.Field) int { return strings.Compare(a.Key, b.Key) })
+	out.Fields = append(out.Fields, extensions...)
+	return out
 }
 
 // settleType makes the type one that OpenAPI knows, and says for an array
 // what it holds, which OpenAPI demands.
-func settleType(s, out *tree.Node) {
+func settleType(s *tree.Node, slots *[len(keywords)]*tree.Node) {
+	typ, items, anyOf := &slots[rank["type"]], &slots[rank["items"]], &slots[rank["anyOf"]]
 	if s.Get("x-kubernetes-int-or-string").IsTrue() {
-		out.Delete("type")
-		if !out.Has("anyOf") {
-			add(out, "anyOf", tree.Arr(
+		*typ = nil
+		if *anyOf == nil {
+			*anyOf = tree.Arr(
 				tree.Obj(tree.F("type", tree.Str("integer"))),
 				tree.Obj(tree.F("type", tree.Str("string"))),
-			))
+			)
 		}
 		return
 	}
-	switch t := out.Get("type").Str(); t {
+	switch t := (*typ).Str(); t {
 	case "", "object", "string", "integer", "number", "boolean":
 	case "array":
-		if !out.Has("items") {
-			add(out, "items", tree.Obj())
+		if *items == nil {
+			*items = tree.Obj()
 		}
 	case "bool":
-		out.Set("type", tree.Str("boolean"))
+		*typ = tree.Str("boolean")
 	case "int":
-		out.Set("type", tree.Str("integer"))
+		*typ = tree.Str("integer")
 	default:
-		out.Delete("type")
+		*typ = nil
 	}
 }
 

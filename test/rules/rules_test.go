@@ -70,7 +70,7 @@ var plan = map[string]room{
 	"internal/app":    {},
 	"internal/term":   {},
 	"internal/state":  {},
-	"internal/report": {ours: []string{"finding"}},
+	"internal/report": {ours: []string{"finding", "internal/term"}},
 	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "engine"}},
 	"internal/store":  {ours: []string{"words", "tree", "finding", "entity"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},

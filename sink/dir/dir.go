@@ -1,0 +1,246 @@
+// Package dir writes entities to files: one for each kind, one for each
+// entity, or a single one. Files appear whole or not at all, and none appears
+// outside the directory, whatever an entity is called.
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/sink"
+)
+
+// Layout is how entities are spread over files.
+type Layout uint8
+
+// The layouts.
+const (
+	// PerKind is a file for each kind, such as template.yaml.
+	PerKind Layout = iota
+	// PerEntity is a file for each entity in a directory for each kind, such
+	// as Template/databases.yaml.
+	PerEntity
+	// SingleFile is one file for all.
+	SingleFile
+)
+
+// Options are how a Sink writes.
+type Options struct {
+	// Format is sink.YAML by default.
+	Format sink.Format
+	// Layout is PerKind by default.
+	Layout Layout
+	// Wrote, if not nil, is told of each file once all are in place, those
+	// that were there already with the same content included.
+	Wrote func(path string, entities int)
+}
+
+// Sink writes files.
+type Sink struct {
+	root string
+	opts Options
+}
+
+var _ sink.Sink = (*Sink)(nil)
+
+// New returns a Sink that writes to the directory root or, with SingleFile, to
+// the file root. Whatever of its path is missing is made.
+func New(root string, opts Options) *Sink { return &Sink{root: root, opts: opts} }
+
+// Write writes the entities. All files are prepared before the first is put in
+// its place, so that a failure while preparing leaves everything as it was. A
+// file that would not change is not touched, and none is removed. Without
+// entities nothing is written.
+func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
+	if len(entities) == 0 {
+		return nil
+	}
+	to, err := s.target()
+	if err != nil {
+		return err
+	}
+	if to.special {
+		return s.pour(entities)
+	}
+	files := s.files(entities, to.name)
+	b, err := begin(to.dir)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer b.end()
+	if err := s.prepare(ctx, b, files); err != nil {
+		return s.explain(err)
+	}
+	if err := b.commit(); err != nil {
+		return s.explain(err)
+	}
+	for _, f := range files {
+		s.wrote(f.name, len(f.entities))
+	}
+	return nil
+}
+
+// atOnce is how many files are prepared at once. Waiting for the disk to have
+// each is what takes the time, and disks take many at once.
+const atOnce = 16
+
+func (s *Sink) prepare(ctx context.Context, b *batch, files []file) error {
+	// Whatever is in the way is found before anything is written, and in order,
+	// so that the same mistake gives the same message every time.
+	for _, f := range files {
+		if err := b.check(f.name); err != nil {
+			return err
+		}
+	}
+	workers, others := errgroup.WithContext(ctx)
+	workers.SetLimit(atOnce)
+	for _, f := range files {
+		if others.Err() != nil {
+			break
+		}
+		data := s.render(f.entities)
+		workers.Go(func() error { return b.prepare(f.name, data) })
+	}
+	if err := workers.Wait(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return &Error{Path: s.root, Err: context.Cause(ctx)}
+	}
+	return nil
+}
+
+func (s *Sink) wrote(name string, entities int) {
+	if s.opts.Wrote == nil {
+		return
+	}
+	path := s.root
+	if s.opts.Layout != SingleFile {
+		path = filepath.Join(s.root, filepath.FromSlash(name))
+	}
+	s.opts.Wrote(path, entities)
+}
+
+// target is where to write: the directory, and the name of the single file in
+// it if there is to be one.
+type target struct {
+	dir, name string
+	// special is a device or a pipe, which is written to and not replaced.
+	special bool
+}
+
+func (s *Sink) target() (target, error) {
+	if s.root == "" {
+		return target{}, &Error{Err: errors.New("the path is empty"), Hint: "name it with --output"}
+	}
+	info, err := os.Stat(s.root)
+	if s.opts.Layout == SingleFile {
+		return s.singleTarget(info, err)
+	}
+	if err == nil && !info.IsDir() {
+		return target{}, &Error{
+			Path: s.root, Err: errors.New("it is a file, not a directory"),
+			Hint: "name a directory with --output, or add --single-file to write one file",
+		}
+	}
+	return target{dir: s.root}, nil
+}
+
+func (s *Sink) singleTarget(info fs.FileInfo, err error) (target, error) {
+	switch {
+	case err == nil && info.IsDir():
+		return target{}, &Error{
+			Path: s.root, Err: errors.New("it is a directory, not a file"),
+			Hint: fmt.Sprintf("name a file in it with --output, such as %q", filepath.Join(s.root, "catalog"+s.opts.Format.Ext())),
+		}
+	case os.IsPathSeparator(s.root[len(s.root)-1]):
+		return target{}, &Error{
+			Path: s.root, Err: errors.New("it ends in a separator, so it names a directory"),
+			Hint: "name a file with --output",
+		}
+	case err == nil && !info.Mode().IsRegular():
+		return target{special: true}, nil
+	case err == nil:
+		// What a link leads to is replaced, not the link the user named.
+		at, err := filepath.EvalSymlinks(s.root)
+		if err != nil {
+			return target{}, &Error{Path: s.root, Err: err}
+		}
+		return target{dir: filepath.Dir(at), name: filepath.Base(at)}, nil
+	}
+	return target{dir: filepath.Dir(s.root), name: filepath.Base(s.root)}, nil
+}
+
+// pour writes to what is there and is not a file, such as /dev/stdout.
+func (s *Sink) pour(entities []*entity.Entity) error {
+	f, err := os.OpenFile(s.root, os.O_WRONLY, 0)
+	if err != nil {
+		return s.explain(&Error{Path: s.root, Err: err})
+	}
+	_, err = f.Write(s.render(entities))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return &Error{Path: s.root, Err: err}
+	}
+	s.wrote("", len(entities))
+	return nil
+}
+
+// render returns the content of a file.
+func (s *Sink) render(es []*entity.Entity) []byte {
+	switch {
+	case s.opts.Layout == PerEntity && s.opts.Format == sink.JSON:
+		return entity.AppendJSON(nil, es[0])
+	case s.opts.Layout == PerEntity:
+		return entity.AppendYAML(nil, es[0])
+	case s.opts.Format == sink.JSON:
+		return entity.JSONArray(es)
+	}
+	return entity.YAMLDocuments(es)
+}
+
+// Error is a path that cannot be written to, and why.
+type Error struct {
+	Path string
+	Err  error
+	// Hint is the way out; empty if there is none to name.
+	Hint string
+}
+
+// Error returns the message. The path stands in it once, although the
+// operating system's error names it too.
+func (e *Error) Error() string {
+	why := e.Err.Error()
+	if p, ok := errors.AsType[*fs.PathError](e.Err); ok {
+		why = p.Err.Error()
+	}
+	if l, ok := errors.AsType[*os.LinkError](e.Err); ok {
+		why = l.Err.Error()
+	}
+	return fmt.Sprintf("cannot write to %q: %s", e.Path, why)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// explain adds the way out that is common to all errors of a kind.
+func (s *Sink) explain(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Hint != "" {
+		return err
+	}
+	switch {
+	case errors.Is(e.Err, fs.ErrPermission):
+		e.Hint = "give yourself the right to write there, or choose another place with --output"
+	case strings.Contains(e.Error(), "path escapes"):
+		e.Hint = "a link in the output directory leads out of it; remove the link"
+	}
+	return e
+}

@@ -1,0 +1,160 @@
+package dir
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/entity"
+)
+
+// file is a file to write: its path below the root, with slashes, and what
+// goes into it.
+type file struct {
+	name     string
+	entities []*entity.Entity
+}
+
+// files spreads the entities over files, in the order of their names. single
+// is the name of the one file of SingleFile.
+func (s *Sink) files(es []*entity.Entity, single string) []file {
+	var out []file
+	switch s.opts.Layout {
+	case SingleFile:
+		return []file{{single, es}}
+	case PerEntity:
+		out = perEntity(es, s.opts.Format.Ext())
+	default:
+		out = perKind(es, s.opts.Format.Ext())
+	}
+	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+func perKind(es []*entity.Entity, ext string) []file {
+	var out []file
+	index := map[string]int{}
+	for _, e := range es {
+		name := safeName(strings.ToLower(e.Kind)) + ext
+		i, ok := index[name]
+		if !ok {
+			i = len(out)
+			index[name] = i
+			out = append(out, file{name: name})
+		}
+		out[i].entities = append(out[i].entities, e)
+	}
+	return out
+}
+
+// perEntity gives each entity a file whose name differs from all others even
+// where case does not count.
+func perEntity(es []*entity.Entity, ext string) []file {
+	shared := sharedNames(es)
+	es = slices.Clone(es)
+	// Plain names are given first, so that no name made up takes one away.
+	slices.SortStableFunc(es, func(a, b *entity.Entity) int {
+		return cmp.Compare(prefixed(a, shared), prefixed(b, shared))
+	})
+	out := make([]file, 0, len(es))
+	taken := map[string]bool{}
+	for _, e := range es {
+		ref := e.Ref()
+		base := ref.Name
+		if prefixed(e, shared) > 0 {
+			base = ref.Namespace + "." + ref.Name
+		}
+		stem := safeName(e.Kind) + "/" + safeName(base)
+		name := stem + ext
+		for i := 0; taken[strings.ToLower(name)]; i++ {
+			name = stem + "-" + shortHash(ref.Kind+":"+ref.Namespace+"/"+ref.Name, i) + ext
+		}
+		taken[strings.ToLower(name)] = true
+		out = append(out, file{name: name, entities: []*entity.Entity{e}})
+	}
+	return out
+}
+
+// sharedNames returns the kinds with names that entities of several namespaces
+// have.
+func sharedNames(es []*entity.Entity) map[string]bool {
+	first, shared := map[string]string{}, map[string]bool{}
+	for _, e := range es {
+		key, namespace := nameKey(e), strings.ToLower(e.Ref().Namespace)
+		if was, ok := first[key]; ok && was != namespace {
+			shared[key] = true
+		}
+		first[key] = namespace
+	}
+	return shared
+}
+
+func nameKey(e *entity.Entity) string { return strings.ToLower(e.Kind + "/" + e.Metadata.Name) }
+
+// prefixed is 1 if the entity's file carries its namespace, else 0. Those of
+// the default namespace never do.
+func prefixed(e *entity.Entity, shared map[string]bool) int {
+	if shared[nameKey(e)] && !strings.EqualFold(e.Ref().Namespace, entity.DefaultNamespace) {
+		return 1
+	}
+	return 0
+}
+
+// longest is how long the name of a file can be before it is shortened. A
+// namespace, a dot and a name fit; so does what is added within the 255 bytes
+// that file systems allow.
+const longest = 140
+
+// safeName returns a name for a file or directory that every file system takes
+// as it is and that names nothing else. Names the catalog allows come back
+// unchanged, but for the few that are devices somewhere. What had to change
+// gets a hash of what it was, so that different names stay different.
+func safeName(s string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '_'
+	}, s)
+	safe = strings.TrimLeft(safe, ".-")
+	safe = strings.TrimRight(safe[:min(len(safe), longest)], ".")
+	if safe == s && safe != "" && !isDevice(safe) {
+		return s
+	}
+	if safe == "" {
+		safe = "unnamed"
+	}
+	if isDevice(safe) {
+		// Windows looks at what stands before the first dot.
+		safe = strings.ReplaceAll(safe, ".", "_")
+	}
+	return safe + "-" + shortHash(s, 0)
+}
+
+// isDevice reports whether Windows takes the name for a device, whatever
+// follows its first dot.
+func isDevice(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	port, ok := strings.CutPrefix(stem, "COM")
+	if !ok {
+		port, ok = strings.CutPrefix(stem, "LPT")
+	}
+	return ok && len(port) == 1 && port[0] >= '0' && port[0] <= '9'
+}
+
+// shortHash returns eight hex digits that stand for s, others for each try.
+func shortHash(s string, try int) string {
+	if try > 0 {
+		s += "\x00" + strconv.Itoa(try)
+	}
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}

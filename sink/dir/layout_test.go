@@ -1,0 +1,142 @@
+package dir
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/entity"
+)
+
+func TestPerEntity(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		refs   []string
+		want   map[string]string
+	}{
+		"Namespaces": {
+			reason: "the default namespace keeps the plain name, wherever it stands",
+			refs:   []string{"API:team/a", "API:a", "API:Other/a", "API:team/b"},
+			want: map[string]string{
+				"API:team/a": "API/team.a.yaml", "API:a": "API/a.yaml", "API:Other/a": "API/Other.a.yaml", "API:team/b": "API/b.yaml",
+			},
+		},
+		"Kinds": {
+			reason: "the same name in two kinds is no collision",
+			refs:   []string{"API:team/a", "Template:a"},
+			want:   map[string]string{"API:team/a": "API/a.yaml", "Template:a": "Template/a.yaml"},
+		},
+		"DefaultSpelt": {
+			reason: "no namespace and the default one are the same namespace",
+			refs:   []string{"API:default/a", "API:b"},
+			want:   map[string]string{"API:default/a": "API/a.yaml", "API:b": "API/b.yaml"},
+		},
+		"Case": {
+			reason: "names that differ in case alone differ in more; the first keeps its name",
+			refs:   []string{"API:Foo", "API:foo", "API:FOO"},
+			want:   map[string]string{"API:Foo": "API/Foo.yaml", "API:foo": "API/foo-e2c4281f.yaml", "API:FOO": "API/FOO-214779bd.yaml"},
+		},
+		"CaseOfKind": {
+			reason: "so do kinds",
+			refs:   []string{"API:foo", "Api:foo"},
+			want:   map[string]string{"API:foo": "API/foo.yaml", "Api:foo": "Api/foo-43c7a7ab.yaml"},
+		},
+		"MadeUpName": {
+			reason: "a name made up does not take away a plain one",
+			refs:   []string{"API:team/a", "API:a", "API:team.a"},
+			want:   map[string]string{"API:team/a": "API/team.a-aeae37a1.yaml", "API:a": "API/a.yaml", "API:team.a": "API/team.a.yaml"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			es := ents(tc.refs...)
+			got := map[string]string{}
+			for _, f := range perEntity(es, ".yaml") {
+				got[tc.refs[slices.Index(es, f.entities[0])]] = f.name
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestSafeName(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	cases := map[string]struct {
+		reason string
+		in     string
+		want   string
+	}{
+		"Name":        {"names the catalog allows stay", "databases.platform_io-v1", "databases.platform_io-v1"},
+		"Upper":       {"case stays", "Template", "Template"},
+		"Longest":     {"a namespace and a name fit", strings.Repeat("n", 63) + "." + strings.Repeat("a", 63), strings.Repeat("n", 63) + "." + strings.Repeat("a", 63)},
+		"Dots":        {"no way up", "..", "unnamed-5ec1f7e7"},
+		"Path":        {"no separator", "../../x", "_.._x-9cdf6a50"},
+		"Backslash":   {"no other system's separator", `..\x`, "_x-ff867350"},
+		"Hidden":      {"no hidden file", ".git", "git-4d0a4dff"},
+		"Option":      {"nothing a program takes for an option", "-rf", "rf-686c39ac"},
+		"Long":        {"no name is too long", long, strings.Repeat("a", 140) + "-9835fa6b"},
+		"Unicode":     {"letters that are spelt in several ways are left out", "café", "caf_-850f7dc4"},
+		"Zero":        {"no zero byte", "a\x00b", "a_b-59b271ae"},
+		"Invalid":     {"no broken text", "a\xffb", "a_b-01ce0241"},
+		"Device":      {"no device", "CON", "CON-a3dbc4b6"},
+		"DeviceDot":   {"not with an ending either", "nul.x", "nul_x-4f25bf65"},
+		"Port":        {"no port", "Com1", "Com1-5bb25012"},
+		"NoDevice":    {"what only begins like one stays", "console", "console"},
+		"NoPort":      {"nor is a longer number a port", "com10", "com10"},
+		"Empty":       {"no empty name", "", "unnamed-e3b0c442"},
+		"TrailingDot": {"Windows drops a dot at the end", "a.", "a-5ab640fa"},
+		"Space":       {"no space", "a b", "a_b-c8687a08"},
+		"Stream":      {"no stream of a Windows file", "a:b", "a_b-6783a31e"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := safeName(tc.in); got != tc.want {
+				t.Errorf("%s\nsafeName(%q) = %q, want %q", tc.reason, tc.in, got, tc.want)
+			}
+		})
+	}
+}
+
+var portable = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_-])?$`)
+
+// TestSafeNameAlways holds all names against the promise.
+func TestSafeNameAlways(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-zA-Z./\\-]{0,20}`), rapid.StringN(0, 400, -1)).Draw(t, "name")
+		got := safeName(in)
+		if !portable.MatchString(got) || len(got) > 200 || isDevice(got) || path.Base(got) != got {
+			t.Errorf("safeName(%q) = %q", in, got)
+		}
+		if again := safeName(got); again != got && len(got) <= longest {
+			t.Errorf("safeName(%q) = %q, then %q", in, got, again)
+		}
+	})
+}
+
+// TestPerEntityAlways wants every entity in a file of its own.
+func TestPerEntityAlways(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "A", "b", "a.b", "", "default", "../a", "é", "CON", "con"})
+	rapid.Check(t, func(t *rapid.T) {
+		es := rapid.SliceOf(rapid.Custom(func(t *rapid.T) *entity.Entity {
+			return &entity.Entity{Kind: part.Draw(t, "kind"), Metadata: entity.Metadata{Namespace: part.Draw(t, "namespace"), Name: part.Draw(t, "name")}}
+		})).Draw(t, "entities")
+		seen := map[string]bool{}
+		for _, f := range perEntity(es, ".yaml") {
+			key := strings.ToLower(f.name)
+			if seen[key] || len(f.entities) != 1 {
+				t.Fatalf("%q is given twice", f.name)
+			}
+			seen[key] = true
+		}
+		if len(seen) != len(es) {
+			t.Errorf("%d files for %d entities", len(seen), len(es))
+		}
+	})
+}

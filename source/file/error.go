@@ -1,0 +1,75 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Error is a path that cannot be read, and why.
+type Error struct {
+	// Path is the path as it was given, or found below one that was.
+	Path string
+	Err  error
+	// Hint is the way out; empty if there is none to name.
+	Hint string
+}
+
+// Error returns the message. The path stands in it once, although the
+// operating system's error names it too.
+func (e *Error) Error() string {
+	why := e.Err
+	if p, ok := errors.AsType[*fs.PathError](why); ok {
+		why = p.Err
+	}
+	return fmt.Sprintf("cannot read %q: %v", e.Path, why)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// newError finds the hint for err.
+func newError(path string, err error) *Error {
+	e := &Error{Path: path, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isLink(path):
+		e.Err = dangling{}
+		e.Hint = "remove the link, or make what it leads to"
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+		e.Hint = "patterns are expanded by the shell, which found no match; name a directory to read all files in it"
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "check the spelling; " + whence(path)
+	case errors.Is(err, fs.ErrPermission):
+		e.Hint = "give yourself the right to read it, for example with chmod u+r"
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			e.Hint = "give yourself the right to read it, for example with chmod u+rx"
+		}
+	}
+	return e
+}
+
+// dangling is a link whose end does not exist.
+type dangling struct{}
+
+const leadsNowhere = "it is a link that leads nowhere"
+
+// Error says so.
+func (dangling) Error() string { return leadsNowhere }
+
+// Unwrap returns the error for what does not exist.
+func (dangling) Unwrap() error { return fs.ErrNotExist }
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+func whence(path string) string {
+	if filepath.IsAbs(path) {
+		return "the path is absolute"
+	}
+	return "the path is relative to the working directory"
+}

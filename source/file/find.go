@@ -1,0 +1,251 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// find lists the files to read, in the order of their paths.
+func (s *Source) find(ctx context.Context) *finder {
+	f := &finder{ctx: ctx, opts: s.opts, seen: visited{}}
+	paths := slices.Clone(s.paths)
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		f.named(p)
+	}
+	// Links come last, so that what is reachable with and without them is
+	// known by its own path.
+	for len(f.links) > 0 {
+		l := f.links[0]
+		f.links = f.links[1:]
+		f.follow(l)
+	}
+	slices.Sort(f.files)
+	return f
+}
+
+// finder collects the files to read.
+type finder struct {
+	ctx   context.Context
+	opts  Options
+	files []string
+	errs  []error
+	links []link
+	seen  visited
+	// met counts everything there was a reason to look at or to speak of.
+	met int
+}
+
+// link is a link to follow. A link named outright may lead to anything.
+type link struct {
+	path  string
+	named bool
+}
+
+func (f *finder) skip(path, why string) {
+	f.met++
+	if f.opts.Skipped != nil {
+		f.opts.Skipped(path, why)
+	}
+}
+
+func (f *finder) fail(path string, err error) {
+	f.met++
+	f.errs = append(f.errs, newError(path, err))
+}
+
+// named takes a path that was named outright.
+func (f *finder) named(given string) {
+	path := filepath.ToSlash(given)
+	switch {
+	case path == "":
+		f.errs = append(f.errs, &Error{Err: errors.New("the path is empty"), Hint: `use "." for the working directory`})
+		return
+	case path == Stdin && f.opts.Stdin == nil:
+		f.fail(StdinName, errors.New("there is no standard input"))
+		return
+	case path == Stdin:
+		f.files = append(f.files, StdinName)
+		return
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		f.fail(path, err)
+		return
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		f.links = append(f.links, link{path: path, named: true})
+		return
+	}
+	f.take(path, info)
+}
+
+func (f *finder) follow(l link) {
+	info, err := os.Stat(l.path)
+	switch {
+	case err != nil && (l.named || readable(l.path)):
+		f.fail(l.path, err)
+	case err != nil:
+		f.skip(l.path, leadsNowhere)
+	case l.named:
+		f.take(l.path, info)
+	case info.IsDir():
+		f.below(l.path, info)
+	case readable(l.path):
+		f.inside(l.path, info)
+	}
+}
+
+// take takes what was named outright: a file of any name and sort, or a
+// directory.
+func (f *finder) take(path string, info fs.FileInfo) {
+	if info.Mode()&fs.ModeSocket != 0 {
+		f.fail(path, errors.New("it is a socket, not a file"))
+		return
+	}
+	if !info.IsDir() {
+		f.add(path, info)
+		return
+	}
+	if !f.seen.first(info) {
+		return
+	}
+	before := f.met
+	deeper := f.directory(path)
+	if f.met > before || f.ctx.Err() != nil {
+		return
+	}
+	why := "it holds no .yaml, .yml or .json file"
+	if deeper && !f.opts.Recursive {
+		why += "; use --recursive to look below"
+	}
+	f.skip(path, why)
+}
+
+// directory takes the files inside path, and reports whether there are
+// directories as well.
+func (f *finder) directory(path string) (deeper bool) {
+	if f.ctx.Err() != nil {
+		return false
+	}
+	// What ReadDir could list before it failed is read all the same.
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		f.fail(path, err)
+	}
+	prefix := strings.TrimRight(path, "/") + "/"
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		deeper = f.entry(prefix+e.Name(), e) || deeper
+	}
+	return deeper
+}
+
+// entry takes one entry of a directory, and reports whether it is a directory.
+func (f *finder) entry(path string, e fs.DirEntry) (deeper bool) {
+	if e.Type()&fs.ModeSymlink != 0 {
+		f.link(path)
+		return false
+	}
+	if !e.IsDir() && !readable(path) {
+		return false
+	}
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		// It went away since the directory was listed.
+		return false
+	}
+	if err != nil {
+		f.fail(path, err)
+		return false
+	}
+	if info.IsDir() {
+		f.below(path, info)
+		return true
+	}
+	f.inside(path, info)
+	return false
+}
+
+// link takes a link met inside a directory, if it would matter.
+func (f *finder) link(path string) {
+	if f.opts.FollowSymlinks {
+		f.met++
+		f.links = append(f.links, link{path: path})
+		return
+	}
+	if !readable(path) {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() || !f.opts.Recursive {
+			return
+		}
+	}
+	f.skip(path, "it is a link; use --follow-symlinks to read it")
+}
+
+func (f *finder) below(path string, info fs.FileInfo) {
+	if f.opts.Recursive && f.seen.first(info) {
+		f.directory(path)
+	}
+}
+
+func (f *finder) inside(path string, info fs.FileInfo) {
+	if !info.Mode().IsRegular() {
+		f.skip(path, "it is "+sort(info.Mode())+", not a file")
+		return
+	}
+	f.add(path, info)
+}
+
+func (f *finder) add(path string, info fs.FileInfo) {
+	f.met++
+	if f.seen.first(info) {
+		f.files = append(f.files, path)
+	}
+}
+
+// readable reports whether a name found in a directory is one to read.
+func readable(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+func sort(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "of no known sort"
+}
+
+// visited knows the files and directories there have been. Only those of the
+// same size and time can be the same, which keeps the comparing short.
+type visited map[stamp][]fs.FileInfo
+
+type stamp struct{ size, time int64 }
+
+// first reports whether info is met for the first time.
+func (v visited) first(info fs.FileInfo) bool {
+	key := stamp{info.Size(), info.ModTime().UnixNano()}
+	for _, other := range v[key] {
+		if os.SameFile(info, other) {
+			return false
+		}
+	}
+	v[key] = append(v[key], info)
+	return true
+}

@@ -1,0 +1,147 @@
+//go:build unix
+
+package file
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSpecial meets things that are no files.
+func TestSpecial(t *testing.T) {
+	plant(t, "d/a.yaml")
+	for _, p := range []string{"d/p.yaml", "d/q"} {
+		if err := syscall.Mkfifo(p, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("unix", "d/s.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // the test is over
+	var skipped []string
+	opts := Options{Skipped: func(path, why string) { skipped = append(skipped, path+": "+why) }}
+	set, err := New([]string{"d", "d/s.yaml", "/dev/null"}, opts).Read(t.Context())
+	if diff := cmp.Diff([]string{"d/a.yaml"}, origins(set)); diff != "" {
+		t.Errorf("files read (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"d/p.yaml: it is a pipe, not a file", "d/s.yaml: it is a socket, not a file"}, skipped); diff != "" {
+		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+	if err == nil || err.Error() != `cannot read "d/s.yaml": it is a socket, not a file` {
+		t.Errorf("a socket named outright: %v", err)
+	}
+}
+
+// TestPipeNamed reads a pipe named outright, as <(command) does.
+func TestPipeNamed(t *testing.T) {
+	plant(t)
+	if err := syscall.Mkfifo("p", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if err := os.WriteFile("p", []byte(definition("x")), 0o644); err != nil {
+			t.Error(err)
+		}
+	}()
+	set, err := New([]string{"p"}, Options{}).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"p"}, origins(set)); diff != "" {
+		t.Errorf("files read (-want +got):\n%s", diff)
+	}
+}
+
+func TestHardLinks(t *testing.T) {
+	plant(t, "b.yaml")
+	if err := os.Link("b.yaml", "a.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	set, err := New([]string{"."}, Options{}).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"./a.yaml"}, origins(set)); diff != "" {
+		t.Errorf("files read (-want +got):\n%s", diff)
+	}
+}
+
+// asNobody tells the test that it is the subprocess of TestPermission.
+const asNobody = "INGESTOR_TEST_AS_NOBODY"
+
+// TestPermission reads what it may not. Permissions mean nothing to root, so
+// as root it runs itself again as somebody else.
+func TestPermission(t *testing.T) {
+	if dir := os.Getenv(asNobody); dir != "" {
+		t.Chdir(dir)
+		checkPermission(t)
+		return
+	}
+	plant(t, "d/a.yaml", "d/b.yaml", "d/locked/c.yaml")
+	for path, mode := range map[string]os.FileMode{".": 0o755, "d/b.yaml": 0, "d/locked": 0} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(path, 0o755) //nolint:errcheck // without it the directory is only harder to remove
+	}
+	if os.Getuid() != 0 {
+		checkPermission(t)
+		return
+	}
+	// The test binary is where only root can look, so a copy goes along.
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skipf("cannot run as somebody else than root: %v", err)
+	}
+	if err := errors.Join(os.WriteFile("self", self, 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "self"), "-test.run=^TestPermission$", "-test.v")
+	cmd.Env = append(os.Environ(), asNobody+"=.")
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "TestPermission") {
+		t.Skipf("cannot run as somebody else than root: %v\n%s", err, out)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestPermission") {
+		t.Errorf("as nobody: %v\n%s", err, out)
+	}
+}
+
+func checkPermission(t *testing.T) {
+	t.Helper()
+	set, err := New([]string{"d"}, Options{Recursive: true}).Read(t.Context())
+	if diff := cmp.Diff([]string{"d/a.yaml"}, origins(set)); diff != "" {
+		t.Errorf("files read (-want +got):\n%s", diff)
+	}
+	want := "cannot read \"d/locked\": permission denied\ncannot read \"d/b.yaml\": permission denied"
+	if err == nil || err.Error() != want {
+		t.Fatalf("Read: %v\nwant: %s", err, want)
+	}
+	var hints []string
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		hints = append(hints, e.(*Error).Hint) //nolint:errorlint // it is what Read joins
+	}
+	wantHints := []string{
+		"give yourself the right to read it, for example with chmod u+rx",
+		"give yourself the right to read it, for example with chmod u+r",
+	}
+	if diff := cmp.Diff(wantHints, hints); diff != "" {
+		t.Errorf("hints (-want +got):\n%s", diff)
+	}
+}
