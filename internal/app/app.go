@@ -19,6 +19,17 @@ import (
 // Version is the version of the build, set by the linker.
 var Version = ""
 
+// BuildVersion returns the version of the build, as far as it is known.
+func BuildVersion() string {
+	if Version != "" {
+		return Version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
 // Exit codes, the same for all programs.
 const (
 	ExitOK          = 0

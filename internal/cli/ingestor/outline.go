@@ -1,0 +1,148 @@
+package ingestor
+
+import (
+	"strings"
+
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/tree"
+)
+
+// outline draws the pages of a form as a table: what is asked, in which
+// order, what it takes and what it proposes. A star marks what is required.
+func outline(pages *tree.Node, style term.Style) string {
+	var rows [][]string
+	for _, page := range pages.List() {
+		rows = append(rows, []string{"  " + style.Bold(term.Safe(page.Get("title").Str()))})
+		rows = outlineFields(rows, page, "    ", style)
+		for _, key := range []string{"oneOf", "anyOf"} {
+			rows = outlineChoice(rows, page.Get(key), "    ", style)
+		}
+		for _, dep := range fieldsOf(page.Get("dependencies")) {
+			for _, branch := range dep.Value.Get("oneOf").List() {
+				rows = outlineFields(rows, branch, "    ", style)
+			}
+		}
+	}
+	return term.Table(rows, nil, style)
+}
+
+func fieldsOf(n *tree.Node) []tree.Field {
+	if !n.IsMap() {
+		return nil
+	}
+	return n.Fields
+}
+
+// outlineChoice draws the branches of a choice.
+func outlineChoice(rows [][]string, branches *tree.Node, indent string, style term.Style) [][]string {
+	for _, b := range branches.List() {
+		if b.Get("title").Str() == "" {
+			continue
+		}
+		rows = append(rows, []string{indent + style.Dim("either ") + term.Safe(b.Get("title").Str())})
+		rows = outlineFields(rows, b, indent+"  ", style)
+	}
+	return rows
+}
+
+func outlineFields(rows [][]string, object *tree.Node, indent string, style term.Style) [][]string {
+	required := map[string]bool{}
+	for _, r := range object.Get("required").Strings() {
+		required[r] = true
+	}
+	for _, f := range fieldsOf(object.Get("properties")) {
+		if !f.Value.Has("title") {
+			continue
+		}
+		name := indent + term.Safe(f.Key)
+		if required[f.Key] {
+			name += style.Red("*")
+		}
+		rows = append(rows, []string{name, takes(f.Value), proposes(f.Value), style.Dim(oneLine(f.Value.Get("description").Str()))})
+		rows = outlineInner(rows, f.Value, indent+"  ", style)
+	}
+	return rows
+}
+
+// outlineInner draws the fields inside a field.
+func outlineInner(rows [][]string, field *tree.Node, indent string, style term.Style) [][]string {
+	inner := field
+	for {
+		next := inner.Get("items")
+		if !next.IsMap() {
+			next = inner.Get("additionalProperties")
+		}
+		if !next.IsMap() {
+			break
+		}
+		inner = next
+	}
+	rows = outlineFields(rows, inner, indent, style)
+	if inner.Has("properties") {
+		rows = outlineChoice(rows, inner.Get("oneOf"), indent, style)
+	}
+	return rows
+}
+
+// takes says what a field takes.
+func takes(f *tree.Node) string {
+	if ui := f.Get("ui:field").Str(); ui != "" {
+		return ui
+	}
+	if enum := f.Get("enum"); enum.Len() > 0 {
+		var values []string
+		for _, v := range enum.Items {
+			values = append(values, short(v))
+		}
+		return strings.Join(values, " | ")
+	}
+	if f.Has("anyOf") && !f.Has("type") {
+		var types []string
+		for _, b := range f.Get("anyOf").List() {
+			types = append(types, typeName(b))
+		}
+		return strings.Join(types, " or ")
+	}
+	switch t := typeName(f); {
+	case t == "array":
+		return "list of " + takes(f.Get("items"))
+	case t == "object" && f.Get("additionalProperties").IsMap():
+		return "map of " + takes(f.Get("additionalProperties"))
+	case f.Get("pattern").Str() != "":
+		return t + " like " + f.Get("pattern").Str()
+	default:
+		return t
+	}
+}
+
+func typeName(f *tree.Node) string {
+	t := f.Get("type")
+	if t.IsList() && len(t.Items) > 0 {
+		t = t.Items[0]
+	}
+	if t.Str() == "" {
+		return "anything"
+	}
+	return t.Str()
+}
+
+// proposes shows the default of a field.
+func proposes(f *tree.Node) string {
+	d := f.Get("default")
+	if d == nil {
+		return ""
+	}
+	return "= " + short(d)
+}
+
+// short shows a value in little space.
+func short(n *tree.Node) string {
+	if n.IsString() && n.Text != "" {
+		return n.Text
+	}
+	text := string(tree.AppendJSON(nil, n, ""))
+	if len(text) > 40 {
+		text = text[:39] + "…"
+	}
+	return text
+}

@@ -1,0 +1,147 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/xrd"
+)
+
+// choose settles which definitions are worked on and what belongs to each.
+func (r *run) choose(set *xrd.Set) []engine.Input {
+	merged, conflicts := xrd.Merge(set.Definitions)
+	r.report.Findings = append(r.report.Findings, conflicts...)
+	var chosen []*xrd.Definition
+	for _, d := range merged {
+		if why := r.refuse(d); why != "" {
+			r.report.Refused = append(r.report.Refused, Refusal{Name: d.Name, Why: why})
+			continue
+		}
+		chosen = append(chosen, d)
+	}
+	r.report.Definitions = chosen
+	names, clashes := r.Engine.Names(chosen)
+	r.report.Findings = append(r.report.Findings, clashes...)
+	inputs := make([]engine.Input, len(chosen))
+	for i, d := range chosen {
+		inputs[i] = engine.Input{Definition: d, Base: names[d], Clusters: clusters(d)}
+	}
+	r.attach(set, merged, inputs)
+	return inputs
+}
+
+func clusters(d *xrd.Definition) []string {
+	if d.Origin.Cluster == "" {
+		return nil
+	}
+	return []string{d.Origin.Cluster}
+}
+
+func (r *run) refuse(d *xrd.Definition) string {
+	if ok, why := r.Engine.Profile().Admit(d); !ok {
+		return why
+	}
+	if ok, why := r.Filter.Admit(d); !ok {
+		return why
+	}
+	return ""
+}
+
+// attach gives each input the Compositions and composites that belong to it,
+// and counts what belongs to none.
+func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input) {
+	type kind struct{ group, kind string }
+	byKind := map[kind][]*engine.Input{}
+	defined := map[kind]*xrd.Definition{}
+	for _, d := range all {
+		for _, n := range []string{d.Names.Kind, d.Claim.Kind} {
+			if n != "" {
+				defined[kind{d.Group, n}] = d
+			}
+		}
+	}
+	for i := range inputs {
+		d := inputs[i].Definition
+		for _, n := range []string{d.Names.Kind, d.Claim.Kind} {
+			if n != "" {
+				byKind[kind{d.Group, n}] = append(byKind[kind{d.Group, n}], &inputs[i])
+			}
+		}
+	}
+	passed := tally{}
+	for _, c := range set.Compositions {
+		group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
+		k := kind{group, c.TypeKind}
+		owners := byKind[k]
+		if !r.Filter.AdmitObject(&c.Object) {
+			owners = nil
+		}
+		for _, in := range owners {
+			in.Compositions = append(in.Compositions, c)
+			r.report.Compositions++
+		}
+		if len(owners) > 0 {
+			continue
+		}
+		if defined[k] != nil {
+			passed.add(&c.Object, "their definition, or they themselves, are not selected")
+			continue
+		}
+		r.orphan(&c.Object, fmt.Sprintf("Composition %q is for kind %q of %q, which no definition in the input defines", c.Name, c.TypeKind, c.TypeAPIVersion))
+		passed.add(&c.Object, "no definition in the input defines their kind")
+	}
+	for _, o := range set.Others {
+		k := kind{o.Node.Get("apiVersion").Str(), o.Kind}
+		k.group, _, _ = strings.Cut(k.group, "/")
+		owners := byKind[k]
+		if !r.Filter.AdmitObject(o) {
+			owners = nil
+		}
+		made := false
+		for _, in := range owners {
+			if c := xrd.NewComposite(o, in.Definition); c != nil {
+				in.Composites = append(in.Composites, c)
+				r.report.Composites++
+				made = true
+			}
+		}
+		switch {
+		case made:
+		case defined[k] != nil:
+			passed.add(o, "their definition, or they themselves, are not selected")
+		default:
+			passed.add(o, "")
+		}
+	}
+	r.report.Passed = passed.list()
+}
+
+func (r *run) orphan(o *xrd.Object, message string) {
+	r.report.Findings = append(r.report.Findings, finding.Finding{
+		Rule: engine.RuleOrphan, Severity: finding.Info, Object: o.Name, File: o.Origin.File, Pos: o.Node.At(),
+		Message: message, Hint: "give the definition too, if entities are to be made of it",
+	})
+}
+
+// tally counts objects by kind and reason.
+type tally map[Passed]int
+
+func (t tally) add(o *xrd.Object, why string) {
+	t[Passed{APIVersion: o.Node.Get("apiVersion").Str(), Kind: o.Kind, Why: why}]++
+}
+
+func (t tally) list() []Passed {
+	out := make([]Passed, 0, len(t))
+	for p, n := range t {
+		p.Count = n
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b Passed) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Why, b.Why))
+	})
+	return out
+}

@@ -1,0 +1,243 @@
+// Package pipeline runs source, engine and sink: it reads definitions,
+// chooses among them, has them checked and transformed side by side, and
+// hands the entities on. What it did is in its Report.
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/sink"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
+)
+
+// RuleInternal is a definition that made the engine fail.
+const RuleInternal = "ENG000"
+
+// Options are the parts of a run.
+type Options struct {
+	// Source is read once.
+	Source source.Source
+	// Engine names and surrounds; it also transforms unless Transformer is
+	// set.
+	Engine      *engine.Engine
+	Transformer engine.Transformer
+	// Sink takes the entities; nil writes nothing.
+	Sink sink.Sink
+	// Filter chooses among the definitions, after the profile has.
+	Filter xrd.Filter
+	// SkipValidation leaves out all checks of definitions and entities.
+	SkipValidation bool
+	// Surroundings adds the System and Domain the entities belong to, in the
+	// vocabulary chosen.
+	Surroundings bool
+	Words        words.Choice
+	// Parallelism is how many definitions are worked on at once; 0 means one
+	// for each processor.
+	Parallelism int
+	// Progress, if not nil, is told how many definitions are done. It may be
+	// called by several goroutines at once.
+	Progress func(done, total int)
+	// Log is for details of the run; nil logs nothing.
+	Log *slog.Logger
+}
+
+// Report is what a run did.
+type Report struct {
+	// Definitions are those that were chosen, Refused those that were not.
+	Definitions []*xrd.Definition
+	Refused     []Refusal
+	// Compositions and Composites count those that belong to the chosen
+	// definitions.
+	Compositions, Composites int
+	// Passed are the kinds of objects nothing was made of.
+	Passed []Passed
+	// Entities are in the order they were written.
+	Entities []*entity.Entity
+	Findings []finding.Finding
+	// Sources say, by definition, where values came from.
+	Sources map[string][]engine.Source
+	// ReadErr joins what could not be read; everything else was.
+	ReadErr error
+}
+
+// Refusal is a definition that was not chosen, and why.
+type Refusal struct {
+	Name, Why string
+}
+
+// Passed counts objects of a kind that nothing was made of.
+type Passed struct {
+	APIVersion, Kind string
+	Count            int
+	// Why says why, if it is not that the kind is a foreign one.
+	Why string
+}
+
+// Run reads, chooses, transforms, checks and writes. The error is one that
+// kept it from finishing; what is wrong with the input is in the Report.
+func Run(ctx context.Context, opts Options) (*Report, error) {
+	if opts.Transformer == nil {
+		opts.Transformer = opts.Engine
+	}
+	if opts.Parallelism <= 0 {
+		opts.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &run{Options: opts, report: &Report{Sources: map[string][]engine.Source{}}}
+	return r.report, r.all(ctx)
+}
+
+type run struct {
+	Options
+	report *Report
+}
+
+func (r *run) all(ctx context.Context) error {
+	set, err := r.Source.Read(ctx)
+	r.report.ReadErr = err
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.report.Findings = append(r.report.Findings, set.Findings...)
+	r.Log.Debug("read", "documents", set.Documents, "definitions", len(set.Definitions),
+		"compositions", len(set.Compositions), "others", len(set.Others))
+	inputs := r.choose(set)
+	if err := r.transform(ctx, inputs); err != nil {
+		return err
+	}
+	entity.Sort(r.report.Entities)
+	finding.Sort(r.report.Findings)
+	if r.Sink == nil || len(r.report.Entities) == 0 {
+		return nil
+	}
+	r.Log.Debug("write", "entities", len(r.report.Entities))
+	return r.Sink.Write(ctx, r.report.Entities)
+}
+
+// transform works on all inputs side by side and keeps their order.
+func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
+	results := make([]engine.Result, len(inputs))
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	for range min(r.Parallelism, len(inputs)) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(inputs) {
+					return
+				}
+				results[i] = r.one(inputs[i])
+				if n := int(done.Add(1)); r.Progress != nil {
+					r.Progress(n, len(inputs))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	systems := words.Upstream
+	holder := map[string]*xrd.Definition{}
+	for i, res := range results {
+		d := inputs[i].Definition
+		r.report.Findings = append(r.report.Findings, res.Findings...)
+		r.keep(res.Entities, d, holder)
+		r.report.Sources[d.Name] = res.Sources
+		if d.Words != words.Upstream {
+			systems = words.Portal
+		}
+	}
+	if r.Surroundings && len(inputs) > 0 {
+		around := r.Engine.Surroundings(r.report.Entities, inputs[0].Definition.Origin.SourceLocation(), r.Words.For(systems))
+		r.report.Entities = append(r.report.Entities, around...)
+	}
+	return nil
+}
+
+// keep adds entities to the report. Of two with the same reference the first
+// stays; definitions come in the order of their names, so that it is always
+// the same one.
+func (r *run) keep(es []*entity.Entity, d *xrd.Definition, holder map[string]*xrd.Definition) {
+	for _, e := range es {
+		key := e.Key()
+		first, taken := holder[key]
+		if !taken {
+			holder[key] = d
+			r.report.Entities = append(r.report.Entities, e)
+			continue
+		}
+		r.report.Findings = append(r.report.Findings, finding.Finding{
+			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: key, Path: "metadata.name",
+			File: d.Origin.File, Pos: d.Node.At(),
+			Message: fmt.Sprintf("entity %s of definition %q is left out: definition %q has one of that name", key, d.Name, first.Name),
+			Hint:    "give one of the two another name",
+		})
+	}
+}
+
+// one checks and transforms one definition. A definition that makes the
+// engine fail costs no other its place.
+func (r *run) one(in engine.Input) (res engine.Result) {
+	d := in.Definition
+	defer func() {
+		if p := recover(); p != nil {
+			res = engine.Result{Findings: []finding.Finding{failure(d, fmt.Sprint(p))}}
+		}
+	}()
+	res, err := r.Transformer.Transform(in)
+	if err != nil {
+		res.Findings = append(res.Findings, failure(d, err.Error()))
+	}
+	if r.SkipValidation {
+		return res
+	}
+	var required []string
+	if l := r.Engine.Profile().RequiredLabel; l != "" {
+		required = append(required, l)
+	}
+	res.Findings = append(res.Findings, lint.Definition(d, lint.Options{RequiredLabels: required})...)
+	for _, c := range in.Compositions {
+		res.Findings = append(res.Findings, lint.Composition(c)...)
+	}
+	kept := res.Entities[:0]
+	for _, e := range res.Entities {
+		fs := placed(entity.Check(e), d)
+		res.Findings = append(res.Findings, fs...)
+		// What the catalog would refuse is not handed on.
+		if finding.Count(fs, finding.Error) == 0 {
+			kept = append(kept, e)
+		}
+	}
+	res.Entities = kept
+	return res
+}
+
+func failure(d *xrd.Definition, message string) finding.Finding {
+	return finding.Finding{
+		Rule: RuleInternal, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
+		Message: "cannot transform the definition: " + message,
+		Hint:    "the other definitions are not affected",
+	}
+}
+
+// placed gives findings about entities the place of their definition.
+func placed(fs []finding.Finding, d *xrd.Definition) []finding.Finding {
+	for i := range fs {
+		fs[i].File, fs[i].Pos = d.Origin.File, d.Node.At()
+	}
+	return fs
+}

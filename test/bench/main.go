@@ -1,0 +1,230 @@
+// Command bench measures ingestor-cli as a whole program, each figure beside
+// what it is compared with, in one run: machines differ and are shared.
+//
+//	go run ./test/bench
+//
+// With INGESTOR_CORPUS set it measures the memory a run over that folder's
+// definitions takes as well.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"example.dev/ingestor/test/sample"
+)
+
+const (
+	files  = 1000
+	rounds = 5
+)
+
+func main() {
+	if len(os.Args) == 4 && os.Args[1] == "baseline" {
+		if err := baseline(os.Args[2], os.Args[3]); err != nil {
+			fail(err)
+		}
+		return
+	}
+	if err := run(os.Stdout); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(1)
+}
+
+func run(w io.Writer) error {
+	tmp, err := os.MkdirTemp("", "ingestor-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	cli := filepath.Join(tmp, "ingestor-cli")
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", cli, "./cmd/ingestor-cli").CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build ingestor-cli: %w\n%s", err, out)
+	}
+	in := filepath.Join(tmp, "in")
+	if err := os.Mkdir(in, 0o755); err != nil {
+		return err
+	}
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("%04d.yaml", i)), sample.Definition(i), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := whole(w, tmp, cli, in); err != nil {
+		return err
+	}
+	if err := start(w, cli, filepath.Join(in, "0000.yaml")); err != nil {
+		return err
+	}
+	return memory(w, tmp, cli)
+}
+
+// usage is what one process took.
+type usage struct {
+	wall, cpu time.Duration
+	peakMB    float64
+}
+
+// measure runs a command to its end. Codes 0 and 2 are both fine: findings
+// are not failures here.
+func measure(name string, args ...string) (usage, error) {
+	cmd := exec.Command(name, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	begin := time.Now()
+	err := cmd.Run()
+	u := usage{wall: time.Since(begin)}
+	if cmd.ProcessState == nil || err != nil && cmd.ProcessState.ExitCode() != 2 {
+		return u, fmt.Errorf("cannot run %s: %w\n%s", filepath.Base(name), err, stderr.String())
+	}
+	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		u.peakMB = float64(r.Maxrss) / 1024
+	}
+	return u, nil
+}
+
+// whole compares a run over many files with reading their YAML and writing
+// the same output, and nothing else.
+func whole(w io.Writer, tmp, cli, in string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var ours, theirs []usage
+	for i := range rounds {
+		out := filepath.Join(tmp, fmt.Sprint("out", i))
+		u, err := measure(cli, in, "-o", out, "--quiet")
+		if err != nil {
+			return err
+		}
+		b, err := measure(self, "baseline", in, out)
+		if err != nil {
+			return err
+		}
+		ours, theirs = append(ours, u), append(theirs, b)
+	}
+	cpu := func(u usage) float64 { return u.cpu.Seconds() * 1000 }
+	wall := func(u usage) float64 { return u.wall.Seconds() * 1000 }
+	fmt.Fprintf(w, "ingestor-cli over %d files of %d bytes: %.0f ms CPU, %.0f ms wall, peak %.0f MB\n", files, len(sample.Definition(0)),
+		median(ours, cpu), median(ours, wall), median(ours, func(u usage) float64 { return u.peakMB }))
+	fmt.Fprintf(w, "only parsing that YAML and writing that output: %.0f ms CPU, %.0f ms wall\n", median(theirs, cpu), median(theirs, wall))
+	fmt.Fprintf(w, "ratio: %.2f of CPU, %.2f of wall (wanted: at most 2)\n", median(ours, cpu)/median(theirs, cpu), median(ours, wall)/median(theirs, wall))
+	return nil
+}
+
+// baseline parses every file in a directory and writes copies of the files
+// in another.
+func baseline(in, out string) error {
+	paths, err := filepath.Glob(filepath.Join(in, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		var n yaml.Node
+		if err := yaml.Unmarshal(data, &n); err != nil {
+			return err
+		}
+	}
+	results, err := filepath.Glob(filepath.Join(out, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, p := range results {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(p+".copy", data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start measures the time until the first byte is there.
+func start(w io.Writer, cli, file string) error {
+	var all []usage
+	for range 20 {
+		cmd := exec.Command(cli, file, "--stdout", "--quiet")
+		pipe, err := cmd.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(pipe, make([]byte, 1)); err != nil {
+			return err
+		}
+		all = append(all, usage{wall: time.Since(begin)})
+		if _, err := io.Copy(io.Discard, pipe); err != nil {
+			return err
+		}
+		if err := cmd.Wait(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "start to first byte of output: %.1f ms, median of %d (wanted: under 30)\n", median(all, func(u usage) float64 { return u.wall.Seconds() * 1000 }), len(all))
+	return nil
+}
+
+// memory measures a run over real definitions.
+func memory(w io.Writer, tmp, cli string) error {
+	corpus := os.Getenv("INGESTOR_CORPUS")
+	if corpus == "" {
+		fmt.Fprintln(w, "memory over real definitions: not measured, INGESTOR_CORPUS is not set")
+		return nil
+	}
+	var all []usage
+	for i := range rounds {
+		u, err := measure(cli, filepath.Join(corpus, "xrds"), "--recursive", "--quiet", "-o", filepath.Join(tmp, fmt.Sprint("corpus", i)))
+		if err != nil {
+			return err
+		}
+		all = append(all, u)
+	}
+	fmt.Fprintf(w, "%s real definitions: peak %.0f MB, %.0f ms wall (wanted: under 200 MB)\n", countFiles(filepath.Join(corpus, "xrds")),
+		median(all, func(u usage) float64 { return u.peakMB }), median(all, func(u usage) float64 { return u.wall.Seconds() * 1000 }))
+	return nil
+}
+
+func countFiles(dir string) string {
+	n := 0
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".yaml") {
+			n++
+		}
+		return nil
+	})
+	return fmt.Sprint(n)
+}
+
+func median(us []usage, of func(usage) float64) float64 {
+	vs := make([]float64, len(us))
+	for i, u := range us {
+		vs[i] = of(u)
+	}
+	slices.Sort(vs)
+	return vs[len(vs)/2]
+}

@@ -1,0 +1,177 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// fields are the fields an object may have, with the kind of their values.
+type fields map[string]tree.Kind
+
+var (
+	objectFields = fields{
+		"apiVersion": tree.String, "kind": tree.String, "metadata": tree.Map, "spec": tree.Map, "status": tree.Map,
+	}
+	specFields = fields{
+		"group": tree.String, "names": tree.Map, "claimNames": tree.Map, "versions": tree.List, "scope": tree.String,
+		"connectionSecretKeys": tree.List, "defaultCompositionRef": tree.Map, "enforcedCompositionRef": tree.Map,
+		"defaultCompositionUpdatePolicy": tree.String, "defaultCompositeDeletePolicy": tree.String,
+		"defaultCompositionRevisionSelector": tree.Map, "conversion": tree.Map, "metadata": tree.Map,
+	}
+	nameFields = fields{
+		"kind": tree.String, "plural": tree.String, "singular": tree.String, "listKind": tree.String,
+		"shortNames": tree.List, "categories": tree.List,
+	}
+	versionFields = fields{
+		"name": tree.String, "served": tree.Bool, "referenceable": tree.Bool, "schema": tree.Map,
+		"additionalPrinterColumns": tree.List, "deprecated": tree.Bool, "deprecationWarning": tree.String,
+		"subresources": tree.Map,
+	}
+	schemaFields = fields{"openAPIV3Schema": tree.Map}
+)
+
+// fieldHints are the ways out of mistakes that are made often: fields of
+// older versions, of CustomResourceDefinitions, and of the level above or below.
+var fieldHints = map[string]string{
+	"spec.crdSpecTemplate":          "this is how v1alpha1 was written: put group, names and versions directly under spec",
+	"spec.defaultComposition":       "write defaultCompositionRef with a name",
+	"spec.enforcedComposition":      "write enforcedCompositionRef with a name",
+	"spec.categories":               "move it under spec.names",
+	"spec.kind":                     "move it under spec.names",
+	"spec.plural":                   "move it under spec.names",
+	"spec.singular":                 "move it under spec.names",
+	"spec.listKind":                 "move it under spec.names",
+	"spec.shortNames":               "move it under spec.names",
+	"spec.version":                  "write a list under spec.versions",
+	"spec.schema":                   "move it into an entry of spec.versions",
+	"spec.validation":               "move it into an entry of spec.versions, as schema",
+	"spec.additionalPrinterColumns": "move it into an entry of spec.versions",
+	"version.storage":               "write referenceable: that is what decides which version is stored",
+	"version.schemas":               "write schema",
+}
+
+// knownFields reports the fields of n, a thing called what, that are not
+// known or not of their kind. A field without a value counts as absent.
+func (l *linter) knownFields(n *tree.Node, what string, known fields) {
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		kind, ok := known[f.Key]
+		switch {
+		case ok && f.Value.IsNull():
+		case ok && f.Value.Kind != kind:
+			l.wrongKind(f, kind)
+		case ok:
+		case f.Key == "openAPIV3Schema":
+			l.report(RuleSchemaMisplaced, f.Key, f.Pos, "put it under schema of an entry of spec.versions",
+				"openAPIV3Schema stands directly in the %s, where it is not read", what)
+		default:
+			l.report(RuleUnknownField, f.Key, f.Pos, l.unknownHint(what, f.Key, known),
+				"%q is not a field of the %s", shorten(f.Key), what)
+		}
+	}
+}
+
+func (l *linter) unknownHint(what, key string, known fields) string {
+	if hint, ok := fieldHints[what+"."+key]; ok {
+		return hint
+	}
+	if near := l.nearest(key, sortedKeys(known)); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "remove it, or check the indentation: it may belong one level up or down"
+}
+
+// wrongKind reports a field whose value is not of its kind.
+func (l *linter) wrongKind(f *tree.Field, want tree.Kind) {
+	hint := "write " + kindNames[want]
+	if want == tree.String && f.Value.Kind < tree.List {
+		hint = "put it in quotes"
+	}
+	if want == tree.Bool && f.Value.IsString() && (f.Value.Text == "true" || f.Value.Text == "false") {
+		hint = "remove the quotes"
+	}
+	l.report(RuleFieldType, f.Key, f.Value.At(), hint, "%s is %s, but must be %s", shorten(f.Key), kindNames[kindOf(f.Value)], kindNames[want])
+}
+
+// kindNames are the kinds as people call them.
+var kindNames = [...]string{
+	tree.Null: "empty", tree.Bool: "a boolean", tree.Int: "an integer", tree.Float: "a number",
+	tree.String: "a string", tree.List: "a list", tree.Map: "a map",
+}
+
+// kindOf returns the kind of n, Null if it is absent.
+func kindOf(n *tree.Node) tree.Kind {
+	if n == nil || int(n.Kind) >= len(kindNames) {
+		return tree.Null
+	}
+	return n.Kind
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// nearest is the function of that name as long as there are guesses left:
+// whoever makes hundreds of slips does not need hundreds of guesses.
+func (l *linter) nearest(s string, words []string) string {
+	if l.guesses--; l.guesses < 0 {
+		return ""
+	}
+	return nearest(s, words)
+}
+
+// nearest returns the word of words that s is a slip of: the closest one at
+// most two slips away, and at most one in three letters. It returns "" if
+// there is none.
+func nearest(s string, words []string) string {
+	const longest = 40
+	if s == "" || len(s) > longest {
+		return ""
+	}
+	best, most := "", min(2, max(1, len(s)/3))
+	for _, w := range words {
+		if strings.EqualFold(s, w) {
+			return w
+		}
+		if len(w) > longest || len(w)-len(s) > most || len(s)-len(w) > most {
+			continue
+		}
+		if d := slips(s, w); d <= most {
+			best, most = w, d-1
+		}
+	}
+	return best
+}
+
+// slips counts the letters to insert, delete, change or swap with their
+// neighbour that make a of b. Both are short.
+func slips(a, b string) int {
+	const size = 41
+	var rows [3][size]int
+	before, prev, cur := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}

@@ -1,0 +1,183 @@
+// Package lint says what is wrong with a definition or a Composition: what
+// Kubernetes or Crossplane would refuse, what would be lost on the way to the
+// developer, and what is merely worth a word. It changes nothing, and no
+// object is too broken for it.
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// perRule is how often one rule is reported in one object before the rest is
+// only counted: the twenty-first says nothing new.
+const perRule = 20
+
+// Options say what is expected of definitions beyond what clusters ask for.
+type Options struct {
+	// RequiredLabels are keys, in the contract's words, of labels that must
+	// be "true". None by default.
+	RequiredLabels []string
+}
+
+// Definition returns what is wrong with d, in reading order.
+func Definition(d *xrd.Definition, opts Options) []finding.Finding {
+	if d == nil {
+		return nil
+	}
+	l := newLinter(&d.Object)
+	l.modern = d.Modern()
+	l.definition(d, opts)
+	return l.done()
+}
+
+// Composition returns what is wrong with c, in reading order.
+func Composition(c *xrd.Composition) []finding.Finding {
+	if c == nil {
+		return nil
+	}
+	l := newLinter(&c.Object)
+	l.composition(c)
+	return l.done()
+}
+
+// linter is one run over one object.
+type linter struct {
+	object, file string
+	found        []finding.Finding
+	tallies      map[string]*tally
+	// path is where the run stands.
+	path []step
+	// modern says that the composites keep Crossplane's fields apart.
+	modern bool
+	// budget bounds how much work checking defaults may be.
+	budget int
+	// guesses bounds how often a misspelt word is compared with known ones.
+	guesses  int
+	patterns map[string]*compiled
+	indexes  map[*tree.Node]map[string]*tree.Node
+	form     form
+}
+
+// tally counts how often a rule was reported.
+type tally struct {
+	count int
+	// first is the first finding that was left out.
+	first finding.Finding
+}
+
+// step is one step of a path: an index, or a key if index is negative.
+type step struct {
+	key   string
+	index int
+}
+
+func newLinter(o *xrd.Object) *linter {
+	name := o.Name
+	if name == "" {
+		name = "unnamed"
+	}
+	return &linter{object: name, file: o.Origin.File, budget: 100_000, guesses: 200, path: make([]step, 0, 32)}
+}
+
+func (l *linter) push(key string) { l.path = append(l.path, step{key: key, index: -1}) }
+func (l *linter) pushIndex(i int) { l.path = append(l.path, step{index: i}) }
+func (l *linter) pop()            { l.path = l.path[:len(l.path)-1] }
+func (l *linter) pushAll(k ...string) {
+	for _, key := range k {
+		l.push(key)
+	}
+}
+func (l *linter) popAll(n int) { l.path = l.path[:len(l.path)-n] }
+
+// report adds a finding about the entry named key of where the run stands;
+// about where it stands itself if key is empty.
+func (l *linter) report(rule, key string, pos tree.Pos, hint, format string, args ...any) {
+	t := l.tallies[rule]
+	if t == nil {
+		if l.tallies == nil {
+			l.tallies = map[string]*tally{}
+		}
+		t = &tally{}
+		l.tallies[rule] = t
+	}
+	t.count++
+	if t.count > perRule+1 {
+		return
+	}
+	f := finding.Finding{
+		Rule: rule, Severity: severities[rule], Object: l.object, Path: l.pathTo(key),
+		File: l.file, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint,
+	}
+	if t.count > perRule {
+		t.first = f
+		return
+	}
+	l.found = append(l.found, f)
+}
+
+// pathTo writes the path to key. Keys that are not plain words are quoted, so
+// that a path can be read in one way only.
+func (l *linter) pathTo(key string) string {
+	var b strings.Builder
+	for _, s := range l.path {
+		if s.index >= 0 {
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+			continue
+		}
+		writeKey(&b, s.key)
+	}
+	if key != "" {
+		writeKey(&b, key)
+	}
+	return b.String()
+}
+
+func writeKey(b *strings.Builder, key string) {
+	if key == "" {
+		b.WriteString(`[""]`)
+		return
+	}
+	for i := range len(key) {
+		c := key[i]
+		if c <= ' ' || c >= 0x7f || c == '.' || c == '[' || c == ']' || c == '"' {
+			b.WriteString("[" + strconv.Quote(shorten(key)) + "]")
+			return
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteByte('.')
+	}
+	b.WriteString(shorten(key))
+}
+
+// shorten keeps what people wrote from drowning what is said about it.
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// done returns the findings with what was left out as a number.
+func (l *linter) done() []finding.Finding {
+	for _, r := range Rules {
+		t := l.tallies[r.ID]
+		if t == nil || t.count <= perRule {
+			continue
+		}
+		f := t.first
+		if more := t.count - perRule; more > 1 {
+			f.Message = fmt.Sprintf("%d more of this kind from here on: %s", more, f.Message)
+		}
+		l.found = append(l.found, f)
+	}
+	finding.Sort(l.found)
+	return l.found
+}

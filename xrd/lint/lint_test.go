@@ -1,0 +1,307 @@
+package lint_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
+)
+
+// clean is a definition that nothing can be said about.
+const clean = `apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata:
+  name: databases.platform.example.org
+  labels:
+    openportal.dev/ingest: "true"
+  annotations:
+    backstage.io/owner: team-a
+spec:
+  scope: Namespaced
+  group: platform.example.org
+  names:
+    kind: Database
+    plural: databases
+    singular: database
+    listKind: DatabaseList
+    shortNames: [db]
+    categories: [platform]
+  defaultCompositionRef:
+    name: postgres
+  defaultCompositionUpdatePolicy: Automatic
+  versions:
+  - name: v1alpha1
+    served: true
+    referenceable: true
+    additionalPrinterColumns:
+    - {name: Size, type: string, jsonPath: .spec.size}
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: A database.
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [size]
+            oneOf:
+            - required: [size]
+            x-kubernetes-validations:
+            - {rule: "self.size != ''", message: Choose a size.}
+            properties:
+              size:
+                type: string
+                description: How large.
+                enum: [small, large, "on"]
+                default: small
+                x-ui-order: 1
+              nodes:
+                type: array
+                description: Where it runs.
+                minItems: 1
+                maxItems: 3
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [zone]
+                default: [{zone: a, weight: 2}]
+                items:
+                  type: object
+                  required: [zone]
+                  properties:
+                    zone: {type: string, description: The zone., pattern: "^[a-z]$"}
+                    weight: {type: integer, description: Its share., minimum: 1, maximum: 5, nullable: true}
+              port:
+                x-kubernetes-int-or-string: true
+                description: The port.
+                anyOf: [{type: integer}, {type: string}]
+                default: 5432
+              tags:
+                type: object
+                description: Any tags.
+                additionalProperties: {type: string}
+                default: {team: a}
+              raw:
+                description: Anything.
+                x-kubernetes-preserve-unknown-fields: true
+          status:
+            type: object
+            properties:
+              address: {type: string}
+`
+
+// aCase is a document and the rules that are reported on it.
+type aCase struct {
+	reason string
+	text   string
+	opts   lint.Options
+	// want are the rules with their paths, in reading order. In paths, ~ is
+	// the schema of the first version and … are the properties of its spec.
+	want []string
+}
+
+// change returns the clean definition with old replaced by text.
+func change(pairs ...string) string {
+	out := clean
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if !strings.Contains(out, pairs[i]) {
+			panic("the clean definition has no " + pairs[i])
+		}
+		out = strings.Replace(out, pairs[i], pairs[i+1], 1)
+	}
+	return out
+}
+
+// inSchema returns a definition with the schema.
+func inSchema(schema string) string {
+	head, _, _ := strings.Cut(clean, "        type: object\n        description: A database.")
+	return head + indent(8, "description: A database.\n"+schema)
+}
+
+// inSpec returns a definition with the properties of spec.
+func inSpec(properties string) string {
+	return inSchema("type: object\nproperties:\n  spec:\n    type: object\n    properties:\n" + indent(6, properties))
+}
+
+// property returns a definition with one property, x, that has a description.
+func property(keywords string) string {
+	return inSpec("x:\n  description: Something.\n" + indent(2, keywords))
+}
+
+func indent(by int, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.Trim(text, "\n") + "\n") {
+		b.WriteString(strings.Repeat(" ", by) + line)
+	}
+	return b.String()
+}
+
+func read(t testing.TB, text string) *xrd.Set {
+	t.Helper()
+	var s xrd.Set
+	if err := s.Read(strings.NewReader(text), xrd.Origin{File: "x.yaml"}); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+func findings(t testing.TB, text string, opts lint.Options) []finding.Finding {
+	t.Helper()
+	s := read(t, text)
+	out := s.Findings
+	for _, d := range s.Definitions {
+		out = append(out, lint.Definition(d, opts)...)
+	}
+	for _, c := range s.Compositions {
+		out = append(out, lint.Composition(c)...)
+	}
+	return out
+}
+
+func short(fs []finding.Finding) []string {
+	var out []string
+	for _, f := range fs {
+		path := strings.Replace(f.Path, "spec.versions[0].schema.openAPIV3Schema", "~", 1)
+		path = strings.Replace(path, "~.properties.spec.properties", "…", 1)
+		out = append(out, strings.TrimSpace(f.Rule+" "+path))
+	}
+	return out
+}
+
+func allCases() map[string]aCase {
+	all := map[string]aCase{}
+	for _, table := range []map[string]aCase{definitionCases, versionCases, schemaCases, valueCases, compositionCases} {
+		for name := range table {
+			if _, ok := all[name]; ok {
+				panic("two cases are called " + name)
+			}
+		}
+		maps.Copy(all, table)
+	}
+	return all
+}
+
+func TestRules(t *testing.T) {
+	for name, tc := range allCases() {
+		t.Run(name, func(t *testing.T) {
+			fs := findings(t, tc.text, tc.opts)
+			if diff := cmp.Diff(tc.want, short(fs)); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s%s", tc.reason, diff, details(fs))
+			}
+			for _, f := range fs {
+				if f.Message == "" || f.Hint == "" || f.Object == "" || f.File != "x.yaml" || f.Pos.Line == 0 {
+					t.Errorf("%s\nincomplete finding: %+v", tc.reason, f)
+				}
+			}
+		})
+	}
+}
+
+func details(fs []finding.Finding) string {
+	var b strings.Builder
+	for _, f := range fs {
+		fmt.Fprintf(&b, "%s: %s %s: %s (%s)\n", f.Where(), f.Rule, f.Path, f.Message, f.Hint)
+	}
+	return b.String()
+}
+
+// TestEveryRuleHasACase holds the tables against Rules.
+func TestEveryRuleHasACase(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tc := range allCases() {
+		for _, w := range tc.want {
+			seen[w[:6]] = true
+		}
+	}
+	before := ""
+	for _, r := range lint.Rules {
+		if !seen[r.ID] {
+			t.Errorf("no case shows rule %s, %s", r.ID, r.Title)
+		}
+		if r.ID <= before {
+			t.Errorf("rule %s stands after %s", r.ID, before)
+		}
+		if r.Title == "" || r.Why == "" {
+			t.Errorf("rule %s does not say what and why", r.ID)
+		}
+		before = r.ID
+	}
+}
+
+func TestPositions(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   tree.Pos
+	}{
+		"UnknownKey":   {"an unknown key is pointed at", change("  scope: Namespaced", "  skope: x"), tree.Pos{Line: 10, Column: 3}},
+		"BadValue":     {"a bad value is pointed at", change("plural: databases", "plural: Databases", "name: databases.", "name: Databases."), tree.Pos{Line: 14, Column: 13}},
+		"Missing":      {"of what is missing, the parent is pointed at", change("    kind: Database\n", ""), tree.Pos{Line: 12, Column: 3}},
+		"Empty":        {"of what is empty, the key is pointed at", change("kind: Database\n", "kind:\n"), tree.Pos{Line: 13, Column: 5}},
+		"ItemOfAList":  {"an item is pointed at", change("required: [size]", "required: [size, x]"), tree.Pos{Line: 36, Column: 30}},
+		"MissingType":  {"a property without a type is pointed at", change("                type: string\n", ""), tree.Pos{Line: 42, Column: 15}},
+		"VersionTwice": {"the second version is pointed at", clean + "  - {name: v1alpha1, served: true, referenceable: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}\n", tree.Pos{Line: 79, Column: 12}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fs := findings(t, tc.text, lint.Options{})
+			if len(fs) != 1 || fs[0].Pos != tc.want {
+				t.Errorf("%s\nwant one finding at %v, got\n%s", tc.reason, tc.want, details(fs))
+			}
+		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	if fs := findings(t, clean, lint.Options{RequiredLabels: []string{words.LabelIngest}}); len(fs) != 0 {
+		t.Errorf("a clean definition has findings:\n%s", details(fs))
+	}
+	neutral := strings.NewReplacer("crossplane.io", "composer.io", "openportal.dev", "example.dev", "backstage.io", "portal.io").Replace(clean)
+	if fs := findings(t, neutral, lint.Options{RequiredLabels: []string{words.LabelIngest}}); len(fs) != 0 {
+		t.Errorf("a clean definition in the contract's words has findings:\n%s", details(fs))
+	}
+	// The least the contract asks for passes, unless the run is strict.
+	least := `{"apiVersion": "apiextensions.composer.io/v1", "kind": "CompositeResourceDefinition", "metadata": {"name": "databases.platform.io"},
+		"spec": {"group": "platform.io", "names": {"kind": "Database"}, "versions": [{"name": "v1",
+		"schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "string"}}}}}}}]}}`
+	if fs := findings(t, least, lint.Options{}); finding.Count(fs, finding.Error) != 0 {
+		t.Errorf("the least definition of the contract has errors:\n%s", details(fs))
+	}
+}
+
+func TestFindingsAreBounded(t *testing.T) {
+	var props strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&props, "p%d: {description: One of many., type: strin}\n", i)
+	}
+	fs := findings(t, inSpec(props.String()), lint.Options{})
+	if len(fs) != 21 {
+		t.Fatalf("want 20 findings and one for the rest, got %d", len(fs))
+	}
+	if last := fs[20].Message; !strings.HasPrefix(last, "280 more") {
+		t.Errorf("the last finding does not say how many were left out: %s", last)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	if fs := lint.Definition(nil, lint.Options{}); fs != nil {
+		t.Errorf("no definition has findings:\n%s", details(fs))
+	}
+	if fs := lint.Composition(nil); fs != nil {
+		t.Errorf("no Composition has findings:\n%s", details(fs))
+	}
+	for _, n := range []*tree.Node{nil, tree.Nil(), tree.Str("x"), tree.Arr(nil), tree.Obj()} {
+		if fs := lint.Definition(xrd.NewDefinition(n, xrd.Origin{}), lint.Options{RequiredLabels: []string{"x"}}); len(fs) == 0 {
+			t.Errorf("an empty definition has no findings: %v", n)
+		}
+		if fs := lint.Composition(xrd.NewComposition(n, xrd.Origin{})); len(fs) == 0 {
+			t.Errorf("an empty Composition has no findings: %v", n)
+		}
+	}
+}

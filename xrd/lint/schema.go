@@ -1,0 +1,222 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+const (
+	// deepest is how far a schema is followed. Decoding stops earlier; this is
+	// for trees that were made otherwise.
+	deepest = 150
+)
+
+// form is what is counted about the form of one version.
+type form struct {
+	properties  int
+	undescribed int
+	// first is the first property without a description.
+	first    string
+	firstPos tree.Pos
+}
+
+// place says where in the schemas of a version the run is.
+type place struct {
+	// branch says that it is inside oneOf, anyOf, allOf or not, where other
+	// rules hold; outer is then what the schema outside says of the same value.
+	branch bool
+	outer  *tree.Node
+	// negated says that it is inside not.
+	negated bool
+	// given are fields of the value that need not be declared.
+	given *given
+	// inSpec says that it is part of the form.
+	inSpec bool
+	// level counts nested properties, nest nested schemas.
+	level, nest int
+}
+
+// schema checks the schema n, which was written at pos, and all inside it.
+func (l *linter) schema(n *tree.Node, pos tree.Pos, p place) {
+	if p.nest++; p.nest > deepest {
+		return
+	}
+	if !n.IsMap() {
+		l.notSchema(n, pos)
+		return
+	}
+	if p.branch {
+		about := l.keywords(n, "")
+		l.branchKeywords(n)
+		l.inside(n, pos, p, about)
+		return
+	}
+	about := l.keywords(n, l.typed(n, pos))
+	if about&aboutExtensions != 0 {
+		l.extensions(n)
+	}
+	l.inside(n, pos, p, about)
+}
+
+// inside checks what the schema n says about values and their parts. Most
+// schemas say little, so what they are not about is passed over.
+func (l *linter) inside(n *tree.Node, pos tree.Pos, p place, about group) {
+	l.members(n, pos, p, about)
+	if about&aboutValues != 0 {
+		l.values(n, p)
+	}
+	if about&aboutRules != 0 {
+		l.validations(n)
+	}
+	l.children(n, p, about)
+}
+
+// notSchema reports what stands where a schema should. A keyword among
+// properties is the usual reason, so that is said.
+func (l *linter) notSchema(n *tree.Node, pos tree.Pos) {
+	key := ""
+	if len(l.path) > 1 && l.path[len(l.path)-2].key == "properties" {
+		key = l.path[len(l.path)-1].key
+	}
+	if _, ok := keywords[key]; ok && !n.IsNull() {
+		l.report(RuleNotSchema, "", pos, "move "+key+" one level out, beside properties", "%s stands among the properties, where it counts as a property", key)
+		return
+	}
+	l.report(RuleNotSchema, "", pos, "write a map with at least a type", "a schema is %s, but must be a map", kindNames[kindOf(n)])
+}
+
+// typed checks the type of n and returns it, "" if there is none.
+func (l *linter) typed(n *tree.Node, pos tree.Pos) string {
+	t := n.Get("type")
+	switch {
+	case missing(t):
+		if !n.Get(extPreserve).IsTrue() && !n.Get(extIntOrString).IsTrue() {
+			l.report(RuleNoType, "type", fieldPosOr(n.Field("type"), pos), typeFor(n), "the schema has no type")
+		}
+		return ""
+	case !t.IsString():
+		return ""
+	case !slices.Contains(typeNames, t.Text):
+		l.report(RuleUnknownType, "type", t.At(), l.typeHint(t.Text), "%q is not a type", shorten(t.Text))
+		return ""
+	}
+	if t.Text == typeArray && n.Get("items").IsNull() {
+		l.report(RuleNoItems, "items", fieldPosOr(n.Field("items"), pos), "write items with the type of the items", "an array does not say what its items are")
+	}
+	return t.Text
+}
+
+// typeFor says which type a schema without one probably has.
+func typeFor(n *tree.Node) string {
+	for i := range n.Fields {
+		if of := keywords[n.Fields[i].Key].of; of != "" {
+			return "write type: " + of
+		}
+	}
+	if d := kindOf(n.Get("default")); d != tree.Null {
+		return "write type: " + d.String()
+	}
+	if e := n.Get("enum").List(); len(e) > 0 {
+		return "write type: " + kindOf(e[0]).String()
+	}
+	return "write type, or " + extPreserve + ": true if anything goes"
+}
+
+func (l *linter) typeHint(t string) string {
+	lower := strings.ToLower(t)
+	if right, ok := typeHints[lower]; ok {
+		return "write " + right
+	}
+	if lower == "null" {
+		return "write the type of the other values, and nullable: true"
+	}
+	if near := l.nearest(lower, typeNames); near != "" {
+		return "write " + near
+	}
+	return "write one of " + strings.Join(typeNames, ", ")
+}
+
+// members checks what is said about the properties of n.
+func (l *linter) members(n *tree.Node, pos tree.Pos, p place, about group) {
+	if about&aboutMembers == 0 {
+		if !p.branch && p.given == nil && n.Get("type").Str() == typeObject {
+			l.pruned(n, pos)
+		}
+		return
+	}
+	props, more := n.Get("properties"), n.Field("additionalProperties")
+	if p.given == nil && more != nil && props.IsMap() && props.Len() > 0 && (more.Value.IsMap() || kindOf(more.Value) == tree.Bool && !more.Value.IsTrue()) {
+		l.report(RulePropertiesAndMap, more.Key, more.Pos, "keep properties for known names or additionalProperties for any",
+			"additionalProperties and properties stand together")
+	}
+	open := more != nil && (more.Value.IsMap() || more.Value.IsTrue()) || n.Get(extPreserve).IsTrue()
+	if !p.branch && !open && p.given == nil && props.Len() == 0 && n.Get("type").Str() == typeObject && n.Get("required").Len() == 0 {
+		l.pruned(n, pos)
+	}
+	l.required(n, p, open)
+}
+
+// pruned reports an object of which nothing is known, unless anything goes.
+func (l *linter) pruned(n *tree.Node, pos tree.Pos) {
+	if n.Get(extPreserve).IsTrue() || n.Get(extEmbedded).IsTrue() {
+		return
+	}
+	l.report(RulePruned, "", pos, "describe its properties, or write "+extPreserve+": true",
+		"an object without properties: Kubernetes drops whatever is written in it")
+}
+
+// required checks the names in required of n.
+func (l *linter) required(n *tree.Node, p place, open bool) {
+	req := n.Get("required")
+	if !req.IsList() || len(req.Items) == 0 {
+		return
+	}
+	if t := n.Get("type").Str(); t != "" && t != typeObject && p.given == nil {
+		return
+	}
+	declared := l.keysOf(n.Get("properties"))
+	outer := l.keysOf(p.outer.Get("properties"))
+	rule, where := RuleRequiredAbsent, "properties"
+	if p.branch {
+		rule, where = RuleBranchRequired, "the properties outside"
+		open = open || p.negated || p.outer.Get("additionalProperties").IsMap() || p.outer.Get(extPreserve).IsTrue()
+	}
+	var names seen
+	l.push("required")
+	defer l.pop()
+	for i, it := range req.Items {
+		if it.IsString() {
+			twice := names.add(it.Text)
+			if !twice && (open || declared.has(it.Text) || outer.has(it.Text) || p.given.has(it.Text)) {
+				continue
+			}
+			l.pushIndex(i)
+			if twice {
+				l.report(RuleRequiredTwice, "", it.At(), "remove it, or write the property that was meant", "required names %q twice", shorten(it.Text))
+			} else {
+				l.report(rule, "", it.At(), l.requiredHint(it.Text, n), "required names %q, which is not among %s", shorten(it.Text), where)
+			}
+			l.pop()
+			continue
+		}
+		l.pushIndex(i)
+		l.report(RuleKeywordType, "", it.At(), "write names of properties", "an entry of required is %s, but must be a string", kindNames[kindOf(it)])
+		l.pop()
+	}
+}
+
+func (l *linter) requiredHint(name string, n *tree.Node) string {
+	const few = 100
+	if props := n.Get("properties"); props.IsMap() && props.Len() <= few {
+		names := make([]string, 0, props.Len())
+		for _, f := range props.Fields {
+			names = append(names, f.Key)
+		}
+		if near := l.nearest(name, names); near != "" {
+			return "did you mean " + shorten(near) + "?"
+		}
+	}
+	return "declare the property, or remove the name"
+}

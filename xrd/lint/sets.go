@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// few is up to how many names looking through them is faster than an index.
+const few = 16
+
+// keys finds the entries of a map, or the strings of a list, by name.
+type keys struct {
+	n     *tree.Node
+	index map[string]*tree.Node
+}
+
+// keysOf prepares to look up the entries of the map n. The index of a large
+// one is kept, because each of many branches may ask for it.
+func (l *linter) keysOf(n *tree.Node) keys {
+	k := keys{n: n}
+	if !n.IsMap() || len(n.Fields) <= few {
+		return k
+	}
+	if index, ok := l.indexes[n]; ok {
+		k.index = index
+		return k
+	}
+	k.index = make(map[string]*tree.Node, len(n.Fields))
+	for i := range n.Fields {
+		k.index[n.Fields[i].Key] = n.Fields[i].Value
+	}
+	if l.indexes == nil {
+		l.indexes = map[*tree.Node]map[string]*tree.Node{}
+	}
+	l.indexes[n] = k.index
+	return k
+}
+
+// itemsOf prepares to look up the strings in the list n.
+func itemsOf(n *tree.Node) keys {
+	if n == nil {
+		n = &tree.Node{}
+	}
+	k := keys{n: n}
+	if n.IsList() && len(n.Items) > few {
+		k.index = make(map[string]*tree.Node, len(n.Items))
+		for _, it := range n.Items {
+			if it.IsString() {
+				k.index[it.Text] = it
+			}
+		}
+	}
+	return k
+}
+
+// get returns what is under key, nil if nothing is.
+func (k keys) get(key string) *tree.Node {
+	if k.index != nil {
+		return k.index[key]
+	}
+	if k.n.IsMap() {
+		return k.n.Get(key)
+	}
+	for _, it := range k.n.List() {
+		if it.IsString() && it.Text == key {
+			return it
+		}
+	}
+	return nil
+}
+
+func (k keys) has(key string) bool { return k.get(key) != nil }
+
+// seen finds what was there before.
+type seen struct {
+	first [few]string
+	count int
+	index map[string]struct{}
+}
+
+// add notes s and reports whether it was noted before.
+func (s *seen) add(text string) bool {
+	for _, t := range s.first[:min(s.count, few)] {
+		if t == text {
+			return true
+		}
+	}
+	if s.count < few {
+		s.first[s.count] = text
+		s.count++
+		return false
+	}
+	if _, ok := s.index[text]; ok {
+		return true
+	}
+	if s.index == nil {
+		s.index = map[string]struct{}{}
+	}
+	s.index[text] = struct{}{}
+	return false
+}
+
+// fieldsText writes a path through values.
+func fieldsText(path []step) string {
+	var b strings.Builder
+	for _, s := range path {
+		if s.key == "[]" {
+			b.WriteString("[]")
+			continue
+		}
+		writeKey(&b, s.key)
+	}
+	return b.String()
+}
