@@ -3,6 +3,7 @@ package entity
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -33,7 +34,14 @@ func Hash(e *Entity) string {
 // JSON.
 func ShortHash(n *tree.Node) string { return hashNode(n)[:hashLen] }
 
+// scratch holds buffers for canonical JSON, which is needed only until it is
+// hashed.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
 func hashNode(n *tree.Node) string {
-	sum := sha256.Sum256(tree.AppendCanonical(make([]byte, 0, 4096), n))
+	buf := scratch.Get().(*[]byte)
+	*buf = tree.AppendCanonical((*buf)[:0], n)
+	sum := sha256.Sum256(*buf)
+	scratch.Put(buf)
 	return hex.EncodeToString(sum[:])
 }

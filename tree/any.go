@@ -2,6 +2,7 @@ package tree
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -63,10 +64,22 @@ func From(v any) (*Node, error) {
 		return Str(v), nil
 	case int:
 		return Number(int64(v)), nil
+	case int8:
+		return Number(int64(v)), nil
+	case int16:
+		return Number(int64(v)), nil
 	case int32:
 		return Number(int64(v)), nil
 	case int64:
 		return Number(v), nil
+	case uint:
+		return From(uint64(v))
+	case uint8:
+		return Number(int64(v)), nil
+	case uint16:
+		return Number(int64(v)), nil
+	case uint32:
+		return Number(int64(v)), nil
 	case uint64:
 		return &Node{Kind: Int, Text: strconv.FormatUint(v, 10)}, nil
 	case float32:
@@ -124,12 +137,20 @@ func floatNode(f float64) (*Node, error) {
 
 // numberNode makes a number of the text of a JSON number.
 func numberNode(s string) (*Node, error) {
-	if isDecimal(s) {
+	const surelyFits = 300
+	whole := isDecimal(s)
+	if whole && len(s) <= surelyFits {
 		return &Node{Kind: Int, Text: s}, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return nil, fmt.Errorf("cannot read number %.40s: it is larger than any reader can hold", s)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read number %q: %w", s, err)
+		return nil, fmt.Errorf("cannot read number %.40q", s)
+	}
+	if whole {
+		return &Node{Kind: Int, Text: s}, nil
 	}
 	return floatNode(f)
 }

@@ -6,27 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
-// decodeJSON reads the JSON values in doc. An *Error is final; any other error
-// says that doc is not JSON.
-func decodeJSON(doc []byte, line int, limits Limits) ([]*Node, error) {
+// decodeJSON reads the JSON values in doc, and returns those before an error,
+// or those with a duplicate key, with it. If the error is not a verdict, doc is not JSON but may be YAML.
+func decodeJSON(doc []byte, line int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
 	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, limits: limits}
 	d.dec.UseNumber()
-	var out []*Node
 	for {
-		tok, err := d.dec.Token()
+		n, err := d.next()
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return nodes, d.duplicate, d.duplicate != nil
 		}
 		if err != nil {
-			return nil, err
+			e, verdict := errors.AsType[*Error](err)
+			if !verdict {
+				e = d.syntaxError(err, line)
+			}
+			return nodes, e, verdict
 		}
-		n, err := d.value(tok, 1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
+		nodes = append(nodes, n)
 	}
 }
 
@@ -34,15 +34,28 @@ type jsonDecoder struct {
 	dec    *json.Decoder
 	doc    []byte
 	limits Limits
-	// offset and lineStart are where line, the current one, has been counted to.
-	offset, lineStart, line int
+	// offset is how far lines and columns have been counted; line and column
+	// are that place, column from 0.
+	offset, line, column int
+	// duplicate is the first key that was given twice.
+	duplicate *Error
+}
+
+// next reads a whole value; io.EOF if there is none.
+func (d *jsonDecoder) next() (*Node, error) {
+	tok, err := d.dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.value(tok, 1)
+	if errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	pos := d.pos(tok)
-	if depth > d.limits.Depth {
-		return nil, tooDeep(pos, d.limits)
-	}
 	switch t := tok.(type) {
 	case nil:
 		return &Node{Pos: pos, Plain: true}, nil
@@ -55,11 +68,14 @@ func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	case json.Number:
 		n, err := numberNode(t.String())
 		if err != nil {
-			return nil, &Error{Pos: pos, Msg: err.Error()}
+			return nil, &Error{Pos: pos, Msg: err.Error(), Hint: "quote it if text is meant"}
 		}
 		n.Pos, n.Plain = pos, true
 		return n, nil
 	case json.Delim:
+		if depth > d.limits.Depth {
+			return nil, tooDeep(pos, d.limits)
+		}
 		if t == '[' {
 			return d.list(pos, depth)
 		}
@@ -98,15 +114,19 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 			return nil, fmt.Errorf("key %v is not a string", tok)
 		}
 		keyPos := d.pos(tok)
-		if first, dup := seen.add(n, key); dup {
-			return nil, duplicateKey(key, keyPos, first)
-		}
 		if tok, err = d.dec.Token(); err != nil {
 			return nil, err
 		}
 		v, err := d.value(tok, depth+1)
 		if err != nil {
 			return nil, err
+		}
+		if i := seen.find(n, key); i >= 0 {
+			if d.duplicate == nil {
+				d.duplicate = duplicateKey(key, keyPos, n.Fields[i].Pos)
+			}
+			n.Fields[i].Value, n.Fields[i].Pos = v, keyPos
+			continue
 		}
 		n.Fields = append(n.Fields, Field{Key: key, Value: v, Pos: keyPos})
 	}
@@ -115,21 +135,13 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 }
 
 // pos returns where the token just read began. The decoder tells only where
-// it ended, which for JSON tokens is on the same line; for a string the column
-// is found by looking back for its opening quote.
+// it ended; a string's beginning is found by looking back for its quote.
 func (d *jsonDecoder) pos(tok json.Token) Pos {
 	end := int(d.dec.InputOffset())
-	for i := d.offset; i < end; i++ {
-		if d.doc[i] == '\n' {
-			d.line++
-			d.lineStart = i + 1
-		}
-	}
-	d.offset = end
 	start := end - 1
 	switch t := tok.(type) {
 	case string:
-		for start--; start > d.lineStart; start-- {
+		for start--; start > d.offset; start-- {
 			if d.doc[start] == '"' && !escaped(d.doc, start) {
 				break
 			}
@@ -144,7 +156,36 @@ func (d *jsonDecoder) pos(tok json.Token) Pos {
 	case nil:
 		start = end - 4
 	}
-	return Pos{Line: d.line, Column: max(start-d.lineStart, 0) + 1}
+	for _, c := range d.doc[d.offset:start] {
+		switch {
+		case c == '\n':
+			d.line++
+			d.column = 0
+		case utf8.RuneStart(c):
+			d.column++
+		}
+	}
+	d.offset = start
+	return Pos{Line: d.line, Column: d.column + 1}
+}
+
+// syntaxError gives the decoder's complaint a place and a way out.
+func (d *jsonDecoder) syntaxError(e error, line int) *Error {
+	at, msg := len(bytes.TrimRight(d.doc, " \t\r\n")), e.Error()
+	if syntax, ok := errors.AsType[*json.SyntaxError](e); ok {
+		// The offset is that of the character, or the one after it if the
+		// complaint is about the inside of a value.
+		offset := syntax.Offset
+		if offset > d.dec.InputOffset() {
+			offset--
+		}
+		at = min(int(offset), at)
+	}
+	if errors.Is(e, io.ErrUnexpectedEOF) {
+		msg = "the document ends before it is complete"
+	}
+	l, c := place(d.doc, at)
+	return &Error{Pos: Pos{Line: line + l - 1, Column: c}, Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
 }
 
 // escaped reports whether the quote at i is part of the string's text.
@@ -154,46 +195,4 @@ func escaped(doc []byte, i int) bool {
 		n++
 	}
 	return n%2 == 1
-}
-
-// keySet finds duplicate keys: by looking through few, by index through many.
-type keySet struct{ index map[string]int }
-
-// add notes key, about to become the next field of n, and returns where it
-// stood before, if it did.
-func (s *keySet) add(n *Node, key string) (Pos, bool) {
-	const few = 16
-	if len(n.Fields) < few {
-		if f := n.Field(key); f != nil {
-			return f.Pos, true
-		}
-		return Pos{}, false
-	}
-	if s.index == nil {
-		s.index = make(map[string]int, 2*few)
-		for i, f := range n.Fields {
-			s.index[f.Key] = i
-		}
-	}
-	if i, ok := s.index[key]; ok {
-		return n.Fields[i].Pos, true
-	}
-	s.index[key] = len(n.Fields)
-	return Pos{}, false
-}
-
-func duplicateKey(key string, pos, first Pos) *Error {
-	return &Error{
-		Pos:  pos,
-		Msg:  fmt.Sprintf("key %q is given twice, first on line %d", key, first.Line),
-		Hint: "keep one of the two; Kubernetes would drop one without a word",
-	}
-}
-
-func tooDeep(pos Pos, limits Limits) *Error {
-	return &Error{
-		Pos:  pos,
-		Msg:  fmt.Sprintf("maps and lists are nested more than %d deep", limits.Depth),
-		Hint: "flatten the document",
-	}
 }

@@ -6,72 +6,48 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// decodeYAML reads one YAML document whose first line is line. It returns nil
-// for a document without content.
-func decodeYAML(doc []byte, line int, limits Limits) (n *Node, err *Error) {
+// decodeYAML reads the YAML in doc, whose first line is line: one document,
+// more only if something other than a newline ends its lines. Documents
+// without content are left out. A document with a duplicate key is among the
+// nodes, and its error is returned beside them.
+func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error) {
 	// The parser panics on some malformed input it should refuse.
 	defer func() {
 		if r := recover(); r != nil {
-			n, err = nil, &Error{Pos: Pos{line, 1}, Msg: fmt.Sprintf("cannot read YAML: %v", r)}
+			nodes, err = nil, &Error{Pos: Pos{line, 1}, Msg: fmt.Sprintf("cannot read YAML: %v", r)}
 		}
 	}()
-	var root yaml.Node
-	if e := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&root); e != nil {
+	dec := yaml.NewDecoder(bytes.NewReader(doc))
+	var duplicate *Error
+	for {
+		var root yaml.Node
+		e := dec.Decode(&root)
 		if errors.Is(e, io.EOF) {
-			return nil, nil
+			return nodes, duplicate
 		}
-		return nil, syntaxError(doc, line, e)
+		if e != nil {
+			return nil, syntaxError(doc, line, e)
+		}
+		if len(root.Content) == 0 {
+			continue
+		}
+		c := &converter{offset: line - 1, limits: limits}
+		n, bad := c.convert(root.Content[0], 1)
+		if bad != nil {
+			return nil, bad
+		}
+		if n.Kind != Null {
+			nodes = append(nodes, n)
+		}
+		if duplicate == nil {
+			duplicate = c.duplicate
+		}
 	}
-	if len(root.Content) == 0 {
-		return nil, nil
-	}
-	c := &converter{offset: line - 1, limits: limits}
-	out, bad := c.convert(root.Content[0], 1)
-	if bad != nil {
-		return nil, bad
-	}
-	if out.Kind == Null {
-		return nil, nil
-	}
-	return out, nil
-}
-
-var lineInError = regexp.MustCompile(`line (\d+): ?`)
-
-// syntaxError gives the parser's complaint a place and a way out.
-func syntaxError(doc []byte, line int, e error) *Error {
-	msg := strings.TrimPrefix(e.Error(), "yaml: ")
-	at := 1
-	if m := lineInError.FindStringSubmatch(msg); m != nil {
-		at, _ = strconv.Atoi(m[1])
-		msg = strings.Replace(msg, m[0], "", 1)
-	}
-	lines := bytes.Split(doc, []byte("\n"))
-	at = min(max(at, 1), len(lines))
-	text := lines[at-1]
-	column := len(text) - len(bytes.TrimLeft(text, " \t")) + 1
-	return &Error{Pos: Pos{Line: line + at - 1, Column: column}, Msg: msg, Hint: syntaxHint(msg, text)}
-}
-
-func syntaxHint(msg string, text []byte) string {
-	switch {
-	case bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t")), strings.Contains(msg, "cannot start any token"):
-		return "indent with spaces, not tabs, and quote values that begin with a special character"
-	case bytes.Contains(text, []byte("{{")):
-		return "this looks like a template; render it first and give the tool the result"
-	case strings.Contains(msg, "mapping values are not allowed"):
-		return "quote a value that contains \": \", and check the indentation"
-	case strings.Contains(msg, "did not find expected"), strings.Contains(msg, "could not find expected"):
-		return "check the indentation and the quotes on this line and the one before it"
-	}
-	return "check the YAML at this line"
 }
 
 // converter turns the parser's nodes into ours.
@@ -82,27 +58,38 @@ type converter struct {
 	done    map[*yaml.Node]*Node
 	sizes   map[*Node]int
 	open    []*yaml.Node
+	// duplicate is the first key that was given twice.
+	duplicate *Error
 }
 
 func (c *converter) pos(y *yaml.Node) Pos { return Pos{Line: y.Line + c.offset, Column: y.Column} }
 
 func (c *converter) convert(y *yaml.Node, depth int) (*Node, *Error) {
-	if depth > c.limits.Depth {
-		return nil, tooDeep(c.pos(y), c.limits)
-	}
-	switch y.Kind {
-	case yaml.AliasNode:
+	if y.Kind == yaml.AliasNode {
 		return c.alias(y, depth)
-	case yaml.MappingNode, yaml.SequenceNode:
-		return c.collection(y, depth)
 	}
-	return c.scalar(y)
+	if y.Anchor == "" {
+		return c.value(y, depth)
+	}
+	c.open = append(c.open, y)
+	n, err := c.value(y, depth)
+	c.open = c.open[:len(c.open)-1]
+	if err != nil {
+		return nil, err
+	}
+	if c.done == nil {
+		c.done, c.sizes = map[*yaml.Node]*Node{}, map[*Node]int{}
+	}
+	c.done[y] = n
+	return n, nil
 }
 
-func (c *converter) collection(y *yaml.Node, depth int) (*Node, *Error) {
-	if y.Anchor != "" {
-		c.open = append(c.open, y)
-		defer func() { c.open = c.open[:len(c.open)-1] }()
+func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
+	if y.Kind == yaml.ScalarNode {
+		return c.scalar(y)
+	}
+	if depth > c.limits.Depth {
+		return nil, tooDeep(c.pos(y), c.limits)
 	}
 	if y.Kind == yaml.MappingNode {
 		return c.mapping(y, depth)
@@ -124,27 +111,32 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
+		pos := c.pos(k)
 		if k.Kind == yaml.AliasNode {
 			k = k.Alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			return nil, &Error{Pos: c.pos(k), Msg: "a key must be a word, not a map or a list", Hint: "a value such as {{ x }} needs quotes"}
+			return nil, &Error{Pos: pos, Msg: "a key must be a word, not a map or a list", Hint: "a value such as {{ x }} needs quotes"}
 		}
 		if k.Tag == "!!merge" {
 			merges = append(merges, v)
 			continue
 		}
-		if first, dup := seen.add(n, k.Value); dup {
-			return nil, duplicateKey(k.Value, c.pos(k), first)
-		}
 		value, err := c.convert(v, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		n.Fields = append(n.Fields, Field{Key: k.Value, Value: value, Pos: c.pos(k)})
+		if i := seen.find(n, k.Value); i >= 0 {
+			if c.duplicate == nil {
+				c.duplicate = duplicateKey(k.Value, pos, n.Fields[i].Pos)
+			}
+			n.Fields[i].Value, n.Fields[i].Pos = value, pos
+			continue
+		}
+		n.Fields = append(n.Fields, Field{Key: k.Value, Value: value, Pos: pos})
 	}
 	for _, m := range merges {
-		if err := c.merge(n, m, depth); err != nil {
+		if err := c.merge(n, &seen, m, depth); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +144,7 @@ func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
 }
 
 // merge adds the entries of a "<<" value that n does not have itself.
-func (c *converter) merge(n *Node, y *yaml.Node, depth int) *Error {
+func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error {
 	from, err := c.convert(y, depth+1)
 	if err != nil {
 		return err
@@ -163,10 +155,10 @@ func (c *converter) merge(n *Node, y *yaml.Node, depth int) *Error {
 	}
 	for _, s := range sources {
 		if s.Kind != Map {
-			return &Error{Pos: c.pos(y), Msg: "<< needs a map, or a list of maps"}
+			return &Error{Pos: c.pos(y), Msg: "<< needs a map, or a list of maps", Hint: "quote the key if << is its name"}
 		}
 		for _, f := range s.Fields {
-			if !n.Has(f.Key) {
+			if seen.find(n, f.Key) < 0 {
 				n.Fields = append(n.Fields, f)
 			}
 		}
@@ -184,14 +176,11 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	}
 	n, ok := c.done[y.Alias]
 	if !ok {
+		// The anchor stands on a key, or in a merge that is still to come.
 		var err *Error
 		if n, err = c.convert(y.Alias, depth); err != nil {
 			return nil, err
 		}
-		if c.done == nil {
-			c.done, c.sizes = map[*yaml.Node]*Node{}, map[*Node]int{}
-		}
-		c.done[y.Alias] = n
 	}
 	size, height := c.measure(n)
 	if c.aliased += size; c.aliased > c.limits.Aliased {
@@ -203,9 +192,16 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	return n, nil
 }
 
-// measure returns how many nodes n has and how deep it is. Sizes are kept
+// textUnit is how much text counts as one value where aliases are counted: a
+// long text costs whoever writes the document as much as many short ones.
+const textUnit = 64
+
+// measure returns how large n is, in values, and how deep. Sizes are kept
 // packed, size above and height below; heights are bounded by the depth limit.
 func (c *converter) measure(n *Node) (size, height int) {
+	if n.Kind != Map && n.Kind != List {
+		return 1 + len(n.Text)/textUnit, 0
+	}
 	if s, ok := c.sizes[n]; ok {
 		return s >> 16, s & 0xFFFF
 	}
@@ -215,49 +211,61 @@ func (c *converter) measure(n *Node) (size, height int) {
 		size, height = min(size+s, math.MaxInt32), max(height, h+1)
 	}
 	for _, f := range n.Fields {
+		size += len(f.Key) / textUnit
 		visit(f.Value)
 	}
 	for _, it := range n.Items {
 		visit(it)
 	}
-	if n.Kind == Map || n.Kind == List {
-		c.sizes[n] = size<<16 | height&0xFFFF
-	}
+	c.sizes[n] = size<<16 | height&0xFFFF
 	return size, height
 }
 
 func (c *converter) scalar(y *yaml.Node) (*Node, *Error) {
-	pos := c.pos(y)
-	plain := y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
-	text := &Node{Kind: String, Text: y.Value, Pos: pos, Plain: plain}
+	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	n := &Node{Kind: String, Text: y.Value, Pos: c.pos(y), Plain: y.Style&quoted == 0}
 	switch y.ShortTag() {
 	case "!!null":
-		return &Node{Pos: pos, Plain: plain}, nil
+		n.Kind, n.Text = Null, ""
 	case "!!bool":
-		b := strings.EqualFold(y.Value, "true")
-		return &Node{Kind: Bool, Text: strconv.FormatBool(b), Pos: pos, Plain: plain}, nil
-	case "!!int":
-		if isDecimal(y.Value) {
-			return &Node{Kind: Int, Text: y.Value, Pos: pos, Plain: plain}, nil
-		}
-		return c.number(y, text)
-	case "!!float":
-		return c.number(y, text)
+		return c.boolean(y, n)
+	case "!!int", "!!float":
+		return c.number(y, n)
 	}
 	// Times and binary values are text to Kubernetes.
-	return text, nil
+	return n, nil
 }
 
-// number reads the other ways YAML writes numbers: 0x1F, 1_000, 0o17, 1.50.
-func (c *converter) number(y *yaml.Node, text *Node) (*Node, *Error) {
+// boolean makes a boolean of n: true, TRUE, and with the tag also yes.
+func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
+	n.Kind = Bool
+	if n.Text == "true" || n.Text == "false" {
+		return n, nil
+	}
+	var b bool
+	if err := y.Decode(&b); err != nil {
+		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%q is not a boolean", y.Value), Hint: "write true or false"}
+	}
+	n.Text = strconv.FormatBool(b)
+	return n, nil
+}
+
+// number makes a number of n, whichever way YAML writes it: 12, 0x1F, 1_000,
+// 0o17, 1.50. An integer keeps all its digits, however many.
+func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
+	if isDecimal(y.Value) {
+		n.Kind = Int
+		return n, nil
+	}
 	var v any
 	if err := y.Decode(&v); err != nil {
-		return text, nil
+		return n, nil
 	}
-	n, err := From(v)
-	if err != nil || n.Kind != Int && n.Kind != Float {
+	num, err := From(v)
+	if err != nil || num.Kind != Int && num.Kind != Float {
 		// Infinities and not-a-numbers: JSON has no word for them.
-		return nil, &Error{Pos: text.Pos, Msg: fmt.Sprintf("%s is not a number JSON can hold", y.Value), Hint: "quote it if text is meant"}
+		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a number JSON can hold", y.Value), Hint: "quote it if text is meant"}
 	}
-	return &Node{Kind: n.Kind, Text: n.Text, Pos: text.Pos, Plain: text.Plain}, nil
+	n.Kind, n.Text = num.Kind, num.Text
+	return n, nil
 }

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -46,27 +48,40 @@ func appendJSON(dst []byte, n *Node, indent string, depth int, sorted bool) []by
 	if len(n.Fields) == 0 {
 		return append(dst, "{}"...)
 	}
-	fields := n.Fields
-	if sorted && !keysSorted(fields) {
-		c := &Node{Fields: append([]Field(nil), fields...)}
-		c.SortKeys()
-		fields = c.Fields
+	var few [16]uint32
+	var order []uint32
+	if sorted && !keysSorted(n.Fields) {
+		order = keyOrder(few[:0], n.Fields)
 	}
 	dst = append(dst, '{')
-	for i := range fields {
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if order != nil {
+			f = &n.Fields[order[i]]
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = newline(dst, indent, depth+1)
-		dst = appendQuoted(dst, fields[i].Key)
+		dst = appendQuoted(dst, f.Key)
 		dst = append(dst, ':')
 		if indent != "" {
 			dst = append(dst, ' ')
 		}
-		dst = appendJSON(dst, fields[i].Value, indent, depth+1, sorted)
+		dst = appendJSON(dst, f.Value, indent, depth+1, sorted)
 	}
 	dst = newline(dst, indent, depth)
 	return append(dst, '}')
+}
+
+// keyOrder returns the places of fields in key order, in dst as far as it
+// reaches: sorting numbers moves less than sorting fields, and copies none.
+func keyOrder(dst []uint32, fields []Field) []uint32 {
+	for i := range fields {
+		dst = append(dst, uint32(i))
+	}
+	slices.SortFunc(dst, func(a, b uint32) int { return strings.Compare(fields[a].Key, fields[b].Key) })
+	return dst
 }
 
 func keysSorted(fields []Field) bool {

@@ -10,6 +10,7 @@ package tree
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind says what a Node is.
@@ -250,15 +251,9 @@ func (n *Node) Delete(key string) {
 
 // SortKeys puts the entries of this one map in key order.
 func (n *Node) SortKeys() {
-	slices.SortStableFunc(n.Fields, func(a, b Field) int {
-		switch {
-		case a.Key < b.Key:
-			return -1
-		case a.Key > b.Key:
-			return 1
-		}
-		return 0
-	})
+	if !keysSorted(n.Fields) {
+		slices.SortFunc(n.Fields, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	}
 }
 
 // Clone returns a copy that shares nothing with n.
@@ -291,18 +286,27 @@ func (n *Node) Equal(o *Node) bool {
 	if n.Kind != o.Kind || n.Text != o.Text || len(n.Fields) != len(o.Fields) || len(n.Items) != len(o.Items) {
 		return false
 	}
-	for i, f := range n.Fields {
-		// The same order on both sides is the usual case.
-		other := &o.Fields[i]
-		if other.Key != f.Key {
-			other = o.Field(f.Key)
-		}
-		if other == nil || !f.Value.Equal(other.Value) {
-			return false
-		}
+	if !equalFields(n, o) {
+		return false
 	}
 	for i, it := range n.Items {
 		if !it.Equal(o.Items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalFields compares the entries of two maps of the same length.
+func equalFields(n, o *Node) bool {
+	var other keySet
+	for i, f := range n.Fields {
+		// The same order on both sides is the usual case.
+		j := i
+		if o.Fields[i].Key != f.Key {
+			j = other.find(o, f.Key)
+		}
+		if j < 0 || !f.Value.Equal(o.Fields[j].Value) {
 			return false
 		}
 	}

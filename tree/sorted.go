@@ -4,7 +4,7 @@ package tree
 // else a copy. A cluster does not keep the order of keys, so whatever is
 // passed through from a document must not depend on it.
 func (n *Node) Sorted() *Node {
-	if n == nil || sortedDeep(n) {
+	if sortedDeep(n) {
 		return n
 	}
 	c := *n
@@ -25,7 +25,7 @@ func (n *Node) Sorted() *Node {
 }
 
 func sortedDeep(n *Node) bool {
-	if n.Kind != Map && n.Kind != List {
+	if n == nil || n.Kind != Map && n.Kind != List {
 		return true
 	}
 	if !keysSorted(n.Fields) {

@@ -3,7 +3,6 @@ package tree
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,8 @@ type Limits struct {
 	Bytes int
 	// Depth is how deep maps and lists may be nested. Default 100.
 	Depth int
-	// Aliased is how many nodes aliases may add to a document. Default 200,000.
+	// Aliased is how many values aliases may add to a document; a long text
+	// counts as several. Default 200,000.
 	Aliased int
 }
 
@@ -37,6 +37,9 @@ type Error struct {
 	Pos  Pos
 	Msg  string
 	Hint string
+	// Kept says that the document was read all the same: of a key that is
+	// given twice, the last counts, as it does in a cluster.
+	Kept bool
 }
 
 // Error returns the message with its place.
@@ -46,11 +49,12 @@ func (e *Error) Error() string {
 
 // Decode reads the documents of a stream of YAML (documents separated by
 // ---), JSON, or JSON values one after the other, and calls yield for each
-// with either its root or the error that spoilt it. Empty documents are passed
+// with its root, with the error that spoilt it, or, if the error is one after
+// which the document can be Kept, with both in turn. Empty documents are passed
 // over. A bad document does not keep the next ones from being read. Decoding
 // stops when yield returns false. The returned error is the reader's own.
 func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
-	s := splitter{in: bufio.NewReaderSize(r, 64<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
+	s := splitter{in: bufio.NewReaderSize(r, 8<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
 	return s.run()
 }
 
@@ -79,6 +83,7 @@ type splitter struct {
 	doc     []byte
 	tooBig  bool
 	stopped bool
+	ndjson  bool // the last document was JSON on one line
 }
 
 func (s *splitter) run() error {
@@ -93,9 +98,11 @@ func (s *splitter) run() error {
 				s.yield(nil, &Error{Pos: Pos{1, 1}, Msg: msg, Hint: "save the file as UTF-8"})
 				return nil
 			}
-			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
 		}
 		if lineStart {
+			// A byte order mark stands before a document, and before each of
+			// those that were put into one file.
+			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
 			s.boundary(&chunk)
 		}
 		if len(s.doc)+len(chunk) > s.limits.Bytes {
@@ -128,9 +135,20 @@ func (s *splitter) boundary(chunk *[]byte) {
 		s.flush()
 		*chunk = nil
 		s.start = s.line + 1
-	case len(*chunk) > 0 && (*chunk)[0] == '{' && endsJSON(s.doc):
+	case len(*chunk) > 0 && (*chunk)[0] == '{' && s.endsJSON():
 		s.flush()
 	}
+}
+
+// endsJSON reports whether the document at hand is a JSON object that can go
+// no further: nothing valid has "}" and "{" side by side, whether or not what
+// comes before is. Where each line is a value, a line that is cut off ends too.
+func (s *splitter) endsJSON() bool {
+	t := bytes.TrimSpace(s.doc)
+	if len(t) == 0 || t[0] != '{' {
+		return false
+	}
+	return t[len(t)-1] == '}' || s.ndjson && s.start == s.line-1
 }
 
 func (s *splitter) flush() {
@@ -138,17 +156,27 @@ func (s *splitter) flush() {
 		return
 	}
 	doc, line := s.doc, s.start
-	s.doc, s.start = nil, s.line
+	oneLine := line >= s.line-1
+	// Nodes share no memory with the text they came from, so it is reused.
+	s.doc, s.start = s.doc[:0], s.line
 	if s.tooBig {
 		s.tooBig = false
 		s.stopped = !s.yield(nil, &Error{
 			Pos:  Pos{line, 1},
-			Msg:  fmt.Sprintf("document is larger than %d MiB", s.limits.Bytes>>20),
+			Msg:  fmt.Sprintf("document is larger than %s", size(s.limits.Bytes)),
 			Hint: "split it into several documents",
 		})
 		return
 	}
+	s.ndjson = oneLine && len(doc) > 0 && doc[0] == '{'
 	s.stopped = !decodeDocument(doc, line, s.limits, s.yield)
+}
+
+func size(bytes int) string {
+	if bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
 }
 
 func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) bool {
@@ -156,31 +184,52 @@ func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Erro
 	if len(text) == 0 {
 		return true
 	}
-	if text[0] == '{' || text[0] == '[' {
-		nodes, err := decodeJSON(doc, line, limits)
-		if err == nil {
-			for _, n := range nodes {
-				if !yield(n, nil) {
-					return false
-				}
-			}
-			return true
-		}
-		// A bound or a duplicate key is a verdict. Anything else may be
-		// YAML's flow style, which only looks like JSON.
-		var verdict *Error
-		if errors.As(err, &verdict) {
-			return yield(nil, verdict)
+	allowVersion(doc)
+	if isMarker(text, "---") {
+		// JSON stays JSON after a marker, and without it YAML stays the same.
+		if rest := bytes.TrimLeft(text[3:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
+			copy(text, "   ")
+			text = rest
 		}
 	}
-	n, err := decodeYAML(doc, line, limits)
-	if err != nil {
-		return yield(nil, err)
+	if text[0] != '{' && text[0] != '[' {
+		nodes, err := decodeYAML(doc, line, limits)
+		return yieldAll(nodes, err, yield)
 	}
-	if n == nil {
-		return true
+	// A bound or a duplicate key is a verdict. Anything else may be YAML's
+	// flow style, which only looks like JSON.
+	values, bad, verdict := decodeJSON(doc, line, limits)
+	if bad == nil || verdict {
+		return yieldAll(values, bad, yield)
 	}
-	return yield(n, nil)
+	nodes, err := decodeYAML(doc, line, limits)
+	if err != nil && meantAsJSON(text) {
+		return yieldAll(values, bad, yield)
+	}
+	return yieldAll(nodes, err, yield)
+}
+
+// yieldAll yields the nodes that hold something, then the error if there is one.
+func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
+	for _, n := range nodes {
+		if n.Kind != Null && !yield(n, nil) {
+			return false
+		}
+	}
+	return err == nil || yield(nil, err)
+}
+
+// allowVersion hides a directive that asks for YAML 1.2, or any 1.x, from the
+// parser: it reads them all but admits only to 1.1.
+func allowVersion(doc []byte) {
+	for line := range bytes.Lines(doc) {
+		if bytes.HasPrefix(line, []byte("%YAML 1.")) {
+			line[0] = '#'
+		}
+		if c := bytes.TrimLeft(line, " \t\r\n"); len(c) > 0 && c[0] != '#' && c[0] != '%' {
+			return
+		}
+	}
 }
 
 // isMarker reports whether line is the document marker, alone or followed by
@@ -208,12 +257,6 @@ func onlyPreamble(doc []byte) bool {
 		}
 	}
 	return directive
-}
-
-// endsJSON reports whether doc is JSON that is complete.
-func endsJSON(doc []byte) bool {
-	t := bytes.TrimSpace(doc)
-	return len(t) > 1 && t[0] == '{' && t[len(t)-1] == '}' && json.Valid(t)
 }
 
 // notUTF8 says what is wrong with text that begins like another encoding.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,7 +11,8 @@ import (
 // same string; over several lines as a literal block; else in double quotes.
 func AppendYAML(dst []byte, n *Node) []byte {
 	if inline(n) {
-		dst = appendYAMLScalar(dst, n, 0)
+		// A literal block needs an indent even where nothing contains it.
+		dst = appendYAMLScalar(dst, n, 1)
 		return append(dst, '\n')
 	}
 	return appendBlock(dst, n, 0, false)
@@ -66,17 +68,17 @@ func spaces(dst []byte, depth int) []byte {
 const longKey = 1000
 
 func appendKey(dst []byte, key string, depth int) []byte {
-	switch {
-	case len(key) > longKey:
+	if len(key) <= longKey && plainSafe(key) {
+		dst = append(dst, key...)
+		return append(dst, ':')
+	}
+	start := len(dst)
+	dst = appendQuoted(dst, key)
+	if len(dst)-start > longKey {
 		// A key this long must be announced, its value follows on a new line.
-		dst = append(dst, '?', ' ')
-		dst = appendQuoted(dst, key)
+		dst = slices.Insert(dst, start, '?', ' ')
 		dst = append(dst, '\n')
 		dst = spaces(dst, depth)
-	case plainSafe(key):
-		dst = append(dst, key...)
-	default:
-		dst = appendQuoted(dst, key)
 	}
 	return append(dst, ':')
 }
@@ -204,7 +206,7 @@ func plainSafe(s string) bool {
 func looksTyped(s string) bool {
 	c := s[0]
 	if c >= '0' && c <= '9' {
-		return !strings.ContainsAny(s, "ghijklmnpqrsuvwyzGHIJKLMNOPQRSUVWYZ/ ") || strings.ContainsAny(s, ":") || isTimeLike(s)
+		return !strings.ContainsAny(s, "ghijklmnpqrsuvwyzGHIJKLMNPQRSUVWYZ/ ") || strings.ContainsAny(s, ":") || isTimeLike(s)
 	}
 	if len(s) > 5 {
 		return false

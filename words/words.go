@@ -201,12 +201,15 @@ func KeysIn(m map[string]string) map[string]string {
 		return nil
 	}
 	out := make(map[string]string, len(m))
+	from := make(map[string]string, len(m))
 	for k, v := range m {
 		key := In(Key, k)
-		if _, own := m[key]; own && key != k {
+		// Of several spellings the contract's own wins, then the first in
+		// order, so that the result does not depend on that of the map.
+		if other, taken := from[key]; taken && (other == key || k != key && other < k) {
 			continue
 		}
-		out[key] = v
+		out[key], from[key] = v, k
 	}
 	return out
 }

@@ -38,6 +38,9 @@ type Definition struct {
 	DefaultUpdatePolicy  string
 	DefaultDeletePolicy  string
 	ConnectionSecretKeys []string
+
+	// Also is where else definitions of the same name were found; see Merge.
+	Also []Origin
 }
 
 // Names are the names of a kind.
@@ -109,7 +112,8 @@ func readVersion(n *tree.Node) *Version {
 		Node:               n,
 	}
 	// A version that does not say is served.
-	v.Served = !n.Has("served") || n.Get("served").IsTrue()
+	served := n.Get("served")
+	v.Served = served.IsNull() || served.IsTrue()
 	if !v.Schema.IsMap() {
 		v.Schema = nil
 	}
@@ -162,7 +166,7 @@ func (d *Definition) Target() Target {
 
 // withPlural fills in a missing plural the way Kubernetes tools do.
 func (n Names) withPlural() Names {
-	if n.Plural == "" {
+	if n.Plural == "" && n.Kind != "" {
 		n.Plural = strings.ToLower(n.Kind) + "s"
 	}
 	return n

@@ -34,15 +34,19 @@ type Set struct {
 // be read becomes a finding; the error is that of r.
 func (s *Set) Read(r io.Reader, origin Origin) error {
 	return tree.Decode(r, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
-		s.Documents++
-		if bad != nil {
-			s.Findings = append(s.Findings, finding.Finding{
-				Rule: RuleSyntax, Severity: finding.Error, File: origin.File, Pos: bad.Pos,
-				Message: "cannot read the document: " + bad.Msg, Hint: bad.Hint,
-			})
+		if bad == nil {
+			s.Documents++
+			s.Add(n, origin)
 			return true
 		}
-		s.Add(n, origin)
+		message := bad.Msg
+		if !bad.Kept {
+			s.Documents++
+			message = "cannot read the document: " + message
+		}
+		s.Findings = append(s.Findings, finding.Finding{
+			Rule: RuleSyntax, Severity: finding.Error, File: origin.File, Pos: bad.Pos, Message: message, Hint: bad.Hint,
+		})
 		return true
 	})
 }

@@ -34,11 +34,16 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	return inputs
 }
 
+// clusters are those a definition was found in, in order.
 func clusters(d *xrd.Definition) []string {
-	if d.Origin.Cluster == "" {
-		return nil
+	var out []string
+	for _, o := range append([]xrd.Origin{d.Origin}, d.Also...) {
+		if o.Cluster != "" {
+			out = append(out, o.Cluster)
+		}
 	}
-	return []string{d.Origin.Cluster}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (r *run) refuse(d *xrd.Definition) string {

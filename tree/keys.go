@@ -1,0 +1,28 @@
+package tree
+
+// keySet finds keys in a map: by looking through few, by index through many.
+type keySet struct{ index map[string]int }
+
+// find returns which field of n is named key, -1 if none is. The fields of n
+// may grow from call to call, but must not change otherwise.
+func (s *keySet) find(n *Node, key string) int {
+	const few = 16
+	if len(n.Fields) < few {
+		for i := range n.Fields {
+			if n.Fields[i].Key == key {
+				return i
+			}
+		}
+		return -1
+	}
+	if s.index == nil {
+		s.index = make(map[string]int, len(n.Fields))
+	}
+	for i := len(s.index); i < len(n.Fields); i++ {
+		s.index[n.Fields[i].Key] = i
+	}
+	if i, ok := s.index[key]; ok {
+		return i
+	}
+	return -1
+}

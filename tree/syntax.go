@@ -1,0 +1,161 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// syntaxError gives the YAML parser's complaint a place and a way out.
+func syntaxError(doc []byte, line int, e error) *Error {
+	msg := strings.TrimPrefix(e.Error(), "yaml: ")
+	reported := 0
+	if m := lineInError.FindStringSubmatch(msg); m != nil {
+		reported, _ = strconv.Atoi(m[1])
+		msg = strings.Replace(msg, m[0], "", 1)
+	}
+	at, column := locate(doc, msg, reported)
+	text := lineAt(doc, at)
+	if column == 0 {
+		column = len(text) - len(bytes.TrimLeft(text, " \t")) + 1
+	}
+	return &Error{Pos: Pos{Line: line + at - 1, Column: column}, Msg: msg, Hint: syntaxHint(msg, text)}
+}
+
+var (
+	lineInError   = regexp.MustCompile(`line (\d+): ?`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	// unparsed are the complaints of the second half of the parser, which
+	// counts lines from zero and leaves out a zero.
+	unparsed = regexp.MustCompile(`^did not find expected (<|node content|key|'-'|',')|^found (undefined tag|duplicate %|incompatible)`)
+	// misplaced are complaints reported where the block began, not where it
+	// went wrong.
+	misplaced = regexp.MustCompile(`^did not find expected (key|'-')`)
+)
+
+// locate returns the line of doc, counted from 1, that a complaint is about,
+// and the column if that can be told, else 0.
+func locate(doc []byte, msg string, reported int) (line, column int) {
+	last := bytes.Count(doc, []byte("\n")) + 1
+	switch {
+	case strings.Contains(msg, "UTF-8 octet"), strings.Contains(msg, "control characters"), strings.Contains(msg, "Unicode character"):
+		if i := firstForbidden(doc); i >= 0 {
+			return place(doc, i)
+		}
+	case unknownAnchor.MatchString(msg):
+		name := "*" + unknownAnchor.FindStringSubmatch(msg)[1]
+		if i := bytes.Index(doc, []byte(name)); i >= 0 {
+			return place(doc, i)
+		}
+	case misplaced.MatchString(msg) && len(doc) <= 128<<10:
+		return firstBad(doc, msg), 0
+	case unparsed.MatchString(msg):
+		reported++
+	case reported >= last && strings.Contains(msg, "end of stream"):
+		// The quote was never closed. The parser says where it was opened,
+		// except when that was on the first line.
+		reported = 1
+	}
+	return min(max(reported, 1), last), 0
+}
+
+// firstBad returns the line whose addition first makes the parser say msg.
+func firstBad(doc []byte, msg string) int {
+	var ends []int
+	for i := 0; i < len(doc); {
+		n := bytes.IndexByte(doc[i:], '\n')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		ends = append(ends, i)
+	}
+	return 1 + sort.Search(len(ends), func(i int) bool {
+		var n yaml.Node
+		err := yaml.Unmarshal(doc[:ends[i]], &n)
+		return err != nil && strings.HasSuffix(err.Error(), msg)
+	})
+}
+
+// firstForbidden returns the index of the first byte that is not UTF-8 or that
+// YAML does not allow, -1 if there is none.
+func firstForbidden(doc []byte) int {
+	for i := 0; i < len(doc); {
+		r, size := utf8.DecodeRune(doc[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, r < 0x20 && r != '\n' && r != '\r' && r != '\t', r == 0x7f,
+			r > 0x7f && r != 0x85 && r < 0xA0, r == 0xFFFE, r == 0xFFFF:
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// place returns the line and column of the byte at i.
+func place(doc []byte, i int) (line, column int) {
+	start := bytes.LastIndexByte(doc[:i], '\n') + 1
+	return bytes.Count(doc[:i], []byte("\n")) + 1, utf8.RuneCount(doc[start:i]) + 1
+}
+
+// lineAt returns the text of a line, counted from 1.
+func lineAt(doc []byte, line int) []byte {
+	for ; line > 1; line-- {
+		_, doc, _ = bytes.Cut(doc, []byte("\n"))
+	}
+	text, _, _ := bytes.Cut(doc, []byte("\n"))
+	return text
+}
+
+func syntaxHint(msg string, text []byte) string {
+	switch {
+	case bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t")), strings.Contains(msg, "cannot start any token"):
+		return "indent with spaces, not tabs, and quote values that begin with a special character"
+	case bytes.Contains(text, []byte("{{")):
+		return "this looks like a template; render it first and give the tool the result"
+	case strings.Contains(msg, "mapping values are not allowed"):
+		return "quote a value that contains \": \", and check the indentation"
+	case strings.Contains(msg, "<document start>"):
+		return "put a line of --- between two documents, and check the indentation"
+	case strings.Contains(msg, "did not find expected"), strings.Contains(msg, "could not find expected"):
+		return "check the indentation and the quotes on this line and the one before it"
+	case strings.Contains(msg, "unknown anchor"):
+		return "quote the value if the asterisk is part of it"
+	case strings.Contains(msg, "end of stream"):
+		return "close the quote that was opened on this line"
+	}
+	return "check the YAML at this line"
+}
+
+// meantAsJSON reports whether text, which begins with a bracket, was written
+// as JSON: what follows the bracket is a quote, or an object in a list.
+func meantAsJSON(text []byte) bool {
+	rest := bytes.TrimLeft(text[1:], " \t\r\n")
+	if len(rest) == 0 {
+		return true
+	}
+	return rest[0] == '"' || text[0] == '[' && rest[0] == '{'
+}
+
+func duplicateKey(key string, pos, first Pos) *Error {
+	return &Error{
+		Pos:  pos,
+		Msg:  fmt.Sprintf("key %q is given twice, first on line %d", key, first.Line),
+		Hint: "keep one of the two; Kubernetes refuses the document, or keeps the last without a word",
+		Kept: true,
+	}
+}
+
+func tooDeep(pos Pos, limits Limits) *Error {
+	return &Error{
+		Pos:  pos,
+		Msg:  fmt.Sprintf("maps and lists are nested more than %d deep", limits.Depth),
+		Hint: "flatten the document",
+	}
+}

@@ -1,0 +1,167 @@
+package xrd
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+)
+
+// RuleConflict is a definition that was given twice with different content.
+const RuleConflict = "XRD003"
+
+// Merge makes one definition of those with the same name, whatever order they
+// come in. If their content is the same, as it is when one object is listed
+// through several versions of the API or found in several clusters, nothing is
+// lost. If it differs, a finding says which one is used: the one with the
+// higher generation, then the newer apiVersion, then the one that stands first
+// by file and place, then the one with the smaller hash of its content.
+//
+// Definitions without a name are all kept. The result is in order of name,
+// then file and place.
+func Merge(defs []*Definition) (kept []*Definition, findings []finding.Finding) {
+	byName := make(map[string][]*Definition, len(defs))
+	for _, d := range defs {
+		if d.Name == "" {
+			kept = append(kept, d)
+			continue
+		}
+		byName[d.Name] = append(byName[d.Name], d)
+	}
+	for _, same := range byName {
+		if len(same) == 1 {
+			kept = append(kept, same[0])
+			continue
+		}
+		winner, conflicts := choose(same)
+		kept = append(kept, winner)
+		findings = append(findings, conflicts...)
+	}
+	slices.SortFunc(kept, func(a, b *Definition) int {
+		if c := cmp.Or(strings.Compare(a.Name, b.Name), comparePlaces(a, b)); c != 0 {
+			return c
+		}
+		return compareRest(a, b)
+	})
+	finding.Sort(findings)
+	return kept, findings
+}
+
+// choose returns a copy of the definition to use, which knows where the others
+// were found, and a finding for each that differs.
+func choose(same []*Definition) (*Definition, []finding.Finding) {
+	type candidate struct {
+		*Definition
+		hash [sha256.Size]byte
+	}
+	all := make([]candidate, len(same))
+	for i, d := range same {
+		all[i] = candidate{d, sha256.Sum256(tree.AppendCanonical(nil, d.content()))}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		if c := cmp.Or(
+			cmp.Compare(b.Generation, a.Generation),
+			CompareVersions(bareVersion(b.APIVersion), bareVersion(a.APIVersion)),
+			comparePlaces(a.Definition, b.Definition),
+			bytes.Compare(a.hash[:], b.hash[:]),
+		); c != 0 {
+			return c
+		}
+		return compareRest(a.Definition, b.Definition)
+	})
+	winner := all[0]
+	kept := *winner.Definition
+	var findings []finding.Finding
+	for _, loser := range all[1:] {
+		kept.Also = append(slices.Clip(kept.Also), loser.Origin)
+		if loser.hash == winner.hash {
+			continue
+		}
+		findings = append(findings, finding.Finding{
+			Rule: RuleConflict, Severity: finding.Warning, Object: loser.Name,
+			File: loser.Origin.File, Pos: loser.Node.At(),
+			Message: fmt.Sprintf("definition %q is given twice with different content; the one at %s is used, the one at %s is not", winner.Name, winner.place(), loser.place()),
+			Hint:    "keep one of the two, or make them the same",
+		})
+	}
+	return &kept, findings
+}
+
+// lastApplied is a copy of the object that kubectl leaves on it. It says how
+// the object was written, not what it is.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// content returns what two definitions must agree in to be the same: all that
+// shows in what is made of them, and nothing an API server adds.
+func (d *Definition) content() *tree.Node {
+	annotations := maps.Clone(d.Annotations)
+	delete(annotations, lastApplied)
+	versions := tree.Arr()
+	for _, v := range d.Versions {
+		versions.Items = append(versions.Items, v.Node)
+	}
+	return tree.Obj(
+		tree.F("group", tree.Str(d.Group)),
+		tree.F("names", d.Names.node()),
+		tree.F("claim", d.Claim.node()),
+		tree.F("scope", tree.Str(string(d.Scope))),
+		tree.F("versions", versions),
+		tree.F("labels", tree.StrMap(d.Labels)),
+		tree.F("annotations", tree.StrMap(annotations)),
+		tree.F("default", tree.OptStr(d.DefaultComposition)),
+		tree.F("enforced", tree.OptStr(d.EnforcedComposition)),
+		// An API server fills these in.
+		tree.F("update", tree.Str(cmp.Or(d.DefaultUpdatePolicy, "Automatic"))),
+		tree.F("delete", tree.Str(cmp.Or(d.DefaultDeletePolicy, "Background"))),
+		tree.F("keys", tree.Strs(d.ConnectionSecretKeys)),
+	)
+}
+
+func (n Names) node() *tree.Node { return tree.Strs([]string{n.Kind, n.Plural, n.Singular}) }
+
+// place names where d was found, for people: a file and line if there is one,
+// else the cluster or location.
+func (d *Definition) place() string {
+	line := d.Node.At().Line
+	switch {
+	case d.Origin.File != "" && line > 0:
+		return fmt.Sprintf("%s:%d", d.Origin.File, line)
+	case d.Origin.File != "":
+		return d.Origin.File
+	case d.Origin.Cluster != "":
+		return "cluster " + d.Origin.Cluster
+	case d.Origin.Location != "":
+		return d.Origin.Location
+	}
+	return fmt.Sprintf("line %d", line)
+}
+
+// comparePlaces orders definitions by file and place in it.
+func comparePlaces(a, b *Definition) int {
+	pa, pb := a.Node.At(), b.Node.At()
+	return cmp.Or(strings.Compare(a.Origin.File, b.Origin.File), cmp.Compare(pa.Line, pb.Line), cmp.Compare(pa.Column, pb.Column))
+}
+
+// compareRest orders definitions that nothing else tells apart, so that the
+// order they came in never matters.
+func compareRest(a, b *Definition) int {
+	if c := cmp.Or(
+		strings.Compare(a.Origin.Source, b.Origin.Source),
+		strings.Compare(a.Origin.Cluster, b.Origin.Cluster),
+		strings.Compare(a.Origin.Location, b.Origin.Location),
+	); c != 0 {
+		return c
+	}
+	return bytes.Compare(tree.AppendCanonical(nil, a.Node), tree.AppendCanonical(nil, b.Node))
+}
+
+// bareVersion returns an apiVersion without its group.
+func bareVersion(apiVersion string) string {
+	return apiVersion[strings.LastIndexByte(apiVersion, '/')+1:]
+}

@@ -1,0 +1,129 @@
+package xrd
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Selector chooses objects by their labels or annotations. The zero Selector
+// chooses everything.
+type Selector struct {
+	// terms are in order and without repetition, so that selectors that say
+	// the same are the same.
+	terms []term
+}
+
+// term is one requirement; all terms of a selector must hold.
+type term struct {
+	key    string // in the contract's words
+	op     operator
+	values []string // in order, without repetition
+}
+
+type operator uint8
+
+// The operators, in the order of their terms in a selector.
+const (
+	opExists operator = iota
+	opAbsent
+	opIn
+	opNotIn
+	opAbove
+	opBelow
+)
+
+// Empty reports whether s chooses everything.
+func (s Selector) Empty() bool { return len(s.terms) == 0 }
+
+// Matches reports whether s chooses an object with these labels or
+// annotations, whose keys are in the contract's words. As in Kubernetes, "!="
+// and "notin" hold for an object without the key.
+func (s Selector) Matches(set map[string]string) bool {
+	_, refused := s.refusal(set)
+	return !refused
+}
+
+// refusal returns the first term that does not hold.
+func (s Selector) refusal(set map[string]string) (term, bool) {
+	for _, t := range s.terms {
+		if !t.matches(set) {
+			return t, true
+		}
+	}
+	return term{}, false
+}
+
+func (t term) matches(set map[string]string) bool {
+	value, ok := set[t.key]
+	switch t.op {
+	case opExists:
+		return ok
+	case opAbsent:
+		return !ok
+	case opIn:
+		return ok && slices.Contains(t.values, value)
+	case opNotIn:
+		return !ok || !slices.Contains(t.values, value)
+	}
+	have, err := strconv.ParseInt(value, 10, 64)
+	want, _ := strconv.ParseInt(t.values[0], 10, 64)
+	if !ok || err != nil {
+		return false
+	}
+	if t.op == opAbove {
+		return have > want
+	}
+	return have < want
+}
+
+// String returns s in canonical form, which ParseSelector, or
+// ParseAnnotationSelector for annotations, reads back as the same selector.
+func (s Selector) String() string {
+	out := make([]string, len(s.terms))
+	for i, t := range s.terms {
+		out[i] = t.String()
+	}
+	return strings.Join(out, ",")
+}
+
+// String returns the term as it is written.
+func (t term) String() string {
+	switch t.op {
+	case opExists:
+		return t.key
+	case opAbsent:
+		return "!" + t.key
+	case opAbove:
+		return t.key + ">" + t.values[0]
+	case opBelow:
+		return t.key + "<" + t.values[0]
+	}
+	if len(t.values) > 1 {
+		word := " in ("
+		if t.op == opNotIn {
+			word = " notin ("
+		}
+		return t.key + word + strings.Join(t.values, ",") + ")"
+	}
+	sign := "="
+	if t.op == opNotIn {
+		sign = "!="
+	}
+	if t.op == opIn && strings.HasPrefix(t.values[0], "=") {
+		// An annotation's value; a single sign would swallow its beginning.
+		sign = "=="
+	}
+	return t.key + sign + t.values[0]
+}
+
+// compare orders terms by key, operator and values.
+func (t term) compare(o term) int {
+	if c := strings.Compare(t.key, o.key); c != 0 {
+		return c
+	}
+	if t.op != o.op {
+		return int(t.op) - int(o.op)
+	}
+	return slices.Compare(t.values, o.values)
+}
