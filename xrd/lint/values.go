@@ -174,7 +174,7 @@ func (l *linter) defaultValue(n *tree.Node) {
 func defaultHint(n, v *tree.Node) string {
 	t := n.Get("type").Str()
 	switch {
-	case t == typeString && kindOf(v) < tree.List:
+	case t == typeString && !v.IsString() && kindOf(v) < tree.List:
 		return "quote it: \"" + v.Text + "\""
 	case v.IsString() && !v.Plain && (t == typeBoolean && (v.Text == "true" || v.Text == "false") || t == typeInteger && isNumber(v.Text)):
 		return "remove the quotes"

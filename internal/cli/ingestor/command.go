@@ -58,7 +58,9 @@ func newCommand(env *app.Env) *cobra.Command {
 		Version:       app.BuildVersion(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
-		SilenceUsage:  true,
+		// The usage line says so already.
+		DisableFlagsInUseLine: true,
+		SilenceUsage:          true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.settle(cmd.Flags(), env, args); err != nil {
 				return err

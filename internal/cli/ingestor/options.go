@@ -76,7 +76,7 @@ func (o *options) bind(cmd *cobra.Command, env *app.Env) {
 	f.StringSliceVar(&o.tags, "tags", nil, "`tags` to add, separated by commas")
 	f.StringVar(&o.system, "system", "", "`system` the entities belong to (default \"platform\")")
 	f.StringVar(&o.domain, "domain", "", "`domain` the system belongs to")
-	f.StringVar(&o.wordsName, "words", "auto", "vocabulary of the entities: auto, portal or upstream")
+	f.StringVar(&o.wordsName, "words", "auto", "`vocabulary` of the entities: auto, portal or upstream")
 	f.StringVar(&o.profileName, "profile", engine.CLI.Name, "`profile`: "+profileNames())
 
 	f.BoolVarP(&o.preview, "preview", "p", false, "show what would be written, write nothing")
