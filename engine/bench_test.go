@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"bytes"
+	"syscall"
 	"testing"
+	"time"
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
@@ -22,19 +24,31 @@ func definition(tb testing.TB, data []byte) *xrd.Definition {
 	return set.Definitions[0]
 }
 
+// cpuSeconds returns the processor time this process has used: on a machine
+// that is shared, time on the clock says little about a core.
+func cpuSeconds(tb testing.TB) float64 {
+	tb.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
 // BenchmarkTransform is one definition of 61 leaf fields to Template, API and
-// Resource; the figure to look at is definitions a second.
+// Resource; the figure to look at is definitions a second of processor time.
 func BenchmarkTransform(b *testing.B) {
 	d := definition(b, sample.Definition(0))
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
 	b.ReportAllocs()
+	before := cpuSeconds(b)
 	for b.Loop() {
 		res, err := e.Transform(engine.Input{Definition: d})
 		if err != nil || len(res.Entities) != 3 {
 			b.Fatalf("%d entities, error %v", len(res.Entities), err)
 		}
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "XRDs/s")
+	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
 }
 
 // BenchmarkTransformAndWrite adds the checks and the writing as YAML.
@@ -43,6 +57,7 @@ func BenchmarkTransformAndWrite(b *testing.B) {
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
 	var buf []byte
 	b.ReportAllocs()
+	before := cpuSeconds(b)
 	for b.Loop() {
 		res, err := e.Transform(engine.Input{Definition: d})
 		if err != nil {
@@ -56,5 +71,5 @@ func BenchmarkTransformAndWrite(b *testing.B) {
 			buf = entity.AppendYAML(buf, x)
 		}
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "XRDs/s")
+	b.ReportMetric(float64(b.N)/(cpuSeconds(b)-before), "XRDs/cpu-s")
 }

@@ -59,12 +59,22 @@ func AppendYAML(dst []byte, e *Entity) []byte { return tree.AppendYAML(dst, e.No
 
 // YAMLDocuments returns the entities as YAML documents, each after a marker.
 func YAMLDocuments(es []*Entity) []byte {
-	var out []byte
+	out := make([]byte, 0, likelySize(es))
 	for _, e := range es {
 		out = append(out, "---\n"...)
 		out = AppendYAML(out, e)
 	}
 	return out
+}
+
+// likelySize guesses how much text entities make, so that it is seldom moved
+// while it grows. A definition grows by its indent.
+func likelySize(es []*Entity) int {
+	n := 0
+	for _, e := range es {
+		n += 4<<10 + len(e.Spec.Get("definition").Str())*5/4
+	}
+	return n
 }
 
 // AppendJSON appends the entity as indented JSON and a line's end.

@@ -166,7 +166,7 @@ func (d *jsonDecoder) pos(tok json.Token) Pos {
 		}
 	}
 	d.offset = start
-	return Pos{Line: d.line, Column: d.column + 1}
+	return place(d.line, d.column+1)
 }
 
 // syntaxError gives the decoder's complaint a place and a way out.
@@ -184,8 +184,8 @@ func (d *jsonDecoder) syntaxError(e error, line int) *Error {
 	if errors.Is(e, io.ErrUnexpectedEOF) {
 		msg = "the document ends before it is complete"
 	}
-	l, c := place(d.doc, at)
-	return &Error{Pos: Pos{Line: line + l - 1, Column: c}, Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
+	l, c := lineColumn(d.doc, at)
+	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
 }
 
 // escaped reports whether the quote at i is part of the string's text.

@@ -19,7 +19,7 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 	// The parser panics on some malformed input it should refuse.
 	defer func() {
 		if r := recover(); r != nil {
-			nodes, err = nil, &Error{Pos: Pos{line, 1}, Msg: fmt.Sprintf("cannot read YAML: %v", r)}
+			nodes, err = nil, &Error{Pos: place(line, 1), Msg: fmt.Sprintf("cannot read YAML: %v", r)}
 		}
 	}()
 	dec := yaml.NewDecoder(bytes.NewReader(doc))
@@ -36,7 +36,7 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 		if len(root.Content) == 0 {
 			continue
 		}
-		c := &converter{offset: line - 1, limits: limits}
+		c := &converter{offset: line - 1, limits: limits, make: NewMaker(count(root.Content[0]))}
 		n, bad := c.convert(root.Content[0], 1)
 		if bad != nil {
 			return nil, bad
@@ -58,11 +58,25 @@ type converter struct {
 	done    map[*yaml.Node]*Node
 	sizes   map[*Node]int
 	open    []*yaml.Node
+	make    Maker
 	// duplicate is the first key that was given twice.
 	duplicate *Error
 }
 
-func (c *converter) pos(y *yaml.Node) Pos { return Pos{Line: y.Line + c.offset, Column: y.Column} }
+// count returns how many nodes and fields y has, aliases left out.
+func count(y *yaml.Node) (nodes, fields int) {
+	if y.Kind == yaml.MappingNode {
+		fields = len(y.Content) / 2
+		nodes = -fields // keys are no nodes
+	}
+	for _, child := range y.Content {
+		n, f := count(child)
+		nodes, fields = nodes+n, fields+f
+	}
+	return nodes + 1, fields
+}
+
+func (c *converter) pos(y *yaml.Node) Pos { return place(y.Line+c.offset, y.Column) }
 
 func (c *converter) convert(y *yaml.Node, depth int) (*Node, *Error) {
 	if y.Kind == yaml.AliasNode {
@@ -94,7 +108,8 @@ func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
 	if y.Kind == yaml.MappingNode {
 		return c.mapping(y, depth)
 	}
-	n := &Node{Kind: List, Pos: c.pos(y), Items: make([]*Node, 0, len(y.Content))}
+	n := c.make.Node()
+	n.Kind, n.Pos, n.Items = List, c.pos(y), make([]*Node, 0, len(y.Content))
 	for _, it := range y.Content {
 		v, err := c.convert(it, depth+1)
 		if err != nil {
@@ -106,7 +121,8 @@ func (c *converter) value(y *yaml.Node, depth int) (*Node, *Error) {
 }
 
 func (c *converter) mapping(y *yaml.Node, depth int) (*Node, *Error) {
-	n := &Node{Kind: Map, Pos: c.pos(y), Fields: make([]Field, 0, len(y.Content)/2)}
+	n := c.make.Map(len(y.Content) / 2)
+	n.Pos = c.pos(y)
 	seen := keySet{}
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
@@ -223,7 +239,8 @@ func (c *converter) measure(n *Node) (size, height int) {
 
 func (c *converter) scalar(y *yaml.Node) (*Node, *Error) {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	n := &Node{Kind: String, Text: y.Value, Pos: c.pos(y), Plain: y.Style&quoted == 0}
+	n := c.make.Str(y.Value)
+	n.Pos, n.Plain = c.pos(y), y.Style&quoted == 0
 	switch y.ShortTag() {
 	case "!!null":
 		n.Kind, n.Text = Null, ""

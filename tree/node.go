@@ -8,6 +8,7 @@
 package tree
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +35,16 @@ func (k Kind) String() string {
 	return [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}[k]
 }
 
-// Pos is a place in a file, counted from 1. The zero Pos means unknown.
+// Pos is a place in a file, counted from 1. The zero Pos means unknown. It is
+// small because every value has one.
 type Pos struct {
-	Line, Column int
+	Line, Column int32
+}
+
+// place makes a Pos. Whatever lies beyond two thousand million lines or
+// columns is shown as there.
+func place(line, column int) Pos {
+	return Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
 }
 
 // Field is one entry of a Map.

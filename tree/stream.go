@@ -95,7 +95,7 @@ func (s *splitter) run() error {
 		}
 		if first {
 			if msg := notUTF8(chunk); msg != "" {
-				s.yield(nil, &Error{Pos: Pos{1, 1}, Msg: msg, Hint: "save the file as UTF-8"})
+				s.yield(nil, &Error{Pos: place(1, 1), Msg: msg, Hint: "save the file as UTF-8"})
 				return nil
 			}
 		}
@@ -162,7 +162,7 @@ func (s *splitter) flush() {
 	if s.tooBig {
 		s.tooBig = false
 		s.stopped = !s.yield(nil, &Error{
-			Pos:  Pos{line, 1},
+			Pos:  place(line, 1),
 			Msg:  fmt.Sprintf("document is larger than %s", size(s.limits.Bytes)),
 			Hint: "split it into several documents",
 		})

@@ -25,7 +25,7 @@ func syntaxError(doc []byte, line int, e error) *Error {
 	if column == 0 {
 		column = len(text) - len(bytes.TrimLeft(text, " \t")) + 1
 	}
-	return &Error{Pos: Pos{Line: line + at - 1, Column: column}, Msg: msg, Hint: syntaxHint(msg, text)}
+	return &Error{Pos: place(line+at-1, column), Msg: msg, Hint: syntaxHint(msg, text)}
 }
 
 var (
@@ -46,12 +46,12 @@ func locate(doc []byte, msg string, reported int) (line, column int) {
 	switch {
 	case strings.Contains(msg, "UTF-8 octet"), strings.Contains(msg, "control characters"), strings.Contains(msg, "Unicode character"):
 		if i := firstForbidden(doc); i >= 0 {
-			return place(doc, i)
+			return lineColumn(doc, i)
 		}
 	case unknownAnchor.MatchString(msg):
 		name := "*" + unknownAnchor.FindStringSubmatch(msg)[1]
 		if i := bytes.Index(doc, []byte(name)); i >= 0 {
-			return place(doc, i)
+			return lineColumn(doc, i)
 		}
 	case misplaced.MatchString(msg) && len(doc) <= 128<<10:
 		return firstBad(doc, msg), 0
@@ -98,8 +98,8 @@ func firstForbidden(doc []byte) int {
 	return -1
 }
 
-// place returns the line and column of the byte at i.
-func place(doc []byte, i int) (line, column int) {
+// lineColumn returns the line and column of the byte at i.
+func lineColumn(doc []byte, i int) (line, column int) {
 	start := bytes.LastIndexByte(doc[:i], '\n') + 1
 	return bytes.Count(doc[:i], []byte("\n")) + 1, utf8.RuneCount(doc[start:i]) + 1
 }

@@ -217,7 +217,7 @@ spec:
 		"default":     "d", "enforced": "e", "update": "Manual", "delete": "Foreground", "keys": []string{"user", "password"},
 		"deprecated": true, "warning": "use v2", "location": "url:https://c1", "group": "apiextensions.composer.io",
 		"specs": []bool{true, false, false}, "schemas": []bool{true, false},
-		"line": 18,
+		"line": int32(18),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

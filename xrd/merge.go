@@ -44,10 +44,10 @@ func Merge(defs []*Definition) (kept []*Definition, findings []finding.Finding) 
 		findings = append(findings, conflicts...)
 	}
 	slices.SortFunc(kept, func(a, b *Definition) int {
-		if c := cmp.Or(strings.Compare(a.Name, b.Name), comparePlaces(a, b)); c != 0 {
+		if c := cmp.Or(strings.Compare(a.Name, b.Name), comparePlaces(&a.Object, &b.Object)); c != 0 {
 			return c
 		}
-		return compareRest(a, b)
+		return compareRest(&a.Object, &b.Object)
 	})
 	finding.Sort(findings)
 	return kept, findings
@@ -68,12 +68,12 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 		if c := cmp.Or(
 			cmp.Compare(b.Generation, a.Generation),
 			CompareVersions(bareVersion(b.APIVersion), bareVersion(a.APIVersion)),
-			comparePlaces(a.Definition, b.Definition),
+			comparePlaces(&a.Object, &b.Object),
 			bytes.Compare(a.hash[:], b.hash[:]),
 		); c != 0 {
 			return c
 		}
-		return compareRest(a.Definition, b.Definition)
+		return compareRest(&a.Object, &b.Object)
 	})
 	winner := all[0]
 	kept := *winner.Definition
@@ -83,14 +83,19 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 		if loser.hash == winner.hash {
 			continue
 		}
-		findings = append(findings, finding.Finding{
-			Rule: RuleConflict, Severity: finding.Warning, Object: loser.Name,
-			File: loser.Origin.File, Pos: loser.Node.At(),
-			Message: fmt.Sprintf("definition %q is given twice with different content; the one at %s is used, the one at %s is not", winner.Name, winner.place(), loser.place()),
-			Hint:    "keep one of the two, or make them the same",
-		})
+		findings = append(findings, conflict("definition", &winner.Object, &loser.Object))
 	}
 	return &kept, findings
+}
+
+// conflict says which of two objects that differ is used.
+func conflict(what string, winner, loser *Object) finding.Finding {
+	return finding.Finding{
+		Rule: RuleConflict, Severity: finding.Warning, Object: loser.Name,
+		File: loser.Origin.File, Pos: loser.Node.At(),
+		Message: fmt.Sprintf("%s %q is given twice with different content; the one at %s is used, the one at %s is not", what, winner.Name, winner.place(), loser.place()),
+		Hint:    "keep one of the two, or make them the same",
+	}
 }
 
 // lastApplied is a copy of the object that kubectl leaves on it. It says how
@@ -125,32 +130,32 @@ func (d *Definition) content() *tree.Node {
 
 func (n Names) node() *tree.Node { return tree.Strs([]string{n.Kind, n.Plural, n.Singular}) }
 
-// place names where d was found, for people: a file and line if there is one,
+// place names where o was found, for people: a file and line if there is one,
 // else the cluster or location.
-func (d *Definition) place() string {
-	line := d.Node.At().Line
+func (o *Object) place() string {
+	line := o.Node.At().Line
 	switch {
-	case d.Origin.File != "" && line > 0:
-		return fmt.Sprintf("%s:%d", d.Origin.File, line)
-	case d.Origin.File != "":
-		return d.Origin.File
-	case d.Origin.Cluster != "":
-		return "cluster " + d.Origin.Cluster
-	case d.Origin.Location != "":
-		return d.Origin.Location
+	case o.Origin.File != "" && line > 0:
+		return fmt.Sprintf("%s:%d", o.Origin.File, line)
+	case o.Origin.File != "":
+		return o.Origin.File
+	case o.Origin.Cluster != "":
+		return "cluster " + o.Origin.Cluster
+	case o.Origin.Location != "":
+		return o.Origin.Location
 	}
 	return fmt.Sprintf("line %d", line)
 }
 
-// comparePlaces orders definitions by file and place in it.
-func comparePlaces(a, b *Definition) int {
+// comparePlaces orders objects by file and place in it.
+func comparePlaces(a, b *Object) int {
 	pa, pb := a.Node.At(), b.Node.At()
 	return cmp.Or(strings.Compare(a.Origin.File, b.Origin.File), cmp.Compare(pa.Line, pb.Line), cmp.Compare(pa.Column, pb.Column))
 }
 
-// compareRest orders definitions that nothing else tells apart, so that the
+// compareRest orders objects that nothing else tells apart, so that the
 // order they came in never matters.
-func compareRest(a, b *Definition) int {
+func compareRest(a, b *Object) int {
 	if c := cmp.Or(
 		strings.Compare(a.Origin.Source, b.Origin.Source),
 		strings.Compare(a.Origin.Cluster, b.Origin.Cluster),

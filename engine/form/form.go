@@ -8,7 +8,6 @@ package form
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"example.dev/ingestor/finding"
@@ -109,6 +108,7 @@ type compiler struct {
 	opts     Options
 	maxDepth int
 	path     []string
+	make     tree.Maker
 	deep     []string
 	out      *Form
 }
@@ -135,6 +135,9 @@ func Compile(d *xrd.Definition, v *xrd.Version, opts Options) *Form {
 
 // note adds a finding about this version.
 func (c *compiler) note(rule string, pos tree.Pos, message, hint string) {
+	if len(c.out.Findings) >= maxFindings {
+		return
+	}
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
 	c.out.Findings = append(c.out.Findings, finding.Finding{
 		Rule: rule, Severity: Rules[i].Severity, Object: c.def.Name, File: c.def.Origin.File, Pos: pos,
@@ -147,14 +150,14 @@ func (c *compiler) where() string {
 	return strings.ReplaceAll(strings.Join(append([]string{c.version.Name + ": spec"}, c.path...), "."), ".[]", "[]")
 }
 
-func (c *compiler) reportDeep() {
-	if len(c.deep) == 0 {
-		return
-	}
-	c.note(RuleDeep, c.version.Spec().At(),
-		strconv.Itoa(len(c.deep))+" parts of the schema are too deep or too many for a form and become YAML text, the first at "+c.deep[0],
-		"flatten the schema if developers are to fill these parts")
-}
+// Values that all forms share.
+var (
+	yes          = tree.Boolean(true)
+	labelLength  = tree.Number(63)
+	labelPattern = tree.Str("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+	ownerPicker  = tree.Str("OwnerPicker")
+	ownerOptions = tree.Obj(tree.F("catalogFilter", tree.Obj(tree.F("kind", tree.Strs([]string{"Group", "User"})))))
+)
 
 func (c *compiler) metadataPage() *tree.Node {
 	required := []string{paramName}
@@ -162,9 +165,9 @@ func (c *compiler) metadataPage() *tree.Node {
 		tree.F("title", tree.Str("Name")),
 		tree.F("description", tree.Str("Name of the "+c.target.Kind)),
 		tree.F("type", typeNodes["string"]),
-		tree.F("maxLength", tree.Number(63)),
-		tree.F("pattern", tree.Str("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")),
-		tree.F("ui:autofocus", tree.Boolean(true)),
+		tree.F("maxLength", labelLength),
+		tree.F("pattern", labelPattern),
+		tree.F("ui:autofocus", yes),
 	)))
 	if c.target.Namespaced {
 		required = append(required, paramNamespace)
@@ -173,148 +176,22 @@ func (c *compiler) metadataPage() *tree.Node {
 			tree.F("description", tree.Str("Namespace the "+c.target.Kind+" is created in")),
 			tree.F("type", typeNodes["string"]),
 			tree.F("default", tree.OptStr(c.opts.Namespace)),
-			tree.F("maxLength", tree.Number(63)),
-			tree.F("pattern", tree.Str("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")),
+			tree.F("maxLength", labelLength),
+			tree.F("pattern", labelPattern),
 		))
 	}
 	add(props, paramOwner, tree.Obj(
 		tree.F("title", tree.Str("Owner")),
 		tree.F("description", tree.Str("Owner of the "+c.target.Kind)),
 		tree.F("type", typeNodes["string"]),
-		tree.F("ui:field", tree.Str("OwnerPicker")),
-		tree.F("ui:options", tree.Obj(tree.F("catalogFilter", tree.Obj(tree.F("kind", tree.Strs([]string{"Group", "User"})))))),
+		tree.F("ui:field", ownerPicker),
+		tree.F("ui:options", ownerOptions),
 	))
 	return tree.Obj(
 		tree.F("title", tree.Str("Metadata")),
 		tree.F("required", tree.Strs(required)),
 		tree.F("properties", props),
 	)
-}
-
-// specPage compiles the fields of spec. It returns the page, nil if there is
-// nothing to ask, and the manifest's spec.
-func (c *compiler) specPage() (page, manifest *tree.Node) {
-	spec := c.version.Spec()
-	page = tree.Obj(tree.F("title", tree.Str(c.target.Kind)))
-	if spec == nil || spec.Get("properties").Len() == 0 {
-		return c.openSpec(page, spec)
-	}
-	c.settleDepth(spec)
-	fields := c.fields(spec, c.injected)
-	if spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() {
-		c.note(RuleOpen, spec.Pos, "spec takes fields it does not declare; the form shows the declared ones only", "declare what developers are to fill")
-	}
-	if len(fields) == 0 {
-		c.state(page, spec)
-		if !page.Has("description") {
-			return nil, tree.Obj()
-		}
-		add(page, "properties", tree.Obj())
-		return page, tree.Obj()
-	}
-	manifest = tree.Obj()
-	inner, prefix, holder := manifest, []string(nil), spec
-	if wrapper := loneWrapper(fields); wrapper != nil {
-		holder = wrapper.schema
-		c.checkRequired(spec, fields)
-		c.path = append(c.path, wrapper.key)
-		fields = c.fields(holder, nil)
-		inner, prefix = tree.Obj(), []string{wrapper.key}
-		add(manifest, wrapper.key, inner)
-	}
-	c.checkRequired(holder, fields)
-	c.rename(fields)
-	c.state(page, holder)
-	c.properties(page, holder, fields, len(prefix))
-	for _, f := range sortedByKey(fields) {
-		add(inner, f.key, tree.Str(expression(f.param)))
-		c.out.Bindings = append(c.out.Bindings, Binding{Param: f.param, Path: append(slices.Clone(prefix), f.key)})
-	}
-	c.path = nil
-	return page, manifest
-}
-
-// openSpec is the page for a schema that declares no fields: YAML text.
-func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
-	if spec != nil && spec.Get("additionalProperties").Len() == 0 && !spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() &&
-		!c.version.Schema.Get("x-kubernetes-preserve-unknown-fields").IsTrue() && spec.Has("properties") {
-		// The author declared that there is nothing to fill.
-		return nil, tree.Obj()
-	}
-	at := c.version.Node.At()
-	if spec != nil {
-		at = spec.Pos
-	}
-	c.note(RuleNoSpec, at, "the schema of version "+c.version.Name+" declares no fields of spec, so the form has one field for YAML text",
-		"declare the fields under schema.openAPIV3Schema.properties.spec.properties")
-	field := tree.Obj(
-		tree.F("title", tree.Str("Spec")),
-		tree.F("description", tree.Str("The spec of the "+c.target.Kind+", as YAML")),
-		tree.F("type", typeNodes["object"]),
-		tree.F("additionalProperties", tree.Boolean(true)),
-		tree.F("ui:field", tree.Str(FieldYAML)),
-	)
-	c.state(page, spec)
-	add(page, "properties", tree.Obj(tree.F(paramSpec, field)))
-	c.out.Bindings = append(c.out.Bindings, Binding{Param: paramSpec})
-	return page, tree.Str(expression(paramSpec))
-}
-
-// state writes the page's description: what spec is, what its validation
-// rules say, and a Composition that is enforced.
-func (c *compiler) state(page, schema *tree.Node) {
-	var lines []string
-	if first, _ := FirstSentence(schema.Get("description").Str()); first != "" {
-		lines = append(lines, first)
-	}
-	if help, _ := validations(orEmpty(schema.Get("x-kubernetes-validations"))); help != "" {
-		lines = append(lines, help)
-	}
-	if c.def.EnforcedComposition != "" {
-		lines = append(lines, "Made by the Composition "+c.def.EnforcedComposition+".")
-	}
-	if len(lines) > 0 {
-		add(page, "description", tree.Str(strings.Join(lines, "\n")))
-	}
-}
-
-func orEmpty(n *tree.Node) *tree.Node {
-	if n == nil {
-		return tree.Arr()
-	}
-	return n
-}
-
-// settleDepth finds how deep the form may go without having more properties
-// than it can show.
-func (c *compiler) settleDepth(spec *tree.Node) {
-	var counts [maxDepth + 1]int
-	countProperties(spec, 0, &counts)
-	total := 0
-	for depth, n := range counts {
-		if total += n; total > maxProperties {
-			c.maxDepth = max(depth, 1)
-			return
-		}
-	}
-}
-
-// countProperties counts the properties at each depth.
-func countProperties(s *tree.Node, depth int, counts *[maxDepth + 1]int) {
-	if !s.IsMap() || depth > maxDepth {
-		return
-	}
-	for i := range s.Fields {
-		switch f := &s.Fields[i]; f.Key {
-		case "properties":
-			counts[depth] += len(f.Value.Fields)
-			for j := range f.Value.Fields {
-				countProperties(f.Value.Fields[j].Value, depth+1, counts)
-			}
-		case "items", "additionalProperties":
-			countProperties(f.Value, depth+1, counts)
-		}
-	}
 }
 
 // injected reports whether the machinery, not the developer, fills a field of
@@ -333,58 +210,6 @@ func Injected(d *xrd.Definition, key string) bool {
 		return true
 	}
 	return false
-}
-
-// loneWrapper returns the one field of spec if it is nothing but a wrapper
-// around the real ones.
-func loneWrapper(fields []field) *field {
-	if len(fields) != 1 {
-		return nil
-	}
-	f := &fields[0]
-	s := f.schema
-	if typeOf(s) != "object" || s.Get("properties").Len() == 0 || s.Get("nullable").IsTrue() ||
-		s.Get("x-kubernetes-preserve-unknown-fields").IsTrue() || s.Has("x-ui-field") || s.Get("x-ui-hidden").IsTrue() {
-		return nil
-	}
-	return f
-}
-
-// checkRequired reports required fields that nobody can fill.
-func (c *compiler) checkRequired(s *tree.Node, fields []field) {
-	for _, r := range s.Get("required").List() {
-		if r.Kind != tree.String || slices.ContainsFunc(fields, func(f field) bool { return f.key == r.Text }) {
-			continue
-		}
-		c.note(RuleRequired, r.Pos, "field "+strconv.Quote(r.Text)+" is required but is not in the form", "declare it under properties, or do not require it")
-	}
-}
-
-// rename gives parameters their names in the form.
-func (c *compiler) rename(fields []field) {
-	taken := map[string]bool{}
-	for i := range fields {
-		taken[fields[i].key] = true
-	}
-	for i := range fields {
-		f := &fields[i]
-		for slices.Contains(ownParams, f.param) || f.param != f.key && taken[f.param] {
-			f.param = "spec_" + f.param
-		}
-		if f.param == f.key {
-			continue
-		}
-		taken[f.param] = true
-		c.note(RuleRenamed, f.schema.Pos, "field "+strconv.Quote(f.key)+" is called "+strconv.Quote(f.param)+" in the form, because the form has a field of that name itself", "")
-	}
-}
-
-// sortedByKey returns fields in the order the manifest has them, which is
-// the one a cluster would show.
-func sortedByKey(fields []field) []field {
-	out := slices.Clone(fields)
-	slices.SortFunc(out, func(a, b field) int { return strings.Compare(a.key, b.key) })
-	return out
 }
 
 // manifest makes the resource of its parts.

@@ -9,7 +9,10 @@ import (
 )
 
 // expression returns the template expression for a parameter.
-func expression(param string) string { return "${{ " + reference(param) + " }}" }
+func expression(param string) string { return evaluate(reference(param)) }
+
+// evaluate makes an expression a value of the manifest.
+func evaluate(expr string) string { return "${{ " + expr + " }}" }
 
 // reference names a parameter inside an expression.
 func reference(param string) string {
@@ -38,15 +41,22 @@ func plainName(s string) bool {
 // be refused.
 func wrapped(pairs ...string) string {
 	var b strings.Builder
-	b.WriteString("${{ {")
+	b.WriteByte('{')
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(`"` + pairs[i] + `": ` + reference(pairs[i+1]))
 	}
-	b.WriteString("} if " + reference(pairs[1]) + " else undefined }}")
+	b.WriteString("} if " + reference(pairs[1]) + " else undefined")
 	return b.String()
+}
+
+// compositionChoice returns an expression for what the machinery of second
+// generation composites is told, which is absent when nothing was chosen.
+func compositionChoice() string {
+	name, policy := reference(paramComposition), reference(paramUpdatePolicy)
+	return `{"compositionRef": ` + wrapped("name", paramComposition) + `, "compositionUpdatePolicy": ` + policy + "} if " + name + " or " + policy + " else undefined"
 }
 
 // compositionPage asks which Composition makes the resource, when there is
@@ -73,14 +83,11 @@ func (c *compiler) compositionPage(spec *tree.Node) *tree.Node {
 		tree.F("default", tree.OptStr(d.DefaultUpdatePolicy)),
 	)
 	props := tree.Obj(tree.F(paramComposition, choice), tree.F(paramUpdatePolicy, policy))
-	machinery := spec
 	if d.Modern() {
-		machinery = tree.Obj()
-		spec.Set("crossplane", machinery)
-	}
-	machinery.Set("compositionRef", tree.Str(wrapped("name", paramComposition)))
-	machinery.Set("compositionUpdatePolicy", tree.Str(expression(paramUpdatePolicy)))
-	if !d.Modern() {
+		spec.Set("crossplane", tree.Str(evaluate(compositionChoice())))
+	} else {
+		spec.Set("compositionRef", tree.Str(evaluate(wrapped("name", paramComposition))))
+		spec.Set("compositionUpdatePolicy", tree.Str(expression(paramUpdatePolicy)))
 		c.legacyChoices(props, spec)
 	}
 	return tree.Obj(tree.F("title", tree.Str("Composition")), tree.F("properties", props))
@@ -103,10 +110,10 @@ func (c *compiler) legacyChoices(props, spec *tree.Node) {
 			tree.F("type", typeNodes["string"]),
 			tree.F("default", tree.OptStr(c.opts.Namespace)),
 		))
-		spec.Set("writeConnectionSecretToRef", tree.Str(wrapped("name", paramSecret, "namespace", paramSecretNamespace)))
+		spec.Set("writeConnectionSecretToRef", tree.Str(evaluate(wrapped("name", paramSecret, "namespace", paramSecretNamespace))))
 		return
 	}
-	spec.Set("writeConnectionSecretToRef", tree.Str(wrapped("name", paramSecret)))
+	spec.Set("writeConnectionSecretToRef", tree.Str(evaluate(wrapped("name", paramSecret))))
 	add(props, paramDeletePolicy, tree.Obj(
 		tree.F("title", tree.Str("Delete policy")),
 		tree.F("description", tree.Str("Whether deleting waits until the resources behind it are gone")),
@@ -176,17 +183,23 @@ func (c *compiler) defaultDelivery() string {
 // splitRepository takes a repository's URL apart: https://host/owner/name,
 // git@host:owner/name.git, host/owner/name or owner/name.
 func splitRepository(url string) (host, repository string) {
-	s := strings.TrimSuffix(strings.TrimSpace(url), ".git")
-	if _, rest, ok := strings.Cut(s, "://"); ok {
+	s := strings.TrimSuffix(strings.Trim(strings.TrimSpace(url), "/"), ".git")
+	_, rest, named := strings.Cut(s, "://")
+	if named {
 		s = rest
 	}
-	if at := strings.LastIndexByte(s, '@'); at >= 0 {
-		// A user, or a credential that must not be shown.
-		s = s[at+1:]
+	first, rest, _ := strings.Cut(s, "/")
+	if !named {
+		// A colon without a scheme stands before a path, not before a port.
+		if before, after, ok := strings.Cut(first, ":"); ok {
+			first, rest, named = before, after+"/"+rest, true
+		}
 	}
-	s = strings.Replace(s, ":", "/", 1)
-	first, rest, ok := strings.Cut(s, "/")
-	if ok && strings.ContainsAny(first, ".") {
+	if at := strings.LastIndexByte(first, '@'); at >= 0 {
+		// A user, or a credential that must not be shown.
+		first, named = first[at+1:], true
+	}
+	if named || strings.Contains(first, ".") {
 		return first, strings.Trim(rest, "/")
 	}
 	return "", strings.Trim(s, "/")

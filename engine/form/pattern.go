@@ -128,6 +128,9 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) bool {
 		b.WriteString("(?:)")
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
+			if !utf8.ValidRune(r) {
+				return false
+			}
 			if re.Flags&syntax.FoldCase != 0 {
 				writeFolded(b, r)
 				continue
@@ -240,23 +243,45 @@ func writeFolded(b *strings.Builder, r rune) {
 // writeClass writes the ranges of a class, or what they leave out when they
 // reach to the end of all characters.
 func writeClass(b *strings.Builder, ranges []rune) {
-	if len(ranges) == 0 {
-		// Matches nothing, in every dialect.
-		b.WriteString(`[^\s\S]`)
+	open, none := "[", `[^\s\S]`
+	if len(ranges) > 2 && ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune {
+		open, none = "[^", `[\s\S]`
+		left := make([]rune, 0, len(ranges))
+		for i := 1; i+1 < len(ranges); i += 2 {
+			left = append(left, ranges[i]+1, ranges[i+1]-1)
+		}
+		ranges = left
+	}
+	empty := true
+	for i := 0; i < len(ranges); i += 2 {
+		lo, hi := aroundSurrogates(ranges[i], ranges[i+1])
+		if lo > hi {
+			continue
+		}
+		if empty {
+			b.WriteString(open)
+		}
+		empty = false
+		writeRange(b, lo, hi)
+	}
+	if empty {
+		b.WriteString(none)
 		return
 	}
-	b.WriteByte('[')
-	if ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune && len(ranges) > 2 {
-		b.WriteByte('^')
-		for i := 1; i+1 < len(ranges); i += 2 {
-			writeRange(b, ranges[i]+1, ranges[i+1]-1)
-		}
-	} else {
-		for i := 0; i < len(ranges); i += 2 {
-			writeRange(b, ranges[i], ranges[i+1])
-		}
-	}
 	b.WriteByte(']')
+}
+
+// aroundSurrogates takes the surrogates, which are no characters, off the
+// ends of a range.
+func aroundSurrogates(lo, hi rune) (rune, rune) {
+	const first, last = 0xD800, 0xDFFF
+	if lo >= first && lo <= last {
+		lo = last + 1
+	}
+	if hi >= first && hi <= last {
+		hi = first - 1
+	}
+	return lo, hi
 }
 
 func writeRange(b *strings.Builder, lo, hi rune) {
@@ -286,9 +311,6 @@ func writeRune(b *strings.Builder, r rune, inClass bool) {
 		b.WriteString(`\x`)
 		b.WriteByte(hex[r>>4])
 		b.WriteByte(hex[r&15])
-	case r >= 0xD800 && r <= 0xDFFF:
-		// RE2's ranges run across the surrogates, which are no characters.
-		b.WriteRune(utf8.RuneError)
 	default:
 		b.WriteRune(r)
 	}

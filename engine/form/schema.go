@@ -8,12 +8,6 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// The bounds of a form. What lies beyond them becomes YAML text.
-const (
-	maxDepth      = 12
-	maxProperties = 2000
-)
-
 // FieldYAML is the field in which a person writes YAML. Its value is the
 // object the text says, so that nothing needs to be parsed later. A portal
 // that does not know the field shows the plain editor for the value's type.
@@ -21,36 +15,54 @@ const FieldYAML = "YamlText"
 
 // anyType are the types of a value that may be anything. An editor that knows
 // only one takes the first.
-var anyType = tree.Strs([]string{"object", "array", "string", "number", "boolean", "null"})
+var (
+	anyType    = tree.Strs([]string{"object", "array", "string", "number", "boolean", "null"})
+	anyButNull = tree.Strs([]string{"object", "array", "string", "number", "boolean"})
+)
 
 // schema compiles one schema of the definition into one of the form. key is
 // the property's name, "" for items and map values, which have no title of
 // their own. It never returns nil.
 func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
-	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, 8)}
-	c.caption(out, s, key)
+	out := c.make.Map(usualFields)
+	details := c.caption(out, s, key)
 	c.body(out, s, depth)
-	c.ui(out, s)
+	c.ui(out, s, details)
 	return out
 }
+
+// usualFields is how many keywords a property of a form has, as a rule.
+const usualFields = 5
 
 // add appends a field that is known not to be there yet.
 func add(n *tree.Node, key string, value *tree.Node) {
 	n.Fields = append(n.Fields, tree.Field{Key: key, Value: value})
 }
 
-// caption writes title and description.
-func (c *compiler) caption(out, s *tree.Node, key string) {
-	title := strings.TrimSpace(s.Get("title").Str())
-	if title == "" && key != "" {
-		title = Humanise(key)
+// caption writes title and description, and returns what of the description
+// is too long to be one.
+func (c *compiler) caption(out, s *tree.Node, key string) (details string) {
+	if title := titleOf(s, key); title != "" {
+		add(out, "title", c.make.Str(title))
 	}
-	if title != "" {
-		add(out, "title", tree.Str(title))
+	description := s.Get("description")
+	first, details := FirstSentence(description.Str())
+	switch first {
+	case "":
+	case description.Str():
+		add(out, "description", description)
+	default:
+		add(out, "description", c.make.Str(first))
 	}
-	if first, _ := FirstSentence(s.Get("description").Str()); first != "" {
-		add(out, "description", tree.Str(first))
+	return details
+}
+
+// titleOf returns the title of a property: the schema's, else its key's.
+func titleOf(s *tree.Node, key string) string {
+	if title := strings.TrimSpace(s.Get("title").Str()); title != "" {
+		return title
 	}
+	return Humanise(key)
 }
 
 // body writes the type and everything that depends on it.
@@ -121,12 +133,37 @@ func (c *compiler) scalar(out, s *tree.Node, typ string) {
 // choices writes enum and default exactly as they are.
 func (c *compiler) choices(out, s *tree.Node) {
 	if enum := s.Get("enum"); enum.IsList() && len(enum.Items) > 0 {
-		if s.Get("nullable").IsTrue() && !slices.ContainsFunc(enum.Items, (*tree.Node).IsNull) {
-			enum = tree.Arr(append(slices.Clone(enum.Items), tree.Nil())...)
+		values := enum.Items
+		if s.Get("nullable").IsTrue() {
+			values = append(slices.Clone(values), tree.Nil())
 		}
-		add(out, "enum", enum.Sorted())
+		add(out, "enum", distinct(values))
 	}
 	c.fallback(out, s)
+}
+
+// distinct makes a list of values, each once: a form with a choice twice is
+// none.
+func distinct(values []*tree.Node) *tree.Node {
+	out := &tree.Node{Kind: tree.List, Items: make([]*tree.Node, 0, len(values))}
+	const few = 16
+	if len(values) <= few {
+		for _, v := range values {
+			if !slices.ContainsFunc(out.Items, v.Equal) {
+				out.Items = append(out.Items, v.Sorted())
+			}
+		}
+		return out
+	}
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		key := string(tree.AppendCanonical(nil, v))
+		if !seen[key] {
+			seen[key] = true
+			out.Items = append(out.Items, v.Sorted())
+		}
+	}
+	return out
 }
 
 // fallback writes the default. A null stands for no default unless null is a
@@ -283,9 +320,10 @@ func (c *compiler) untyped(out, s *tree.Node) {
 	enum := s.Get("enum")
 	if !enum.IsList() || len(enum.Items) == 0 {
 		c.yamlText(out, s, "", 0)
+		c.junctors(out, s, nil)
 		return
 	}
-	if k := enum.Items[0].Kind; slices.IndexFunc(enum.Items, func(n *tree.Node) bool { return n.Kind != k }) < 0 {
+	if k := enum.Items[0].Kind; k != tree.Null && !slices.ContainsFunc(enum.Items, func(n *tree.Node) bool { return n.Kind != k }) {
 		addType(out, s, k.String())
 	}
 	c.choices(out, s)
@@ -303,7 +341,7 @@ func (c *compiler) yamlText(out, s *tree.Node, typ string, depth int) {
 	}
 	c.fallback(out, s)
 	if typ == "object" {
-		if req := s.Get("required").Strings(); len(req) > 0 && s.Get("properties").Len() == 0 {
+		if req := s.Get("required").Strings(); len(req) > 0 {
 			add(out, "required", tree.Strs(unique(req)))
 		}
 		copyCounts(out, s, "minProperties", "maxProperties")
@@ -331,91 +369,13 @@ func (c *compiler) intOrString(out, s *tree.Node) {
 	add(out, "anyOf", choices)
 }
 
-// ui writes the hints for the person's side: help, widgets, order.
-func (c *compiler) ui(out, s *tree.Node) {
-	var options *tree.Node
-	option := func(key string, v *tree.Node) {
-		if options == nil {
-			options = tree.Obj()
-		}
-		options.Set(key, v)
-	}
-	if d := s.Get("description"); d != nil {
-		if _, rest := FirstSentence(d.Str()); rest != "" {
-			option("details", tree.Str(rest))
-		}
-	}
-	if rules := s.Get("x-kubernetes-validations"); rules.IsList() {
-		help, immutable := validations(rules)
-		if help != "" {
-			out.Set("ui:help", tree.Str(help))
-		}
-		if immutable {
-			option("immutable", tree.Boolean(true))
-		}
-	}
-	if hasHints(s) {
-		if s.Get("x-ui-hidden").IsTrue() {
-			out.Set("ui:widget", tree.Str("hidden"))
-		}
-		if s.Get("x-ui-advanced").IsTrue() {
-			option("advanced", tree.Boolean(true))
-		}
-		if f := s.Get("x-ui-field"); f.IsString() {
-			out.Set("ui:field", f)
-		}
-		if p := s.Get("x-ui-placeholder").Scalar(); p != "" {
-			out.Set("ui:placeholder", tree.Str(p))
-		}
-		if o := s.Get("x-ui-options").Sorted(); o.IsMap() {
-			for _, f := range o.Fields {
-				option(f.Key, f.Value)
-			}
-		}
-	}
-	if options != nil {
-		out.Set("ui:options", options)
-	}
-}
-
-// hasHints reports whether s has any hint of its author for the form.
-func hasHints(s *tree.Node) bool {
-	for i := range s.Fields {
-		if strings.HasPrefix(s.Fields[i].Key, "x-ui-") {
-			return true
-		}
-	}
-	return false
-}
-
-// validations returns the messages of validation rules and whether one of
-// them keeps the value from ever being changed.
-func validations(rules *tree.Node) (help string, immutable bool) {
-	var lines []string
-	for _, r := range rules.Items {
-		rule := r.Get("rule").Str()
-		message := r.Get("message").Str()
-		fixed := strings.Join(strings.Fields(rule), "") == "self==oldSelf"
-		immutable = immutable || fixed
-		switch {
-		case message != "":
-		case fixed:
-			message = "Cannot be changed after creation."
-		case rule != "":
-			message = "Must satisfy: " + rule
-		default:
-			continue
-		}
-		lines = append(lines, message)
-	}
-	return strings.Join(lines, "\n"), immutable
-}
-
 // unique drops repeated strings, keeping the first of each.
 func unique(ss []string) []string {
 	out := ss[:0:0]
+	seen := make(map[string]bool, len(ss))
 	for _, s := range ss {
-		if !slices.Contains(out, s) {
+		if !seen[s] {
+			seen[s] = true
 			out = append(out, s)
 		}
 	}

@@ -33,41 +33,61 @@ var known = func() map[string]string {
 // Humanise makes a title of a key without breaking acronyms: storageGB becomes
 // Storage GB, dbURL becomes DB URL, PostgreSQLDatabase PostgreSQL Database.
 func Humanise(key string) string {
-	parts := split(key)
-	var b strings.Builder
-	b.Grow(len(key) + len(parts))
+	var room [8]string
+	parts := split(room[:0], key)
+	out := make([]byte, 0, 48)
 	for i := 0; i < len(parts); i++ {
-		word := spell(parts[i])
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
 		// A brand may have been taken apart at its inner capitals.
 		if i+1 < len(parts) {
-			if w, ok := known[strings.ToLower(parts[i]+parts[i+1])]; ok && parts[i] != "" {
-				word = w
+			if w := lookup(parts[i], parts[i+1]); w != "" {
+				out = append(out, w...)
 				i++
+				continue
 			}
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
+		out = appendWord(out, parts[i])
 	}
-	if b.Len() == 0 {
+	if len(out) == 0 {
 		return key
 	}
-	return b.String()
+	return string(out)
 }
 
-// spell writes one word of a title.
-func spell(part string) string {
-	if w, ok := known[strings.ToLower(part)]; ok {
-		return w
+// lookup returns how the word made of two parts is spelt, "" if it is spelt
+// like others.
+func lookup(a, b string) string {
+	var room [24]byte
+	if len(a)+len(b) > len(room) {
+		return ""
+	}
+	lower := append(append(room[:0], a...), b...)
+	for i, c := range lower {
+		if isUpper(c) {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	return known[string(lower)]
+}
+
+// appendWord appends one word of a title.
+func appendWord(dst []byte, part string) []byte {
+	if w := lookup(part, ""); w != "" {
+		return append(dst, w...)
 	}
 	r, size := utf8.DecodeRuneInString(part)
-	return string(unicode.ToUpper(r)) + part[size:]
+	if r == utf8.RuneError && size == 1 {
+		return append(dst, part...)
+	}
+	dst = utf8.AppendRune(dst, unicode.ToUpper(r))
+	return append(dst, part[size:]...)
 }
 
-// split takes a key apart at separators and at changes of case.
-func split(key string) []string {
-	parts := make([]string, 0, 4)
+// split takes a key apart at separators and at changes of case, and appends
+// the parts to parts.
+func split(parts []string, key string) []string {
 	start := 0
 	cut := func(end, next int) {
 		if end > start {

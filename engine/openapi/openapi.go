@@ -28,10 +28,10 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 		path = root + "/namespaces/{namespace}/" + target.Plural
 		parameters = tree.Arr(tree.Obj(
 			tree.F("name", tree.Str("namespace")),
-			tree.F("in", tree.Str("path")),
-			tree.F("required", tree.Boolean(true)),
+			tree.F("in", inPath),
+			tree.F("required", yes),
 			tree.F("description", tree.Str("Namespace the "+target.Kind+" is created in")),
-			tree.F("schema", tree.Obj(tree.F("type", tree.Str("string")))),
+			tree.F("schema", aString),
 		))
 	}
 	ref := tree.Obj(tree.F("$ref", tree.Str("#/components/schemas/"+name)))
@@ -41,16 +41,16 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 		tree.F("deprecated", deprecated(v)),
 		tree.F("parameters", parameters),
 		tree.F("requestBody", tree.Obj(
-			tree.F("required", tree.Boolean(true)),
+			tree.F("required", yes),
 			tree.F("content", content("application/yaml", ref)),
 		)),
 		tree.F("responses", tree.Obj(
 			tree.F("201", tree.Obj(tree.F("description", tree.Str(target.Kind+" created")), tree.F("content", content("application/json", ref)))),
-			tree.F("400", response("The request is not valid YAML or JSON")),
-			tree.F("401", response("The caller is not known")),
-			tree.F("403", response("The caller may not create a "+target.Kind)),
-			tree.F("409", response("A "+target.Kind+" of that name exists already")),
-			tree.F("422", response("The "+target.Kind+" does not match its schema")),
+			tree.F("400", badRequest),
+			tree.F("401", unknownCaller),
+			tree.F("403", forbidden),
+			tree.F("409", conflict),
+			tree.F("422", mismatch),
 		)),
 	)
 	return tree.Obj(
@@ -66,11 +66,28 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 	)
 }
 
+// Parts that all documents share.
+var (
+	yes           = tree.Boolean(true)
+	inPath        = tree.Str("path")
+	stringType    = tree.Str("string")
+	objectType    = tree.Str("object")
+	aString       = tree.Obj(tree.F("type", stringType))
+	stringMap     = tree.Obj(tree.F("type", objectType), tree.F("additionalProperties", aString))
+	badRequest    = response("The request is not valid YAML or JSON")
+	unknownCaller = response("The caller is not known")
+	forbidden     = response("The caller may not create the resource")
+	conflict      = response("A resource of that name exists already")
+	mismatch      = response("The resource does not match its schema")
+	inNamespace   = metadata(true)
+	inCluster     = metadata(false)
+)
+
 func deprecated(v *xrd.Version) *tree.Node {
 	if !v.Deprecated {
 		return nil
 	}
-	return tree.Boolean(true)
+	return yes
 }
 
 func content(mediaType string, schema *tree.Node) *tree.Node {
@@ -83,30 +100,28 @@ func response(description string) *tree.Node {
 
 // schemaName returns kind with what a component's name may not hold left out.
 func schemaName(kind string) string {
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r
 		}
 		return -1
 	}, kind)
+	if name == "" {
+		return "Resource"
+	}
+	return name
 }
 
 // object is the schema of the whole resource: what every object has, then
 // what the definition says about spec and status.
 func object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
-	meta := tree.Obj(
-		tree.F("type", tree.Str("object")),
-		tree.F("required", tree.Strs([]string{"name"})),
-		tree.F("properties", tree.Obj(
-			tree.F("name", tree.Obj(tree.F("type", tree.Str("string")))),
-			tree.F("namespace", namespaceProperty(target)),
-			tree.F("labels", stringMap()),
-			tree.F("annotations", stringMap()),
-		)),
-	)
+	meta := inCluster
+	if target.Namespaced {
+		meta = inNamespace
+	}
 	props := tree.Obj(
-		tree.F("apiVersion", tree.Obj(tree.F("type", tree.Str("string")), tree.F("enum", tree.Strs([]string{d.Group + "/" + v.Name})))),
-		tree.F("kind", tree.Obj(tree.F("type", tree.Str("string")), tree.F("enum", tree.Strs([]string{target.Kind})))),
+		tree.F("apiVersion", tree.Obj(tree.F("type", stringType), tree.F("enum", tree.Strs([]string{d.Group + "/" + v.Name})))),
+		tree.F("kind", tree.Obj(tree.F("type", stringType), tree.F("enum", tree.Strs([]string{target.Kind})))),
 		tree.F("metadata", meta),
 	)
 	required := []string{"apiVersion", "kind", "metadata"}
@@ -120,23 +135,24 @@ func object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
 		}
 	}
 	return tree.Obj(
-		tree.F("type", tree.Str("object")),
+		tree.F("type", objectType),
 		tree.F("description", tree.OptStr(v.Schema.Get("description").Str())),
 		tree.F("required", tree.Strs(required)),
 		tree.F("properties", props),
 	)
 }
 
-func namespaceProperty(target xrd.Target) *tree.Node {
-	if !target.Namespaced {
-		return nil
+// metadata is the schema of an object's metadata.
+func metadata(namespaced bool) *tree.Node {
+	props := tree.Obj(tree.F("name", aString))
+	if namespaced {
+		props.Set("namespace", aString)
 	}
-	return tree.Obj(tree.F("type", tree.Str("string")))
-}
-
-func stringMap() *tree.Node {
+	props.Set("labels", stringMap)
+	props.Set("annotations", stringMap)
 	return tree.Obj(
-		tree.F("type", tree.Str("object")),
-		tree.F("additionalProperties", tree.Obj(tree.F("type", tree.Str("string")))),
+		tree.F("type", objectType),
+		tree.F("required", tree.Strs([]string{"name"})),
+		tree.F("properties", props),
 	)
 }

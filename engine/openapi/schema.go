@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.dev/ingestor/tree"
@@ -14,6 +15,7 @@ const (
 	text check = iota + 1
 	count
 	number
+	positive
 	flag
 	anything
 	values      // a list with entries
@@ -46,7 +48,7 @@ var keywords = [...]struct {
 	{"exclusiveMinimum", flag},
 	{"maximum", number},
 	{"exclusiveMaximum", flag},
-	{"multipleOf", number},
+	{"multipleOf", positive},
 	{"minItems", count},
 	{"maxItems", count},
 	{"uniqueItems", flag},
@@ -74,6 +76,33 @@ var rank = func() map[string]int {
 // Schema returns a definition's schema as OpenAPI 3.0 has it: complete, in a
 // fixed order, without what is not a keyword or has no meaning as one.
 func Schema(s *tree.Node) *tree.Node {
+	return (&converter{make: tree.NewMaker(room(s))}).schema(s)
+}
+
+// room returns how many nodes and fields the converted schema has, at most.
+func room(s *tree.Node) (nodes, fields int) {
+	nodes, fields = 1, len(s.Fields)+1
+	for i := range s.Fields {
+		v := s.Fields[i].Value
+		switch s.Fields[i].Key {
+		case "properties":
+			nodes, fields = nodes+1, fields+len(v.Fields)
+			for j := range v.Fields {
+				n, f := room(v.Fields[j].Value)
+				nodes, fields = nodes+n, fields+f
+			}
+		case "items", "additionalProperties", "not":
+			n, f := room(v)
+			nodes, fields = nodes+n, fields+f
+		}
+	}
+	return nodes, fields
+}
+
+// converter converts the schemas of one document.
+type converter struct{ make tree.Maker }
+
+func (c *converter) schema(s *tree.Node) *tree.Node {
 	var slots [len(keywords)]*tree.Node
 	var extensions []tree.Field
 	n := 0
@@ -87,12 +116,12 @@ func Schema(s *tree.Node) *tree.Node {
 		if !known {
 			continue
 		}
-		if slots[at] = convert(keywords[at].want, f.Value); slots[at] != nil {
+		if slots[at] = c.keyword(keywords[at].want, f.Value); slots[at] != nil {
 			n++
 		}
 	}
 	// One more than needed leaves room for what settleType adds.
-	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, n+len(extensions)+1)}
+	out := c.make.Map(n + len(extensions) + 1)
 	settleType(s, &slots)
 	for i, v := range slots {
 		if v != nil {
@@ -137,17 +166,20 @@ func add(n *tree.Node, key string, v *tree.Node) {
 	n.Fields = append(n.Fields, tree.Field{Key: key, Value: v})
 }
 
-// convert returns the value of a keyword, or nil if it is not what it must be.
-func convert(want check, v *tree.Node) *tree.Node {
+// keyword returns the value of a keyword, or nil if it is not what it must be.
+func (c *converter) keyword(want check, v *tree.Node) *tree.Node {
 	switch want {
 	case text:
 		return keep(v, v.Kind == tree.String)
 	case flag:
 		return keep(v, v.Kind == tree.Bool)
 	case count:
-		return keep(v, v.Kind == tree.Int && v.Text[0] != '-')
+		_, err := strconv.ParseUint(v.Scalar(), 10, 63)
+		return keep(v, v.Kind == tree.Int && err == nil)
 	case number:
 		return keep(v, v.Kind == tree.Int || v.Kind == tree.Float)
+	case positive:
+		return keep(v, (v.Kind == tree.Int || v.Kind == tree.Float) && v.Text != "0" && v.Text[0] != '-')
 	case anything:
 		return v.Sorted()
 	case values:
@@ -158,16 +190,16 @@ func convert(want check, v *tree.Node) *tree.Node {
 		if v.Kind != tree.Map {
 			return nil
 		}
-		return Schema(v)
+		return c.schema(v)
 	case schemaOrTo:
 		if v.Kind == tree.Map {
-			return Schema(v)
+			return c.schema(v)
 		}
 		return keep(v, v.Kind == tree.Bool)
 	case schemas:
-		return list(v)
+		return c.list(v)
 	case schemasByID:
-		return byName(v)
+		return c.byName(v)
 	}
 	return nil
 }
@@ -182,39 +214,41 @@ func keep(v *tree.Node, ok bool) *tree.Node {
 // distinct returns the strings of a list, each once; nil if there are none.
 func distinct(v *tree.Node) *tree.Node {
 	var out []string
+	seen := make(map[string]bool, len(v.Items))
 	for _, s := range v.Strings() {
-		if !slices.Contains(out, s) {
+		if !seen[s] {
+			seen[s] = true
 			out = append(out, s)
 		}
 	}
 	return tree.Strs(out)
 }
 
-func list(v *tree.Node) *tree.Node {
-	if v.Kind != tree.List || len(v.Items) == 0 {
+func (c *converter) list(v *tree.Node) *tree.Node {
+	if v.Kind != tree.List {
 		return nil
 	}
 	out := &tree.Node{Kind: tree.List, Items: make([]*tree.Node, 0, len(v.Items))}
 	for _, it := range v.Items {
 		if it.IsMap() {
-			out.Items = append(out.Items, Schema(it))
+			out.Items = append(out.Items, c.schema(it))
 		}
 	}
-	return out
+	return keep(out, len(out.Items) > 0)
 }
 
-func byName(v *tree.Node) *tree.Node {
+func (c *converter) byName(v *tree.Node) *tree.Node {
 	if v.Kind != tree.Map {
 		return nil
 	}
-	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, len(v.Fields))}
+	out := c.make.Map(len(v.Fields))
 	for i := range v.Fields {
 		f := &v.Fields[i]
 		s := f.Value
 		if !s.IsMap() {
 			s = tree.Obj()
 		}
-		out.Fields = append(out.Fields, tree.F(f.Key, Schema(s)))
+		out.Fields = append(out.Fields, tree.F(f.Key, c.schema(s)))
 	}
 	out.SortKeys()
 	return out

@@ -22,8 +22,8 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 			continue
 		}
 		chosen = append(chosen, d)
+		r.report.Definitions = append(r.report.Definitions, d.Name)
 	}
-	r.report.Definitions = chosen
 	names, clashes := r.Engine.Names(chosen)
 	r.report.Findings = append(r.report.Findings, clashes...)
 	inputs := make([]engine.Input, len(chosen))
@@ -78,7 +78,9 @@ func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input)
 		}
 	}
 	passed := tally{}
-	for _, c := range set.Compositions {
+	compositions, conflicts := xrd.MergeCompositions(set.Compositions)
+	r.report.Findings = append(r.report.Findings, conflicts...)
+	for _, c := range compositions {
 		group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
 		k := kind{group, c.TypeKind}
 		owners := byKind[k]
@@ -99,7 +101,9 @@ func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input)
 		r.orphan(&c.Object, fmt.Sprintf("Composition %q is for kind %q of %q, which no definition in the input defines", c.Name, c.TypeKind, c.TypeAPIVersion))
 		passed.add(&c.Object, "no definition in the input defines their kind")
 	}
-	for _, o := range set.Others {
+	others, conflicts := xrd.MergeObjects(set.Others)
+	r.report.Findings = append(r.report.Findings, conflicts...)
+	for _, o := range others {
 		k := kind{o.Node.Get("apiVersion").Str(), o.Kind}
 		k.group, _, _ = strings.Cut(k.group, "/")
 		owners := byKind[k]

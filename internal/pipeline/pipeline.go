@@ -16,6 +16,7 @@ import (
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
@@ -54,8 +55,9 @@ type Options struct {
 
 // Report is what a run did.
 type Report struct {
-	// Definitions are those that were chosen, Refused those that were not.
-	Definitions []*xrd.Definition
+	// Definitions are the names of those that were chosen, Refused those that
+	// were not.
+	Definitions []string
 	Refused     []Refusal
 	// Compositions and Composites count those that belong to the chosen
 	// definitions.
@@ -127,9 +129,22 @@ func (r *run) all(ctx context.Context) error {
 	return r.Sink.Write(ctx, r.report.Entities)
 }
 
+// outcome is what became of a definition, and what is still needed of it.
+type outcome struct {
+	engine.Result
+	name   string
+	origin xrd.Origin
+	at     tree.Pos
+	words  words.Vocabulary
+}
+
+func newOutcome(res engine.Result, d *xrd.Definition) outcome {
+	return outcome{Result: res, name: d.Name, origin: d.Origin, at: d.Node.At(), words: d.Words}
+}
+
 // transform works on all inputs side by side and keeps their order.
 func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
-	results := make([]engine.Result, len(inputs))
+	results := make([]outcome, len(inputs))
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	for range min(r.Parallelism, len(inputs)) {
@@ -139,7 +154,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 				if i >= len(inputs) {
 					return
 				}
-				results[i] = r.one(inputs[i])
+				results[i] = newOutcome(r.one(inputs[i]), inputs[i].Definition)
+				// A definition is large, and not needed any more.
+				inputs[i] = engine.Input{}
 				if n := int(done.Add(1)); r.Progress != nil {
 					r.Progress(n, len(inputs))
 				}
@@ -151,18 +168,18 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 		return ctx.Err()
 	}
 	systems := words.Upstream
-	holder := map[string]*xrd.Definition{}
-	for i, res := range results {
-		d := inputs[i].Definition
-		r.report.Findings = append(r.report.Findings, res.Findings...)
-		r.keep(res.Entities, d, holder)
-		r.report.Sources[d.Name] = res.Sources
-		if d.Words != words.Upstream {
+	holder := map[string]string{}
+	for i := range results {
+		o := &results[i]
+		r.report.Findings = append(r.report.Findings, o.Findings...)
+		r.keep(o, holder)
+		r.report.Sources[o.name] = o.Sources
+		if o.words != words.Upstream {
 			systems = words.Portal
 		}
 	}
-	if r.Surroundings && len(inputs) > 0 {
-		around := r.Engine.Surroundings(r.report.Entities, inputs[0].Definition.Origin.SourceLocation(), r.Words.For(systems))
+	if r.Surroundings && len(results) > 0 {
+		around := r.Engine.Surroundings(r.report.Entities, results[0].origin.SourceLocation(), r.Words.For(systems))
 		r.report.Entities = append(r.report.Entities, around...)
 	}
 	return nil
@@ -171,19 +188,19 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 // keep adds entities to the report. Of two with the same reference the first
 // stays; definitions come in the order of their names, so that it is always
 // the same one.
-func (r *run) keep(es []*entity.Entity, d *xrd.Definition, holder map[string]*xrd.Definition) {
-	for _, e := range es {
+func (r *run) keep(o *outcome, holder map[string]string) {
+	for _, e := range o.Entities {
 		key := e.Key()
 		first, taken := holder[key]
 		if !taken {
-			holder[key] = d
+			holder[key] = o.name
 			r.report.Entities = append(r.report.Entities, e)
 			continue
 		}
 		r.report.Findings = append(r.report.Findings, finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: key, Path: "metadata.name",
-			File: d.Origin.File, Pos: d.Node.At(),
-			Message: fmt.Sprintf("entity %s of definition %q is left out: definition %q has one of that name", key, d.Name, first.Name),
+			File: o.origin.File, Pos: o.at,
+			Message: fmt.Sprintf("entity %s of definition %q is left out: definition %q has one of that name", key, o.name, first),
 			Hint:    "give one of the two another name",
 		})
 	}

@@ -92,7 +92,7 @@ func newCase(f finding.Finding, tool string) testcase {
 		Class: term.Safe(cmp.Or(f.File, f.Object, tool)),
 		Name:  term.Safe(caseName(f)),
 		File:  term.Safe(f.File),
-		Line:  f.Pos.Line,
+		Line:  int(f.Pos.Line),
 	}
 	text := term.Safe(f.Where())
 	if text != "" {

@@ -130,7 +130,7 @@ func newDocument(fs []finding.Finding) document {
 	for i, f := range fs {
 		d.Findings[i] = item{
 			Rule: f.Rule, Severity: f.Severity.String(), Object: f.Object, Path: f.Path,
-			File: f.File, Line: f.Pos.Line, Column: f.Pos.Column, Message: f.Message, Hint: f.Hint,
+			File: f.File, Line: int(f.Pos.Line), Column: int(f.Pos.Column), Message: f.Message, Hint: f.Hint,
 		}
 	}
 	return d

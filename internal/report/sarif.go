@@ -138,7 +138,7 @@ func locate(f finding.Finding) []sarifLocation {
 	if f.File != "" {
 		at.Physical = &sarifPhysical{Artifact: sarifArtifact{fileURI(f.File)}}
 		if f.Pos.Line > 0 {
-			at.Physical.Region = &sarifRegion{StartLine: f.Pos.Line, StartColumn: max(f.Pos.Column, 1)}
+			at.Physical.Region = &sarifRegion{StartLine: int(f.Pos.Line), StartColumn: int(max(f.Pos.Column, 1))}
 		}
 	}
 	if f.Object != "" || f.Path != "" {

@@ -145,17 +145,9 @@ func (s *session) findings() error {
 		w, style = s.env.Stdout, s.out
 	}
 	return report.Write(w, s.outputFormat, s.report.Findings, report.Options{
-		Tool: Name, Version: app.BuildVersion(), Rules: Rules(), Objects: s.objects(),
+		Tool: Name, Version: app.BuildVersion(), Rules: Rules(), Objects: s.report.Definitions,
 		Min: s.least(), Color: style.Color,
 	})
-}
-
-func (s *session) objects() []string {
-	var names []string
-	for _, d := range s.report.Definitions {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // least is the least severity that is shown. Machines get everything.

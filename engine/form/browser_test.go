@@ -1,0 +1,214 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"example.dev/ingestor/tree"
+)
+
+// browserCase asks a browser's engine about one pattern.
+type browserCase struct {
+	original string
+	Pattern  string   `json:"pattern"`
+	Samples  []string `json:"samples"`
+}
+
+// browserAnswer is what it says: why the pattern cannot be read, or for each
+// sample whether it matches.
+type browserAnswer struct {
+	Error   string `json:"error"`
+	Matches []bool `json:"matches"`
+}
+
+const browserScript = `
+	const cases = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+	process.stdout.write(JSON.stringify(cases.map(c => {
+		try { const re = new RegExp(c.pattern, 'u'); return {matches: c.samples.map(s => re.test(s))}; }
+		catch (e) { return {error: e.message}; }
+	})));`
+
+// TestPatternInBrowser runs every pattern, the nasty ones and those of all
+// forms of the corpus, in the engine that browsers have, and compares its
+// verdicts on what the form says with those of the cluster's engine on what
+// the definition says.
+func TestPatternInBrowser(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not there to run patterns as a browser does")
+	}
+	originals := map[string]bool{}
+	for _, tc := range patterns {
+		originals[tc.in] = true
+	}
+	emitted := map[string]bool{}
+	if dir := os.Getenv("INGESTOR_CORPUS"); dir != "" {
+		for _, d := range readSet(t, dir, "xrds/*/*").Definitions {
+			for _, v := range d.Served {
+				collectPatterns(v.Schema, originals)
+				collectPatterns(Compile(d, v, Options{GitOps: true}).Pages, emitted)
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var cases []browserCase
+	translated := 0
+	for _, in := range sortedKeys(originals) {
+		out, ok := browserPattern(in)
+		if !ok {
+			continue
+		}
+		c := browserCase{original: in, Pattern: out, Samples: samples(t, in, random)}
+		if out == in {
+			// What a dot and white space are, the engines do not agree on.
+			c.Samples = slices.DeleteFunc(c.Samples, exotic)
+		} else {
+			translated++
+		}
+		cases = append(cases, c)
+	}
+	for _, out := range sortedKeys(emitted) {
+		cases = append(cases, browserCase{original: out, Pattern: out, Samples: []string{}})
+	}
+	input, err := json.Marshal(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, "-e", browserScript)
+	cmd.Stdin = bytes.NewReader(input)
+	output, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("cannot run node: %v", err)
+	}
+	var answers []browserAnswer
+	if err := json.Unmarshal(output, &answers); err != nil || len(answers) != len(cases) {
+		t.Fatalf("cannot read what node says: %v", err)
+	}
+	tried := 0
+	for i, c := range cases {
+		if answers[i].Error != "" {
+			t.Errorf("pattern %q, in the form %q: %s", c.original, c.Pattern, answers[i].Error)
+			continue
+		}
+		re := regexp.MustCompile(c.original)
+		for j, s := range c.Samples {
+			tried++
+			if want := re.MatchString(s); answers[i].Matches[j] != want {
+				t.Errorf("pattern %q, in the form %q: cluster says %v to %q, browser does not", c.original, c.Pattern, want, s)
+			}
+		}
+	}
+	t.Logf("%d patterns, %d of them translated, %d of forms of the corpus, %d samples", len(cases), translated, len(emitted), tried)
+}
+
+func sortedKeys(m map[string]bool) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// collectPatterns adds every pattern below n to the set.
+func collectPatterns(n *tree.Node, into map[string]bool) {
+	if n == nil {
+		return
+	}
+	for _, f := range n.Fields {
+		if f.Key == "pattern" && f.Value.IsString() {
+			into[f.Value.Text] = true
+		}
+		collectPatterns(f.Value, into)
+	}
+	for _, it := range n.Items {
+		collectPatterns(it, into)
+	}
+}
+
+// exotic reports whether a text has characters about which engines differ.
+func exotic(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return r != '\n' && r != '\t' && (r < ' ' || unicode.IsSpace(r) && r != ' ' || r == 0xFEFF || r == 0x180E || r >= 0x2000 && r <= 0x206F || r == 0x3000)
+	})
+}
+
+// samples returns texts that a pattern matches, and others that come close.
+func samples(t testing.TB, pattern string, random *rand.Rand) []string {
+	t.Helper()
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{"", "a", "A", "0", "-", "\n", " ", "a\n", "\na", "é", "ſ", "K", "😀", "a\r", "\u2028", "\v", "\u00a0"}
+	for range 12 {
+		var b strings.Builder
+		sample(&b, re, random)
+		s := b.String()
+		if len(s) > 2000 {
+			continue
+		}
+		out = append(out, s, s+"\n", s+"x", "x"+s, strings.ToUpper(s), strings.ToLower(s))
+		if _, size := utf8.DecodeRuneInString(s); size > 0 {
+			out = append(out, s[size:], s+s[:size])
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return !utf8.ValidString(s) })
+}
+
+// sample writes a text that a pattern matches, anchors aside.
+func sample(b *strings.Builder, re *syntax.Regexp, random *rand.Rand) {
+	times := func(low, high int) {
+		for range low + random.IntN(high-low+1) {
+			sample(b, re.Sub[0], random)
+		}
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if re.Flags&syntax.FoldCase != 0 && random.IntN(2) == 0 {
+				r = unicode.SimpleFold(r)
+			}
+			b.WriteRune(r)
+		}
+	case syntax.OpCharClass:
+		if len(re.Rune) == 0 {
+			return
+		}
+		at := 2 * random.IntN(len(re.Rune)/2)
+		lo, hi := re.Rune[at], re.Rune[at+1]
+		if r := lo + rune(random.IntN(int(min(hi-lo, 200))+1)); utf8.ValidRune(r) {
+			b.WriteRune(r)
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte("ax0-. /"[random.IntN(7)])
+	case syntax.OpStar:
+		times(0, 3)
+	case syntax.OpPlus:
+		times(1, 3)
+	case syntax.OpQuest:
+		times(0, 1)
+	case syntax.OpRepeat:
+		high := re.Max
+		if high < 0 {
+			high = re.Min + 2
+		}
+		times(re.Min, min(high, re.Min+5))
+	case syntax.OpAlternate:
+		sample(b, re.Sub[random.IntN(len(re.Sub))], random)
+	default:
+		for _, sub := range re.Sub {
+			sample(b, sub, random)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package form
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// TestDefects holds what went wrong in other programs against this one, each
+// under its name. What is not about forms is tested where it belongs.
+func TestDefects(t *testing.T) {
+	runForms(t, map[string]formCase{
+		"top-level required lost": {
+			reason: "top-level required, in the wrapper and without one",
+			spec:   `{type: object, required: [parameters], properties: {parameters: {type: object, required: [region], properties: {region: {type: string}, size: {type: string}}}}}`,
+			page: `
+				required: [region]
+				properties:
+				  region: {title: Region, type: string}
+				  size: {title: Size, type: string}
+			`,
+			values:  `{region: eu}`,
+			want:    `{parameters: {region: eu}}`,
+			refused: []string{`{size: small}`},
+		},
+		"enum values turned to null": {
+			reason: "enum values that look like something else",
+			spec:   `{type: object, properties: {a: {type: string, enum: ["no", "on", "1.10", "0x1F", "~"]}, b: {type: number, enum: [1.10, 0]}, c: {type: boolean, enum: [true]}}}`,
+			page: `
+				properties:
+				  a: {title: A, type: string, enum: ["no", "on", "1.10", "0x1F", "~"]}
+				  b: {title: B, type: number, enum: [1.1, 0]}
+				  c: {title: C, type: boolean, enum: [true]}
+			`,
+			values:  `{a: "1.10", b: 1.1, c: true}`,
+			refused: []string{`{a: null}`, `{b: null}`, `{c: false}`},
+		},
+		"default false and 0 dropped": {
+			reason: "defaults that are false in a programming language",
+			spec:   `{type: object, properties: {a: {type: boolean, default: false}, b: {type: integer, default: 0}, c: {type: number, default: 0.0}, d: {type: string, default: ""}}}`,
+			page: `
+				properties:
+				  a: {title: A, type: boolean, default: false}
+				  b: {title: B, type: integer, default: 0}
+				  c: {title: C, type: number, default: 0}
+				  d: {title: D, type: string, default: ""}
+			`,
+			values: `{a: false, b: 0, c: 0, d: ""}`,
+		},
+		"HTML escaping": {
+			reason: "HTML escaping in titles, patterns, descriptions",
+			spec:   `{type: object, properties: {a: {type: string, title: "R&D's <x>", description: "a < b && \"c\" > 'd'", pattern: "^<[^>]+>&$", default: "<a>&"}}}`,
+			page: `
+				properties:
+				  a: {title: R&D's <x>, description: "a < b && \"c\" > 'd'", type: string, default: "<a>&", pattern: "^<[^>]+>&$"}
+			`,
+			values:  `{a: "<a>&"}`,
+			refused: []string{`{a: "&lt;a&gt;&amp;"}`},
+		},
+		"children of nested objects lost": {
+			reason: "children of objects in arrays in maps in objects",
+			spec:   `{type: object, properties: {a: {type: object, properties: {b: {type: object, additionalProperties: {type: array, items: {type: object, required: [c], properties: {c: {type: integer}}}}}}}, z: {type: string}}}`,
+			page: `
+				properties:
+				  a:
+				    title: A
+				    type: object
+				    properties:
+				      b: {title: B, type: object, additionalProperties: {type: array, items: {type: object, required: [c], properties: {c: {title: C, type: integer}}}}}
+				  z: {title: Z, type: string}
+			`,
+			values:  `{a: {b: {x: [{c: 1}]}}}`,
+			refused: []string{`{a: {b: {x: [{}]}}}`},
+		},
+		"a switch with a required sibling": {
+			reason: "an enabled switch with a required sibling can be submitted, on, off, or not at all",
+			spec:   `{type: object, properties: {backup: {type: object, required: [enabled, keep], properties: {enabled: {type: boolean, default: false}, keep: {type: integer}}}, size: {type: integer}}}`,
+			page: `
+				properties:
+				  backup:
+				    title: Backup
+				    type: object
+				    required: [enabled, keep]
+				    properties: {enabled: {title: Enabled, type: boolean, default: false}, keep: {title: Keep, type: integer}}
+				  size: {title: Size, type: integer}
+			`,
+			values: `{size: 1}`,
+		},
+		"fields swallowed": {
+			reason: "fields named owner, clusters, repoUrl",
+			spec:   `{type: object, required: [owner], properties: {clusters: {type: array, items: {type: string}}, owner: {type: string}, repoUrl: {type: string}}}`,
+			page: `
+				required: [spec_owner]
+				properties:
+				  spec_owner: {title: Owner, type: string}
+				  clusters: {title: Clusters, type: array, items: {type: string}}
+				  repoUrl: {title: Repo URL, type: string}
+			`,
+			values: `{spec_owner: me, clusters: [a], repoUrl: github.com}`,
+			want:   `{owner: me, clusters: [a], repoUrl: github.com}`,
+			rules:  []string{RuleRenamed},
+		},
+		"null items left in arrays": {
+			reason: "an item that was added and left empty is refused, not submitted as null",
+			spec:   `{type: object, properties: {a: {type: array, items: {type: string}}, b: {type: array, items: {type: object, properties: {x: {type: string}}}}}}`,
+			page: `
+				properties:
+				  a: {title: A, type: array, items: {type: string}}
+				  b: {title: B, type: array, items: {type: object, properties: {x: {title: X, type: string}}}}
+			`,
+			values:  `{a: [], b: [{}]}`,
+			refused: []string{`{a: [null]}`, `{a: [x, null]}`, `{b: [null]}`},
+		},
+	})
+}
+
+func TestUnservedVersion(t *testing.T) {
+	n := yaml(t, dedent(`
+		apiVersion: apiextensions.crossplane.io/v2
+		spec:
+		  group: example.org
+		  names: {kind: Widget, plural: widgets}
+		  versions:
+		    - {name: v1alpha1, served: false, referenceable: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {old: {type: string}}}}}}}
+		    - {name: v1beta1, served: true, schema: {openAPIV3Schema: {properties: {spec: {properties: {beta: {type: string}}}}}}}
+		    - {name: v1, schema: {openAPIV3Schema: {properties: {spec: {properties: {new: {type: string}}}}}}}
+	`))
+	d := xrd.NewDefinition(n, xrd.Origin{})
+	f := check(t, Compile(d, d.Preferred(), Options{}))
+	if !f.Pages.Items[1].Get("properties").Has("new") {
+		t.Errorf("the first version taken although unserved:\n%s", text(f.Pages))
+	}
+	if diff := cmp.Diff("example.org/v1", f.Manifest.Get("apiVersion").Str()); diff != "" {
+		t.Errorf("manifest: -want +got:\n%s", diff)
+	}
+}
+
+func TestNothingUndefined(t *testing.T) {
+	f := compileSpec(t, legacyClaim, sized, Options{GitOps: true, Compositions: []string{"a", "b"}})
+	got := text(rendered(t, f.Form, yaml(t, `{name: a, namespace: b, delivery: apply}`)))
+	if strings.Contains(got, "undefined") || strings.Contains(got, "null") || strings.Contains(got, "repo") {
+		t.Errorf("repoUrl: undefined in a step: the manifest says\n%s", got)
+	}
+}
+
+// TestEveryEditArrives changes one thing of a schema after the other. A form
+// that stays the same would never reach those who use it.
+func TestEveryEditArrives(t *testing.T) {
+	base := dedent(`
+		type: object
+		required: [size]
+		properties:
+		  size: {type: integer, minimum: 1, default: 2, description: How large.}
+		  tier: {type: string, enum: [a, b], pattern: "^[a-z]$"}
+		  zone: {type: object, properties: {id: {type: string, maxLength: 5}}}
+	`)
+	edits := map[string]struct{ reason, old, new string }{
+		"required":     {"a field no longer required", "required: [size]", "required: []"},
+		"also":         {"another field required", "[size]", "[size, tier]"},
+		"type":         {"a type", "type: integer", "type: number"},
+		"bound":        {"a bound", "minimum: 1", "minimum: 0"},
+		"default":      {"a default", "default: 2", "default: 0"},
+		"text":         {"a description", "How large.", "How big."},
+		"value":        {"a value of an enum", "[a, b]", "[a, c]"},
+		"more values":  {"a value more", "[a, b]", "[a, b, c]"},
+		"pattern":      {"a pattern", "^[a-z]$", "^[a-y]$"},
+		"nested":       {"a bound deep down", "maxLength: 5", "maxLength: 6"},
+		"renamed":      {"a name", "id:", "name:"},
+		"another":      {"a field more", "zone:", "x: {type: string}\n  zone:"},
+		"hint":         {"a hint", "minimum: 1", "minimum: 1, x-ui-placeholder: many"},
+		"order":        {"an order", "enum:", "x-ui-order: 1, enum:"},
+		"nullable":     {"whether null is a value", "maxLength: 5", "maxLength: 5, nullable: true"},
+		"a validation": {"a rule", "maxLength: 5", "maxLength: 5, x-kubernetes-validations: [{rule: self == oldSelf}]"},
+	}
+	before := text(compileSpec(t, modern, base, Options{}).Pages)
+	for name, e := range edits {
+		t.Run(name, func(t *testing.T) {
+			edited := strings.Replace(base, e.old, e.new, 1)
+			if edited == base {
+				t.Fatalf("%s: the edit changes nothing", e.reason)
+			}
+			if after := text(compileSpec(t, modern, edited, Options{}).Pages); after == before {
+				t.Errorf("a schema edit that never arrives: %s", e.reason)
+			}
+		})
+	}
+}
+
+// TestCompileKeepsInput makes sure that a definition, which may be shared, is
+// the same after its form was made.
+func TestCompileKeepsInput(t *testing.T) {
+	d, v := define(t, legacyDefaults, object(yaml(t, dedent(`
+		type: object
+		oneOf: [{required: [b]}, {required: [a]}]
+		properties:
+		  b: {type: string, enum: [x], nullable: true}
+		  a: {type: object, default: {b: 1, a: 2}, properties: {d: {type: string, pattern: '(?=x)', description: One. Two.}, c: {type: string}}}
+	`))))
+	before := d.Node.Clone()
+	Compile(d, v, Options{Compositions: []string{"a", "b"}, GitOps: true})
+	if diff := cmp.Diff(string(tree.AppendJSON(nil, before, " ")), string(tree.AppendJSON(nil, d.Node, " "))); diff != "" {
+		t.Errorf("the definition was changed: -before +after:\n%s", diff)
+	}
+}

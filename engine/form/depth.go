@@ -1,0 +1,57 @@
+package form
+
+import (
+	"strconv"
+
+	"example.dev/ingestor/tree"
+)
+
+// The bounds of a form. What lies beyond the first two becomes YAML text; more
+// findings than the third nobody reads.
+const (
+	maxDepth      = 12
+	maxProperties = 2000
+	maxFindings   = 1000
+)
+
+// settleDepth finds how deep the form may go without having more properties
+// than it can show.
+func (c *compiler) settleDepth(spec *tree.Node) {
+	var counts [maxDepth + 1]int
+	countProperties(spec, 0, &counts)
+	total := 0
+	for depth, n := range counts {
+		if total += n; total > maxProperties {
+			c.maxDepth = max(depth, 1)
+			return
+		}
+	}
+}
+
+// countProperties counts the properties at each depth.
+func countProperties(s *tree.Node, depth int, counts *[maxDepth + 1]int) {
+	if !s.IsMap() || depth > maxDepth {
+		return
+	}
+	for i := range s.Fields {
+		switch f := &s.Fields[i]; f.Key {
+		case "properties":
+			counts[depth] += len(f.Value.Fields)
+			for j := range f.Value.Fields {
+				countProperties(f.Value.Fields[j].Value, depth+1, counts)
+			}
+		case "items", "additionalProperties":
+			countProperties(f.Value, depth+1, counts)
+		}
+	}
+}
+
+// reportDeep says what settleDepth, or the depth, made YAML text.
+func (c *compiler) reportDeep() {
+	if len(c.deep) == 0 {
+		return
+	}
+	c.note(RuleDeep, c.version.Spec().At(),
+		strconv.Itoa(len(c.deep))+" parts of the schema are too deep or too many for a form and become YAML text, the first at "+c.deep[0],
+		"flatten the schema if developers are to fill these parts")
+}

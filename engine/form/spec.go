@@ -1,0 +1,182 @@
+package form
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// specPage compiles the fields of spec. It returns the page, nil if there is
+// nothing to ask, and the manifest's spec.
+func (c *compiler) specPage() (page, manifest *tree.Node) {
+	spec := c.version.Spec()
+	page = tree.Obj(tree.F("title", tree.Str(c.target.Kind)))
+	props := spec.Get("properties")
+	if !props.IsMap() || len(props.Fields) == 0 {
+		return c.openSpec(page, spec)
+	}
+	if len(props.Fields) > maxProperties {
+		c.deep = append(c.deep, c.where())
+		return c.textSpec(page, spec)
+	}
+	c.settleDepth(spec)
+	fields := c.fields(spec, c.injected)
+	if spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() {
+		c.note(RuleOpen, spec.Pos, "spec takes fields it does not declare; the form shows the declared ones only", "declare what developers are to fill")
+	}
+	if len(fields) == 0 {
+		c.state(page, spec)
+		if !page.Has("description") {
+			return nil, tree.Obj()
+		}
+		add(page, "properties", tree.Obj())
+		return page, tree.Obj()
+	}
+	manifest = tree.Obj()
+	inner, prefix, holder := manifest, []string(nil), spec
+	if wrapper := loneWrapper(fields); wrapper != nil {
+		holder = wrapper.schema
+		c.checkRequired(spec, fields)
+		c.path = append(c.path, wrapper.key)
+		fields = c.fields(holder, nil)
+		inner, prefix = tree.Obj(), []string{wrapper.key}
+		add(manifest, wrapper.key, inner)
+	}
+	c.checkRequired(holder, fields)
+	c.rename(fields)
+	c.state(page, spec, holder)
+	c.properties(page, holder, fields, len(prefix))
+	for _, f := range sortedByKey(fields) {
+		add(inner, f.key, c.make.Str(expression(f.param)))
+		c.out.Bindings = append(c.out.Bindings, Binding{Param: f.param, Path: append(slices.Clone(prefix), f.key)})
+	}
+	c.path = nil
+	return page, manifest
+}
+
+// openSpec is the page for a schema that declares no fields: YAML text.
+func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
+	if spec != nil && spec.Get("additionalProperties").Len() == 0 && !spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() &&
+		!c.version.Schema.Get("x-kubernetes-preserve-unknown-fields").IsTrue() && spec.Get("properties").IsMap() {
+		// The author declared that there is nothing to fill.
+		return nil, tree.Obj()
+	}
+	at := c.version.Node.At()
+	if spec != nil {
+		at = spec.Pos
+	}
+	c.note(RuleNoSpec, at, "the schema of version "+c.version.Name+" declares no fields of spec, so the form has one field for YAML text",
+		"declare the fields under schema.openAPIV3Schema.properties.spec.properties")
+	return c.textSpec(page, spec)
+}
+
+// textSpec is the page on which the whole of spec is written as YAML text.
+func (c *compiler) textSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
+	field := tree.Obj(
+		tree.F("title", tree.Str("Spec")),
+		tree.F("description", tree.Str("The spec of the "+c.target.Kind+", as YAML")),
+		tree.F("type", typeNodes["object"]),
+		tree.F("additionalProperties", tree.Boolean(true)),
+		tree.F("ui:field", tree.Str(FieldYAML)),
+	)
+	c.state(page, spec)
+	add(page, "properties", tree.Obj(tree.F(paramSpec, field)))
+	c.out.Bindings = append(c.out.Bindings, Binding{Param: paramSpec})
+	return page, tree.Str(expression(paramSpec))
+}
+
+// state writes the page's description: what spec is, or the wrapper in it,
+// what their validation rules say, and a Composition that is enforced.
+func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
+	var about string
+	var lines []string
+	for _, s := range slices.Compact(schemas) {
+		if first, _ := FirstSentence(s.Get("description").Str()); first != "" {
+			about = first
+		}
+		if rules := s.Get("x-kubernetes-validations"); rules.IsList() {
+			if help, _ := validations(rules); help != "" {
+				lines = append(lines, help)
+			}
+		}
+	}
+	if about != "" {
+		lines = slices.Insert(lines, 0, about)
+	}
+	if c.def.EnforcedComposition != "" {
+		lines = append(lines, "Made by the Composition "+c.def.EnforcedComposition+".")
+	}
+	if len(lines) > 0 {
+		add(page, "description", tree.Str(strings.Join(lines, "\n")))
+	}
+}
+
+// loneWrapper returns the one field of spec if it is nothing but a wrapper
+// around the real ones.
+func loneWrapper(fields []field) *field {
+	if len(fields) != 1 {
+		return nil
+	}
+	f := &fields[0]
+	s := f.schema
+	if props := s.Get("properties"); typeOf(s) != "object" || !props.IsMap() || len(props.Fields) == 0 || len(props.Fields) > maxProperties {
+		return nil
+	}
+	if s.Get("nullable").IsTrue() || s.Get("x-kubernetes-preserve-unknown-fields").IsTrue() || s.Has("x-ui-field") || s.Get("x-ui-hidden").IsTrue() {
+		return nil
+	}
+	if strings.HasSuffix(f.key, "Ref") || s.Get("default").Len() > 0 {
+		// A reference is one thing, and a default as a whole belongs to the
+		// whole: without it either is absent, which an empty one is not.
+		return nil
+	}
+	return f
+}
+
+// checkRequired reports required fields that nobody can fill.
+func (c *compiler) checkRequired(s *tree.Node, fields []field) {
+	required := s.Get("required").List()
+	if len(required) == 0 {
+		return
+	}
+	known := make(map[string]bool, len(fields))
+	for i := range fields {
+		known[fields[i].key] = true
+	}
+	for _, r := range required {
+		if r.Kind != tree.String || known[r.Text] {
+			continue
+		}
+		known[r.Text] = true
+		c.note(RuleRequired, r.Pos, "field "+strconv.Quote(r.Text)+" is required but is not in the form", "declare it under properties, or do not require it")
+	}
+}
+
+// rename gives parameters their names in the form.
+func (c *compiler) rename(fields []field) {
+	taken := map[string]bool{}
+	for i := range fields {
+		taken[fields[i].key] = true
+	}
+	for i := range fields {
+		f := &fields[i]
+		for slices.Contains(ownParams, f.param) || f.param != f.key && taken[f.param] {
+			f.param = "spec_" + f.param
+		}
+		if f.param == f.key {
+			continue
+		}
+		taken[f.param] = true
+		c.note(RuleRenamed, f.schema.Pos, "field "+strconv.Quote(f.key)+" is called "+strconv.Quote(f.param)+" in the form, because the form has a field of that name itself", "")
+	}
+}
+
+// sortedByKey returns fields in the order the manifest has them, which is
+// the one a cluster would show.
+func sortedByKey(fields []field) []field {
+	out := slices.Clone(fields)
+	slices.SortFunc(out, func(a, b field) int { return strings.Compare(a.key, b.key) })
+	return out
+}

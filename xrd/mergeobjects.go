@@ -1,0 +1,61 @@
+package xrd
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+)
+
+// MergeCompositions makes one of the Compositions with the same name, as Merge
+// does with definitions. The result is in order of name.
+func MergeCompositions(all []*Composition) ([]*Composition, []finding.Finding) {
+	return mergeObjects(all, func(c *Composition) *Object { return &c.Object }, func(o *Object) string { return o.Name })
+}
+
+// MergeObjects makes one of the objects of the same kind, name and namespace
+// in the same cluster. The result is in order of kind, namespace and name.
+func MergeObjects(all []*Object) ([]*Object, []finding.Finding) {
+	return mergeObjects(all, func(o *Object) *Object { return o }, func(o *Object) string {
+		return strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name, o.Origin.Cluster}, "\x00")
+	})
+}
+
+// mergeObjects keeps one of all that have the same key: the one with the
+// higher generation, then the one that stands first. Those without a name are
+// all kept.
+func mergeObjects[T any](all []T, object func(T) *Object, key func(*Object) string) (kept []T, findings []finding.Finding) {
+	ordered := slices.Clone(all)
+	slices.SortFunc(ordered, func(x, y T) int {
+		a, b := object(x), object(y)
+		if c := cmp.Or(strings.Compare(key(a), key(b)), cmp.Compare(b.Generation, a.Generation), comparePlaces(a, b)); c != 0 {
+			return c
+		}
+		return compareRest(a, b)
+	})
+	for i, x := range ordered {
+		o := object(x)
+		if i == 0 || o.Name == "" {
+			kept = append(kept, x)
+			continue
+		}
+		winner := object(kept[len(kept)-1])
+		if key(winner) != key(o) {
+			kept = append(kept, x)
+			continue
+		}
+		if !sameContent(winner, o) {
+			findings = append(findings, conflict(o.Kind, winner, o))
+		}
+	}
+	return kept, findings
+}
+
+// sameContent reports whether two objects say the same, whatever an API server
+// has added to them.
+func sameContent(a, b *Object) bool {
+	return a.Node.Get("spec").Equal(b.Node.Get("spec")) &&
+		tree.StrMap(a.Labels).Equal(tree.StrMap(b.Labels))
+}
