@@ -32,11 +32,16 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 			names[d] = base
 			continue
 		}
-		names[d] = d.Name
-		holder[strings.ToLower(d.Name)] = d
+		full := d.Name
+		if holder[strings.ToLower(full)] != nil {
+			// Names that differ only in case are one name to a catalog.
+			full += "-" + entity.ShortHash(d.Node)
+		}
+		names[d] = full
+		holder[strings.ToLower(full)] = d
 		findings = append(findings, finding.Finding{
 			Rule: RuleClash, Severity: finding.Warning, Object: d.Name, File: d.Origin.File, Pos: d.Node.Get("metadata", "name").At(),
-			Message: fmt.Sprintf("short name %q belongs to definition %q already, so this one is called %q", base, first.Name, d.Name),
+			Message: fmt.Sprintf("short name %q belongs to definition %q already, so this one is called %q", base, first.Name, full),
 			Hint:    "rename one of the two plurals if developers are to tell them apart",
 		})
 	}
@@ -48,7 +53,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 // found, v the vocabulary.
 func (e *Engine) Surroundings(entities []*entity.Entity, location string, v words.Vocabulary) []*entity.Entity {
 	owner := e.opts.Owner
-	if _, err := entity.ParseRef(owner, "Group", entity.DefaultNamespace); err != nil {
+	if _, err := entity.ParseExisting(owner, "Group", entity.DefaultNamespace); err != nil {
 		owner = "platform-team"
 	}
 	ns := entity.DefaultNamespace
@@ -70,11 +75,11 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 		entity.Speak(x, v)
 		return x
 	}
-	domain, domainErr := entity.ParseRef(e.opts.Domain, entity.KindDomain, ns)
+	domain, domainErr := entity.ParseExisting(e.opts.Domain, entity.KindDomain, ns)
 	var out []*entity.Entity
 	seen := map[string]bool{}
 	for _, x := range entities {
-		r, err := entity.ParseRef(x.Spec.Get("system").Str(), entity.KindSystem, x.Metadata.Namespace)
+		r, err := entity.ParseExisting(x.Spec.Get("system").Str(), entity.KindSystem, x.Metadata.Namespace)
 		if err != nil || seen[r.String()] {
 			continue
 		}

@@ -19,6 +19,9 @@ type Input struct {
 	// and claims; both may be empty.
 	Compositions []*xrd.Composition
 	Composites   []*xrd.Composite
+	// Untracked are the names of Compositions that get no Resource. They are
+	// still there to be chosen in the form.
+	Untracked map[string]bool
 	// Base is the name the entities' names are made of. Empty means the one
 	// the profile gives; Names settles clashes between definitions.
 	Base string

@@ -77,7 +77,7 @@ func (t *transformation) compositionResources() {
 	all := slices.Clone(t.in.Compositions)
 	slices.SortFunc(all, func(a, b *xrd.Composition) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range all {
-		if !c.For(t.def) {
+		if !c.For(t.def) || t.in.Untracked[c.Name] {
 			continue
 		}
 		e := t.entity(entity.KindResource, c.Name, "-composition")
@@ -169,7 +169,7 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	dependsOn := t.definitionRef()
 	if used := t.usedComposition(c, compositions); used != "" {
 		a[words.AnnotationCompositionRef] = used
-		if slices.Contains(compositions, used) {
+		if slices.Contains(compositions, used) && !t.in.Untracked[used] {
 			dependsOn = compositionRef(t.namespace, used)
 		}
 	}

@@ -16,6 +16,8 @@ const (
 	RuleClash = "ENG005"
 	// RuleNamespace is a namespace the catalog would refuse.
 	RuleNamespace = "ENG006"
+	// RuleDefaultNamespace is a proposed namespace that no cluster has.
+	RuleDefaultNamespace = "ENG008"
 	// RuleOrphan is a Composition for a kind that no definition at hand defines.
 	RuleOrphan = "ENG007"
 )
@@ -25,8 +27,9 @@ var Rules = []finding.Rule{
 	{ID: RuleName, Severity: finding.Info, Title: "name is repaired", Why: "The catalog takes names of 63 letters, digits, dots, dashes and underscores."},
 	{ID: RuleTag, Severity: finding.Info, Title: "tag is repaired or left out", Why: "One bad tag would make the catalog refuse the whole entity."},
 	{ID: RuleRef, Severity: finding.Warning, Title: "owner or system is not an entity reference", Why: "The next source of the value is used instead."},
-	{ID: RuleNoForm, Severity: finding.Error, Title: "definition gets no Template and no API", Why: "Nobody could create a resource of it."},
+	{ID: RuleNoForm, Severity: finding.Warning, Title: "definition gets no Template and no API", Why: "Nobody could create a resource of it."},
 	{ID: RuleClash, Severity: finding.Warning, Title: "two definitions share a short name", Why: "The later one in name order gets its full name."},
 	{ID: RuleNamespace, Severity: finding.Warning, Title: "namespace is repaired", Why: "The catalog takes lower-case letters, digits and dashes."},
 	{ID: RuleOrphan, Severity: finding.Info, Title: "no definition for this Composition or composite", Why: "Entities are made of definitions and what belongs to them; give the definition too."},
+	{ID: RuleDefaultNamespace, Severity: finding.Warning, Title: "default namespace is not the name of a namespace", Why: "The form would refuse its own proposal; the next source of the value is used instead."},
 }

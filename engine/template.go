@@ -65,7 +65,7 @@ func (t *transformation) description(v *xrd.Version) string {
 		}
 	}
 	if text == "" {
-		text = "Create a " + t.target.Kind + " (" + t.def.Group + "/" + v.Name + ")"
+		text = "Create " + t.target.Kind + " resources (" + t.def.Group + "/" + v.Name + ")"
 		t.source("description", text, FromDefault, "")
 	}
 	if v.Deprecated {
@@ -144,7 +144,7 @@ func (t *transformation) api(base string, v *xrd.Version) *entity.Entity {
 	kind := t.value("api-kind", t.def.Annotations, words.AnnotationAPIKind, "", "")
 	version := t.value("api-version", t.def.Annotations, words.AnnotationAPIVersion, "", v.Name)
 	e.Metadata.Title = t.title(v) + " API"
-	e.Metadata.Description = strings.TrimSpace(kind+" API") + " to create a " + t.target.Kind + " (" + t.def.Group + "/" + v.Name + ")"
+	e.Metadata.Description = strings.TrimSpace(kind+" API") + " to create " + t.target.Kind + " resources (" + t.def.Group + "/" + v.Name + ")"
 	e.Metadata.Tags = t.tags()
 	if v.Deprecated {
 		e.Metadata.Title += " (deprecated)"
@@ -154,7 +154,7 @@ func (t *transformation) api(base string, v *xrd.Version) *entity.Entity {
 	if kind != "" {
 		e.Metadata.Annotations[words.AnnotationAPIKind] = kind
 	}
-	doc := openapi.Document(t.def, v, openapi.Info{
+	document := openapi.Text(t.def, v, openapi.Info{
 		Title: e.Metadata.Title, Description: t.description(v), Version: version, Kind: kind,
 	})
 	e.Spec = tree.Obj(
@@ -162,7 +162,7 @@ func (t *transformation) api(base string, v *xrd.Version) *entity.Entity {
 		tree.F("lifecycle", tree.Str(t.opts.Lifecycle)),
 		tree.F("owner", tree.Str(t.owner)),
 		tree.F("system", tree.Str(t.system)),
-		tree.F("definition", tree.Str(string(tree.AppendYAML(make([]byte, 0, 16<<10), doc)))),
+		tree.F("definition", tree.Str(document)),
 	)
 	return e
 }

@@ -121,17 +121,27 @@ func (t *transformation) run() {
 func (t *transformation) versions() []*xrd.Version {
 	switch {
 	case len(t.def.Served) == 0:
-		t.note(RuleNoForm, t.def.Node.Get("spec", "versions").At(), "definition has no served version, so it gets no Template and no API",
+		t.note(RuleNoForm, firstPlace(t.def.Node.Get("spec", "versions"), t.def.Node.Get("spec"), t.def.Node), "definition has no served version, so it gets no Template and no API",
 			"serve at least one version")
 		return nil
 	case !usable(t.def, t.target):
-		t.note(RuleNoForm, t.def.Node.Get("spec").At(), "definition has no usable group and kind, so it gets no Template and no API",
+		t.note(RuleNoForm, firstPlace(t.def.Node.Get("spec"), t.def.Node), "definition has no usable group and kind, so it gets no Template and no API",
 			"set spec.group and spec.names to what Kubernetes accepts")
 		return nil
 	case t.profile.EveryVersion:
 		return t.def.Served
 	}
 	return []*xrd.Version{t.def.Preferred()}
+}
+
+// firstPlace returns where the first of the nodes that is there was written.
+func firstPlace(nodes ...*tree.Node) tree.Pos {
+	for _, n := range nodes {
+		if n != nil {
+			return n.Pos
+		}
+	}
+	return tree.Pos{}
 }
 
 // usable reports whether a resource of the definition could exist. It keeps
@@ -170,7 +180,7 @@ func (t *transformation) version(v *xrd.Version) {
 
 func (t *transformation) formOptions() form.Options {
 	o := form.Options{
-		Namespace: t.value("default-namespace", t.def.Annotations, words.AnnotationDefaultNamespace, t.opts.ResourceNamespace, "default"),
+		Namespace: t.defaultNamespace(),
 		GitOps:    t.opts.GitOps,
 	}
 	if !t.opts.NoCompositionDetails {
@@ -279,7 +289,7 @@ func ref(e *entity.Entity) string {
 func (t *transformation) note(rule string, pos tree.Pos, message, hint string) {
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
 	t.out.Findings = append(t.out.Findings, finding.Finding{
-		Rule: rule, Severity: Rules[i].Severity, Object: t.def.Name, File: t.def.Origin.File, Pos: pos,
+		Rule: rule, Severity: Rules[i].Severity, Object: t.def.Label(), File: t.def.Origin.File, Pos: pos,
 		Message: message, Hint: hint,
 	})
 }

@@ -59,8 +59,20 @@ func (t *transformation) refValue(field string, annotations map[string]string, k
 }
 
 func (t *transformation) isRef(s, kind string) bool {
-	_, err := entity.ParseRef(s, kind, t.namespace)
+	_, err := entity.ParseExisting(s, kind, t.namespace)
 	return err == nil
+}
+
+// defaultNamespace returns the namespace a form proposes.
+func (t *transformation) defaultNamespace() string {
+	const key = words.AnnotationDefaultNamespace
+	annotations := t.def.Annotations
+	if ns := annotations[key]; ns != "" && (!isWord(ns, true, "-") || len(ns) > 63 || ns[len(ns)-1] == '-') {
+		t.note(RuleDefaultNamespace, annotationPos(t.def.Node, t.def.Words.Out(words.Key, key)),
+			fmt.Sprintf("default namespace %q is not the name of a namespace and is passed over", ns), "use lower-case letters, digits and dashes")
+		annotations = nil
+	}
+	return t.value("default-namespace", annotations, key, t.opts.ResourceNamespace, "default")
 }
 
 // annotationPos returns where an annotation's value was written.

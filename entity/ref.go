@@ -57,6 +57,16 @@ func (r Ref) String() string {
 	return strings.ToLower(r.Kind + ":" + namespace + "/" + r.Name)
 }
 
+// ParseExisting is ParseRef that refuses references no entity can have, such
+// as one with a space in its name.
+func ParseExisting(s, defaultKind, defaultNamespace string) (Ref, error) {
+	r, err := ParseRef(s, defaultKind, defaultNamespace)
+	if err == nil && !r.canExist() {
+		return Ref{}, fmt.Errorf("cannot use entity reference %q: no entity can have that name", s)
+	}
+	return r, err
+}
+
 // canExist reports whether an entity could have the reference.
 func (r Ref) canExist() bool {
 	return isKind(r.Kind) && isNamespace(strings.ToLower(r.Namespace)) && isName(r.Name)

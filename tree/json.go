@@ -106,6 +106,14 @@ func newline(dst []byte, indent string, depth int) []byte {
 
 const hex = "0123456789abcdef"
 
+// asItIs marks the bytes that stand for themselves in a JSON string.
+var asItIs = func() (t [256]bool) {
+	for c := byte(' '); c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
 // appendQuoted appends s as a JSON string, which is also a YAML one: what
 // YAML readers do not accept as it stands (C1 controls, line separators, byte
 // order marks) is escaped too.
@@ -114,7 +122,7 @@ func appendQuoted(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < 0x7f {
+		if asItIs[c] {
 			i++
 			continue
 		}

@@ -20,6 +20,9 @@ func syntaxError(doc []byte, line int, e error) *Error {
 		reported, _ = strconv.Atoi(m[1])
 		msg = strings.Replace(msg, m[0], "", 1)
 	}
+	if strings.Contains(msg, "exceeded max depth") {
+		msg = "maps and lists are nested too deep to be read"
+	}
 	at, column := locate(doc, msg, reported)
 	text := lineAt(doc, at)
 	if column == 0 {

@@ -43,10 +43,11 @@ func corpus(t *testing.T, folder string, visit func(path string, data []byte)) {
 }
 
 // single checks that a file is one document, and that something was read from
-// it or said about it. It reports whether there is something to look at.
+// it, or said about it. It reports whether there is something to look at.
 func single(t *testing.T, path string, s *Set, objects int) bool {
 	t.Helper()
-	if s.Documents != 1 || objects+len(s.Findings) != 1 {
+	// A duplicate key is said, and the document read all the same.
+	if s.Documents != 1 || objects > 1 || objects+len(s.Findings) < 1 {
 		t.Errorf("%s has %d objects in %d documents and findings %v, want one of one", path, objects, s.Documents, s.Findings)
 	}
 	for _, f := range s.Findings {

@@ -1,6 +1,7 @@
 package xrd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -150,6 +151,9 @@ func (d *Definition) Preferred() *Version {
 	}
 	return d.Served[0]
 }
+
+// Label names the definition for people.
+func (d *Definition) Label() string { return cmp.Or(d.Name, "unnamed") }
 
 // HasClaim reports whether developers create claims of the definition.
 func (d *Definition) HasClaim() bool {

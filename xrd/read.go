@@ -17,6 +17,13 @@ const (
 	RuleNotObject = "XRD002"
 )
 
+// Rules are the rules about documents.
+var Rules = []finding.Rule{
+	{ID: RuleSyntax, Severity: finding.Error, Title: "a document cannot be read", Why: "It is not YAML or JSON, or is too large or too deep, and is left out; or it has a key twice, and the last one counts. The other documents are read all the same."},
+	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not an object of a cluster", Why: "It has no apiVersion and kind, so it is passed over."},
+	{ID: RuleConflict, Severity: finding.Warning, Title: "the same object is given twice with different content", Why: "Only one of the two is used. Remove or rename the other."},
+}
+
 // Set is what was read from any number of inputs.
 type Set struct {
 	Definitions  []*Definition

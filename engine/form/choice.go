@@ -2,7 +2,6 @@ package form
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"example.dev/ingestor/tree"
@@ -12,6 +11,9 @@ import (
 // name required fields becomes a choice between those fields. fields are
 // those of the object the junctors stand in; nil for anything else.
 func (c *compiler) junctors(out, s *tree.Node, fields []field) {
+	if !slices.ContainsFunc(s.Fields, isJunctor) {
+		return
+	}
 	var by map[string]*field
 	for _, key := range [...]string{"oneOf", "anyOf", "allOf", "not"} {
 		if by == nil && s.Has(key) {
@@ -41,6 +43,15 @@ func (c *compiler) junctors(out, s *tree.Node, fields []field) {
 			out.Set("not", orNull(s, "not", tree.Arr(compiled)).Items[0])
 		}
 	}
+}
+
+// isJunctor reports whether a keyword joins schemas, as few schemas do.
+func isJunctor(f tree.Field) bool {
+	switch f.Key {
+	case "oneOf", "anyOf", "allOf", "not":
+		return true
+	}
+	return false
 }
 
 // orNull lets null pass the branches of a junctor where null is a value of s,
@@ -101,7 +112,6 @@ func (c *compiler) choice(out *tree.Node, key string, branches *tree.Node, field
 			f := fields[name]
 			if f == nil {
 				absent = true
-				c.note(RuleRequired, b.Pos, "field "+strconv.Quote(name)+" is required by a choice but is not in the form", "declare it under properties, or do not require it")
 				continue
 			}
 			titles = append(titles, titleOf(f.schema, name))

@@ -107,7 +107,6 @@ func TestChoice(t *testing.T) {
 				oneOf: [{title: A, required: [a]}]
 			`,
 			values: `{a: x}`,
-			rules:  []string{RuleRequired, RuleRequired},
 		},
 		"two choices": {
 			reason: "a field named by two choices keeps its title in both",

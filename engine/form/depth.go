@@ -15,7 +15,7 @@ const (
 )
 
 // settleDepth finds how deep the form may go without having more properties
-// than it can show.
+// than it can show, and makes room for those.
 func (c *compiler) settleDepth(spec *tree.Node) {
 	var counts [maxDepth + 1]int
 	countProperties(spec, 0, &counts)
@@ -23,9 +23,12 @@ func (c *compiler) settleDepth(spec *tree.Node) {
 	for depth, n := range counts {
 		if total += n; total > maxProperties {
 			c.maxDepth = max(depth, 1)
-			return
+			total -= n
+			break
 		}
 	}
+	// A property has its map and a title of its own, and about four keywords.
+	c.make = tree.NewMaker(2*total+total/2, 4*total+total/2)
 }
 
 // countProperties counts the properties at each depth.

@@ -86,13 +86,17 @@ func (s set) has(word string) bool {
 }
 
 func compareFields(a, b field) int {
-	return cmp.Or(
-		compareBool(b.advanced, a.advanced),
-		compareBool(a.ordered, b.ordered),
-		cmp.Compare(a.order, b.order),
-		compareBool(a.required, b.required),
-		strings.Compare(a.key, b.key),
-	)
+	switch {
+	case a.advanced != b.advanced:
+		return compareBool(b.advanced, a.advanced)
+	case a.ordered != b.ordered:
+		return compareBool(a.ordered, b.ordered)
+	case a.order != b.order:
+		return cmp.Compare(a.order, b.order)
+	case a.required != b.required:
+		return compareBool(a.required, b.required)
+	}
+	return strings.Compare(a.key, b.key)
 }
 
 // compareBool puts true before false.
@@ -116,13 +120,8 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		c.path = append(c.path, f.key)
 		add(props, f.param, c.schema(f.schema, f.key, depth+1))
 		c.path = c.path[:len(c.path)-1]
-		if !f.required {
-			continue
-		}
-		required = append(required, c.make.Str(f.param))
-		if f.schema.Get("x-ui-hidden").IsTrue() && !f.schema.Has("default") {
-			c.note(RuleHidden, f.schema.Pos, "field "+strconv.Quote(f.key)+" is required and hidden, but has no default, so the form cannot be submitted",
-				"give it a default, or show it")
+		if f.required {
+			required = append(required, c.make.Str(f.param))
 		}
 	}
 	if len(required) > 0 {

@@ -24,25 +24,22 @@ const (
 	RuleNoSpec = "FORM002"
 	// RuleDeep is a schema too deep or too large to show in full.
 	RuleDeep = "FORM003"
-	// RuleHidden is a required field that is hidden and has no default.
-	RuleHidden = "FORM004"
-	// RuleRequired is a required field that is not there to be filled.
-	RuleRequired = "FORM005"
 	// RuleRenamed is a field whose name is one of the form's own.
-	RuleRenamed = "FORM006"
+	RuleRenamed = "FORM004"
 	// RuleOpen is a spec that takes more fields than it declares.
-	RuleOpen = "FORM007"
+	RuleOpen = "FORM005"
+	// RuleMachinery is a required field that the machinery fills.
+	RuleMachinery = "FORM006"
 )
 
 // Rules are all rules about forms.
 var Rules = []finding.Rule{
 	{ID: RulePattern, Severity: finding.Warning, Title: "pattern cannot be run by a browser", Why: "The form can only describe it; the cluster still checks it."},
-	{ID: RuleNoSpec, Severity: finding.Warning, Title: "nothing to make fields of", Why: "The form has one field for YAML text instead."},
+	{ID: RuleNoSpec, Severity: finding.Info, Title: "nothing to make fields of", Why: "The form has one field for YAML text instead."},
 	{ID: RuleDeep, Severity: finding.Info, Title: "schema too deep or too large", Why: "Its deepest parts are YAML text in the form."},
-	{ID: RuleHidden, Severity: finding.Warning, Title: "required field is hidden and has no default", Why: "The form could never be submitted."},
-	{ID: RuleRequired, Severity: finding.Warning, Title: "required field is not in the form", Why: "Nobody could fill it; the cluster would refuse the resource."},
 	{ID: RuleRenamed, Severity: finding.Info, Title: "field has the name of one of the form's own", Why: "It is called spec_<field> in the form and has its own name in the manifest."},
 	{ID: RuleOpen, Severity: finding.Info, Title: "spec takes undeclared fields", Why: "The form shows the declared ones only."},
+	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is one the machinery fills", Why: "The form does not ask for it, so the cluster refuses what the form makes. Do not require it."},
 }
 
 // Options are what the form depends on besides the definition.
@@ -140,7 +137,7 @@ func (c *compiler) note(rule string, pos tree.Pos, message, hint string) {
 	}
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
 	c.out.Findings = append(c.out.Findings, finding.Finding{
-		Rule: rule, Severity: Rules[i].Severity, Object: c.def.Name, File: c.def.Origin.File, Pos: pos,
+		Rule: rule, Severity: Rules[i].Severity, Object: c.def.Label(), File: c.def.Origin.File, Pos: pos,
 		Path: c.where(), Message: message, Hint: hint,
 	})
 }

@@ -152,7 +152,6 @@ func TestHints(t *testing.T) {
 				  b: {title: B, type: string, default: "", ui:widget: hidden}
 			`,
 			values: `{a: x, b: ""}`,
-			rules:  []string{RuleHidden},
 		},
 	})
 }

@@ -9,7 +9,12 @@ import (
 )
 
 // expression returns the template expression for a parameter.
-func expression(param string) string { return evaluate(reference(param)) }
+func expression(param string) string {
+	if plainName(param) {
+		return "${{ parameters." + param + " }}"
+	}
+	return evaluate(reference(param))
+}
 
 // evaluate makes an expression a value of the manifest.
 func evaluate(expr string) string { return "${{ " + expr + " }}" }

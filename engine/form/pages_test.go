@@ -123,7 +123,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestOpenSpec(t *testing.T) {
-	const page = `{properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, additionalProperties: true, "ui:field": YamlText}}}`
+	const page = `{properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, "ui:field": YamlText}}}`
 	cases := map[string]struct{ reason, schema, page string }{
 		"no schema":         {"no schema: one YAML text area, and a finding", ``, page},
 		"no spec":           {"no spec in the schema", `{type: object, properties: {status: {type: object}}}`, page},

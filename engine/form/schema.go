@@ -24,15 +24,13 @@ var (
 // the property's name, "" for items and map values, which have no title of
 // their own. It never returns nil.
 func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
-	out := c.make.Map(usualFields)
+	// Each keyword becomes one at most; a title may be added.
+	out := c.make.Map(len(s.Fields) + 1)
 	details := c.caption(out, s, key)
 	c.body(out, s, depth)
 	c.ui(out, s, details)
 	return out
 }
-
-// usualFields is how many keywords a property of a form has, as a rule.
-const usualFields = 5
 
 // add appends a field that is known not to be there yet.
 func add(n *tree.Node, key string, value *tree.Node) {

@@ -71,7 +71,6 @@ func TestRequired(t *testing.T) {
 				  size: {title: Size, type: integer}
 			`,
 			values: `{size: 1}`,
-			rules:  []string{RuleRequired},
 		},
 	})
 }

@@ -34,17 +34,20 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 		add(page, "properties", tree.Obj())
 		return page, tree.Obj()
 	}
+	for _, r := range spec.Get("required").List() {
+		if r.IsString() && c.injected(r.Text) {
+			c.note(RuleMachinery, r.Pos, "field "+strconv.Quote(r.Text)+" is required, but the machinery fills it and the form does not ask for it", "do not require it")
+		}
+	}
 	manifest = tree.Obj()
 	inner, prefix, holder := manifest, []string(nil), spec
 	if wrapper := loneWrapper(fields); wrapper != nil {
 		holder = wrapper.schema
-		c.checkRequired(spec, fields)
 		c.path = append(c.path, wrapper.key)
 		fields = c.fields(holder, nil)
 		inner, prefix = tree.Obj(), []string{wrapper.key}
 		add(manifest, wrapper.key, inner)
 	}
-	c.checkRequired(holder, fields)
 	c.rename(fields)
 	c.state(page, spec, holder)
 	c.properties(page, holder, fields, len(prefix))
@@ -78,6 +81,8 @@ func (c *compiler) textSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 		tree.F("title", tree.Str("Spec")),
 		tree.F("description", tree.Str("The spec of the "+c.target.Kind+", as YAML")),
 		tree.F("type", typeNodes["object"]),
+		// A resource without a spec would be refused.
+		tree.F("default", tree.Obj()),
 		tree.F("additionalProperties", tree.Boolean(true)),
 		tree.F("ui:field", tree.Str(FieldYAML)),
 	)
@@ -133,25 +138,6 @@ func loneWrapper(fields []field) *field {
 		return nil
 	}
 	return f
-}
-
-// checkRequired reports required fields that nobody can fill.
-func (c *compiler) checkRequired(s *tree.Node, fields []field) {
-	required := s.Get("required").List()
-	if len(required) == 0 {
-		return
-	}
-	known := make(map[string]bool, len(fields))
-	for i := range fields {
-		known[fields[i].key] = true
-	}
-	for _, r := range required {
-		if r.Kind != tree.String || known[r.Text] {
-			continue
-		}
-		known[r.Text] = true
-		c.note(RuleRequired, r.Pos, "field "+strconv.Quote(r.Text)+" is required but is not in the form", "declare it under properties, or do not require it")
-	}
 }
 
 // rename gives parameters their names in the form.

@@ -59,7 +59,8 @@ func Humanise(key string) string {
 // lookup returns how the word made of two parts is spelt, "" if it is spelt
 // like others.
 func lookup(a, b string) string {
-	var room [24]byte
+	// No word that is spelt otherwise is longer.
+	var room [14]byte
 	if len(a)+len(b) > len(room) {
 		return ""
 	}

@@ -184,7 +184,7 @@ func TestInjected(t *testing.T) {
 				  crossplane: {title: Crossplane, type: string}
 			`,
 			values: `{crossplane: mine, size: 1}`,
-			rules:  []string{RuleRequired},
+			rules:  []string{RuleMachinery},
 		},
 		"modern": {
 			reason: "v2 keeps all of it under spec.crossplane; the old names are free",

@@ -3,8 +3,8 @@
 package openapi
 
 import (
-	"slices"
 	"strings"
+	"sync"
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
@@ -19,6 +19,30 @@ type Info struct {
 
 // Document returns the OpenAPI 3.0.0 document of one version of d as a tree.
 func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
+	return (&converter{}).document(d, v, info)
+}
+
+// writers are converters and their buffers. A document is only needed until
+// it is written, so its memory serves the next one.
+var writers = sync.Pool{New: func() any { return &writer{} }}
+
+type writer struct {
+	converter
+	text []byte
+}
+
+// Text returns the document as YAML.
+func Text(d *xrd.Definition, v *xrd.Version, info Info) string {
+	w := writers.Get().(*writer)
+	w.make.Reserve(room(v.Schema))
+	w.text = tree.AppendYAML(w.text[:0], w.document(d, v, info))
+	text := string(w.text)
+	w.make.Reset()
+	writers.Put(w)
+	return text
+}
+
+func (c *converter) document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 	target := d.Target()
 	name := schemaName(target.Kind)
 	root := "/apis/" + d.Group + "/" + v.Name
@@ -37,7 +61,7 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 	ref := tree.Obj(tree.F("$ref", tree.Str("#/components/schemas/"+name)))
 	post := tree.Obj(
 		tree.F("operationId", tree.Str("create"+name)),
-		tree.F("summary", tree.Str("Create a "+target.Kind)),
+		tree.F("summary", tree.Str("Create "+target.Kind)),
 		tree.F("deprecated", deprecated(v)),
 		tree.F("parameters", parameters),
 		tree.F("requestBody", tree.Obj(
@@ -62,7 +86,7 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 			tree.F("x-api-kind", tree.OptStr(info.Kind)),
 		)),
 		tree.F("paths", tree.Obj(tree.F(path, tree.Obj(tree.F("post", post))))),
-		tree.F("components", tree.Obj(tree.F("schemas", tree.Obj(tree.F(name, object(d, v, target)))))),
+		tree.F("components", tree.Obj(tree.F("schemas", tree.Obj(tree.F(name, c.object(d, v, target)))))),
 	)
 }
 
@@ -79,6 +103,7 @@ var (
 	forbidden     = response("The caller may not create the resource")
 	conflict      = response("A resource of that name exists already")
 	mismatch      = response("The resource does not match its schema")
+	openSpec      = tree.Obj(tree.F("type", objectType), tree.F("additionalProperties", yes))
 	inNamespace   = metadata(true)
 	inCluster     = metadata(false)
 )
@@ -114,7 +139,7 @@ func schemaName(kind string) string {
 
 // object is the schema of the whole resource: what every object has, then
 // what the definition says about spec and status.
-func object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
+func (c *converter) object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
 	meta := inCluster
 	if target.Namespaced {
 		meta = inNamespace
@@ -124,15 +149,15 @@ func object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
 		tree.F("kind", tree.Obj(tree.F("type", stringType), tree.F("enum", tree.Strs([]string{target.Kind})))),
 		tree.F("metadata", meta),
 	)
-	required := []string{"apiVersion", "kind", "metadata"}
 	for _, key := range []string{"spec", "status"} {
-		s := v.Schema.Get("properties", key)
-		if s.IsMap() {
-			props.Set(key, Schema(s))
+		if s := v.Schema.Get("properties", key); s.IsMap() {
+			props.Set(key, c.schema(s))
 		}
-		if key == "spec" && slices.Contains(v.Schema.Get("required").Strings(), key) {
-			required = append(required, key)
-		}
+	}
+	// The machinery requires a spec, whatever the definition says.
+	required := []string{"apiVersion", "kind", "metadata", "spec"}
+	if !props.Has("spec") {
+		props.Set("spec", openSpec)
 	}
 	return tree.Obj(
 		tree.F("type", objectType),

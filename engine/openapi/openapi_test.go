@@ -74,7 +74,7 @@ paths:
   /apis/example.org/v1beta1/widgets:
     post:
       operationId: createWidget
-      summary: Create a Widget
+      summary: Create Widget
       deprecated: true
       requestBody:
         required: true

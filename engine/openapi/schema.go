@@ -73,6 +73,9 @@ var rank = func() map[string]int {
 	return m
 }()
 
+// The places of the keywords that settleType looks at.
+var typeAt, itemsAt, anyOfAt = rank["type"], rank["items"], rank["anyOf"]
+
 // Schema returns a definition's schema as OpenAPI 3.0 has it: complete, in a
 // fixed order, without what is not a keyword or has no meaning as one.
 func Schema(s *tree.Node) *tree.Node {
@@ -81,6 +84,9 @@ func Schema(s *tree.Node) *tree.Node {
 
 // room returns how many nodes and fields the converted schema has, at most.
 func room(s *tree.Node) (nodes, fields int) {
+	if s == nil {
+		return 0, 0
+	}
 	nodes, fields = 1, len(s.Fields)+1
 	for i := range s.Fields {
 		v := s.Fields[i].Value
@@ -136,7 +142,7 @@ func (c *converter) schema(s *tree.Node) *tree.Node {
 // settleType makes the type one that OpenAPI knows, and says for an array
 // what it holds, which OpenAPI demands.
 func settleType(s *tree.Node, slots *[len(keywords)]*tree.Node) {
-	typ, items, anyOf := &slots[rank["type"]], &slots[rank["items"]], &slots[rank["anyOf"]]
+	typ, items, anyOf := &slots[typeAt], &slots[itemsAt], &slots[anyOfAt]
 	if s.Get("x-kubernetes-int-or-string").IsTrue() {
 		*typ = nil
 		if *anyOf == nil {

@@ -83,15 +83,20 @@ func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input)
 	for _, c := range compositions {
 		group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
 		k := kind{group, c.TypeKind}
-		owners := byKind[k]
-		if !r.Filter.AdmitObject(&c.Object) {
-			owners = nil
-		}
-		for _, in := range owners {
+		admitted := r.Filter.AdmitObject(&c.Object)
+		for _, in := range byKind[k] {
 			in.Compositions = append(in.Compositions, c)
+			if !admitted {
+				// The form must not depend on what is filtered here.
+				if in.Untracked == nil {
+					in.Untracked = map[string]bool{}
+				}
+				in.Untracked[c.Name] = true
+				continue
+			}
 			r.report.Compositions++
 		}
-		if len(owners) > 0 {
+		if admitted && len(byKind[k]) > 0 {
 			continue
 		}
 		if defined[k] != nil {
@@ -112,7 +117,8 @@ func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input)
 		}
 		made := false
 		for _, in := range owners {
-			if c := xrd.NewComposite(o, in.Definition); c != nil {
+			// Of two definitions of one kind, the first has it.
+			if c := xrd.NewComposite(o, in.Definition); c != nil && !made {
 				in.Composites = append(in.Composites, c)
 				r.report.Composites++
 				made = true

@@ -25,6 +25,12 @@ import (
 // RuleInternal is a definition that made the engine fail.
 const RuleInternal = "ENG000"
 
+// Rules are all rules about runs.
+var Rules = []finding.Rule{{
+	ID: RuleInternal, Severity: finding.Error, Title: "definition cannot be transformed",
+	Why: "The engine, or a hook, failed on it. The other definitions are not affected.",
+}}
+
 // Options are the parts of a run.
 type Options struct {
 	// Source is read once.
@@ -55,6 +61,8 @@ type Options struct {
 
 // Report is what a run did.
 type Report struct {
+	// Documents counts the documents that were read.
+	Documents int
 	// Definitions are the names of those that were chosen, Refused those that
 	// were not.
 	Definitions []string
@@ -113,6 +121,7 @@ func (r *run) all(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	r.report.Documents = set.Documents
 	r.report.Findings = append(r.report.Findings, set.Findings...)
 	r.Log.Debug("read", "documents", set.Documents, "definitions", len(set.Definitions),
 		"compositions", len(set.Compositions), "others", len(set.Others))
@@ -180,7 +189,15 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 	}
 	if r.Surroundings && len(results) > 0 {
 		around := r.Engine.Surroundings(r.report.Entities, results[0].origin.SourceLocation(), r.Words.For(systems))
-		r.report.Entities = append(r.report.Entities, around...)
+		for _, e := range around {
+			fs := entity.Check(e)
+			if r.SkipValidation || finding.Count(fs, finding.Error) == 0 {
+				r.report.Entities = append(r.report.Entities, e)
+			}
+			if !r.SkipValidation {
+				r.report.Findings = append(r.report.Findings, fs...)
+			}
+		}
 	}
 	return nil
 }

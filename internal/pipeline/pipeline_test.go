@@ -275,15 +275,28 @@ func TestRun(t *testing.T) {
 				Told:     []string{`ENT021 error template:default/same: entity template:default/same of definition "bs.example.org" is left out: definition "as.example.org" has one of that name`},
 			},
 		},
+		"Twice": {
+			reason: "what is given twice with the same content is one",
+			docs: []string{
+				definition("as.example.org"), composition("one", "Xas"), composite("mine", "as"),
+				definition("as.example.org"), composition("one", "Xas"), composite("mine", "as"),
+			},
+			want: want{
+				Entities: []string{
+					"template:default/as", "api:default/as-api", "resource:default/as-xrd", "resource:default/mine-*", "resource:default/one-composition",
+				},
+				Compositions: 1, Composites: 1,
+			},
+		},
 		"SameComposition": {
-			reason: "two Compositions of one name cannot both have their Resource",
+			reason: "two Compositions of one name cannot both have their Resource: one is used, and both are named",
 			docs:   []string{definition("as.example.org"), definition("bs.example.org"), composition("one", "Xas"), composition("one", "Xbs")},
 			want: want{
 				Entities: []string{
 					"template:default/as", "template:default/bs", "api:default/as-api", "api:default/bs-api", "resource:default/as-xrd", "resource:default/bs-xrd", "resource:default/one-composition",
 				},
-				Told:         []string{`ENT021 error resource:default/one-composition: entity resource:default/one-composition of definition "bs.example.org" is left out: definition "as.example.org" has one of that name`},
-				Compositions: 2,
+				Told:         []string{`XRD003 warning one: Composition "one" is given twice with different content; the one at in.yaml:46 is used, the one at in.yaml:55 is not`},
+				Compositions: 1,
 			},
 		},
 	}

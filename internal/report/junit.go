@@ -44,9 +44,8 @@ type (
 	}
 )
 
-// writeJUnit writes a test case for each finding. Errors and warnings are
-// failures of that type, because continuous integration shows nothing else of
-// a report; remarks pass and speak through their output. Objects without
+// writeJUnit writes a test case for each finding. What fails the run is a
+// failure; the rest passes and speaks through its output. Objects without
 // findings are test cases that pass.
 func writeJUnit(w io.Writer, fs []finding.Finding, opts Options) error {
 	var cases []testcase
@@ -54,7 +53,7 @@ func writeJUnit(w io.Writer, fs []finding.Finding, opts Options) error {
 	dirty := map[string]bool{}
 	for _, f := range fs {
 		dirty[f.Object] = true
-		c := newCase(f, opts.Tool)
+		c := newCase(f, opts)
 		if c.Failure != nil {
 			failures++
 		}
@@ -87,9 +86,9 @@ func writeJUnit(w io.Writer, fs []finding.Finding, opts Options) error {
 	return err
 }
 
-func newCase(f finding.Finding, tool string) testcase {
+func newCase(f finding.Finding, opts Options) testcase {
 	c := testcase{
-		Class: term.Safe(cmp.Or(f.File, f.Object, tool)),
+		Class: term.Safe(cmp.Or(f.File, f.Object, opts.Tool)),
 		Name:  term.Safe(caseName(f)),
 		File:  term.Safe(f.File),
 		Line:  int(f.Pos.Line),
@@ -99,7 +98,7 @@ func newCase(f finding.Finding, tool string) testcase {
 		text += ": "
 	}
 	text += f.Severity.String() + ": " + term.SafeLines(explained(f))
-	if f.Severity == finding.Info {
+	if f.Severity == finding.Info || f.Severity == finding.Warning && !opts.Strict {
 		c.Out = text
 		return c
 	}

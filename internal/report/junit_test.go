@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/xml"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,9 +30,13 @@ func TestJUnit(t *testing.T) {
   </testsuite>
 </testsuites>
 `
-	got := write(t, JUnit, examples, Options{Objects: []string{"c.x", "a.x", "b.x", "c.x"}})
+	got := write(t, JUnit, examples, Options{Strict: true, Objects: []string{"c.x", "a.x", "b.x", "c.x"}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	relaxed := write(t, JUnit, examples, Options{})
+	if strings.Contains(relaxed, `type="warning"`) || !strings.Contains(relaxed, `type="error"`) {
+		t.Errorf("without Strict, a warning fails nothing:\n%s", relaxed)
 	}
 }
 

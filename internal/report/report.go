@@ -44,6 +44,9 @@ type Options struct {
 	Objects []string
 	// Min leaves out findings that are less bad.
 	Min finding.Severity
+	// Strict says that warnings fail the run, so that a report of tests counts
+	// them as failures.
+	Strict bool
 	// Color colours text for a terminal.
 	Color bool
 }

@@ -65,24 +65,19 @@ spec:
 	for group := 0; leaf < Leaves; group++ {
 		fmt.Fprintf(&b, `              group%c:
                 type: object
-                description: Settings of part %c.
                 required: [name0]
                 properties:
-`, 'A'+group, 'A'+group)
+`, 'A'+group)
 		for n := 0; n < 10 && leaf < Leaves; n++ {
 			leaf++
 			switch n % 4 {
 			case 0:
 				fmt.Fprintf(&b, `                  name%d:
                     type: string
-                    description: Name of the thing.
-                    maxLength: 63
+                    description: Name of it.
 `, n)
 			case 1:
-				fmt.Fprintf(&b, `                  count%d:
-                    type: integer
-                    minimum: 0
-                    default: 1
+				fmt.Fprintf(&b, `                  count%d: {type: integer, minimum: 0, default: 1}
 `, n)
 			case 2:
 				fmt.Fprintf(&b, `                  enabled%d: {type: boolean, default: false}

@@ -171,7 +171,7 @@ func (o *options) parse() (err error) {
 		if r.value == "" {
 			continue
 		}
-		if _, err := entity.ParseRef(r.value, r.kind, entity.DefaultNamespace); err != nil {
+		if _, err := entity.ParseExisting(r.value, r.kind, entity.DefaultNamespace); err != nil {
 			return usage(err, r.flag+" takes name, namespace/name or kind:namespace/name")
 		}
 	}

@@ -58,7 +58,7 @@ func outlineFields(rows [][]string, object *tree.Node, indent string, style term
 		if required[f.Key] {
 			name += style.Red("*")
 		}
-		rows = append(rows, []string{name, takes(f.Value), proposes(f.Value), style.Dim(oneLine(f.Value.Get("description").Str()))})
+		rows = append(rows, []string{name, cut(takes(f.Value), 48), proposes(f.Value), style.Dim(cut(oneLine(f.Value.Get("description").Str()), 72))})
 		rows = outlineInner(rows, f.Value, indent+"  ", style)
 	}
 	return rows
@@ -138,11 +138,17 @@ func proposes(f *tree.Node) string {
 // short shows a value in little space.
 func short(n *tree.Node) string {
 	if n.IsString() && n.Text != "" {
-		return n.Text
+		return cut(n.Text, 32)
 	}
-	text := string(tree.AppendJSON(nil, n, ""))
-	if len(text) > 40 {
-		text = text[:39] + "…"
+	return cut(string(tree.AppendJSON(nil, n, "")), 32)
+}
+
+// cut shortens text to a number of characters. A form is shown to be looked
+// over; the entity above it has everything.
+func cut(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
 	}
-	return text
+	return string(runes[:most-1]) + "…"
 }

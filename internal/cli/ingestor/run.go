@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"syscall"
 
 	"example.dev/ingestor/engine"
@@ -146,7 +147,7 @@ func (s *session) findings() error {
 	}
 	return report.Write(w, s.outputFormat, s.report.Findings, report.Options{
 		Tool: Name, Version: app.BuildVersion(), Rules: Rules(), Objects: s.report.Definitions,
-		Min: s.least(), Color: style.Color,
+		Min: s.least(), Color: style.Color, Strict: s.strict,
 	})
 }
 
@@ -200,10 +201,14 @@ func (s *session) whyNothing() string {
 	case len(r.Refused) > 0:
 		first := r.Refused[0]
 		return fmt.Sprintf("%s found, none selected: %s because %s", count(len(r.Refused), "definition", "definitions"), first.Name, first.Why)
-	case len(r.Passed) > 0:
-		return "the input holds no " + xrd.KindDefinition
+	case r.Documents > 0:
+		return fmt.Sprintf("%s read, no %s among them", count(r.Documents, "document", "documents"), xrd.KindDefinition)
+	case slices.Equal(s.paths, []string{file.Stdin}):
+		return "standard input is empty"
+	case s.recursive:
+		return "the input holds no documents"
 	}
-	return "the input holds no documents; use --recursive to look below a directory"
+	return "the input holds no documents; use --recursive to look below directories"
 }
 
 // sayf writes a line to standard error.
@@ -222,7 +227,9 @@ func count(n int, one, many string) string {
 // Rules are all rules a run can report, in the order of their ids.
 func Rules() []finding.Rule {
 	var all []finding.Rule
+	all = append(all, xrd.Rules...)
 	all = append(all, lint.Rules...)
+	all = append(all, pipeline.Rules...)
 	all = append(all, engine.Rules...)
 	all = append(all, form.Rules...)
 	all = append(all, entity.Rules...)

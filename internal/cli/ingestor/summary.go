@@ -7,12 +7,14 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 )
 
 // summary says in a few lines what was done and what was not.
 func (s *session) summary() {
-	if s.quiet {
+	// A report for machines stands alone, wherever it goes.
+	if s.quiet || s.outputFormat != report.Text {
 		return
 	}
 	r := s.report
@@ -21,10 +23,10 @@ func (s *session) summary() {
 		s.sayf("%s checked: %s, %s", count(len(r.Definitions), "definition", "definitions"),
 			s.mark(count(errs, "error", "errors"), errs > 0, s.note.Red), s.mark(count(warns, "warning", "warnings"), warns > 0, s.note.Yellow))
 	} else if len(r.Definitions) > 0 {
-		s.sayf("%s from %s%s%s", count(len(r.Entities), "entity", "entities"), count(len(r.Definitions), "definition", "definitions"), s.kinds1(), s.where())
+		s.sayf("%s from %s%s%s", count(len(r.Entities), "entity", "entities"), count(len(r.Definitions), "definition", "definitions"), s.byKind(), s.where())
 	}
 	if infos := finding.Count(r.Findings, finding.Info); infos > 0 && s.least() > finding.Info && !s.validate {
-		s.sayf("%s not shown; --verbose shows them", count(infos, "remark", "remarks"))
+		s.sayf("not shown: %s (see --verbose)", count(infos, "remark", "remarks"))
 	}
 	if n := len(r.Refused); n > 0 && len(r.Definitions) > 0 {
 		s.sayf("%s not selected", count(n, "definition", "definitions"))
@@ -44,8 +46,8 @@ func (s *session) mark(text string, bad bool, style func(string) string) string 
 	return style(text)
 }
 
-// kinds1 says how many entities of each kind there are.
-func (s *session) kinds1() string {
+// byKind says how many entities of each kind there are.
+func (s *session) byKind() string {
 	var parts []string
 	for i := 0; i < len(s.report.Entities); {
 		kind, n := s.report.Entities[i].Kind, 0
