@@ -68,7 +68,7 @@ func (l *linter) root(f *tree.Field, first bool) {
 		}
 	}
 	l.pop()
-	l.formSummary(f.Pos)
+	l.formSummary()
 }
 
 // topLevel checks one property of the whole object.
@@ -188,7 +188,7 @@ func (l *linter) properties(n, props *tree.Node, p place) {
 				continue
 			}
 		} else if p.inSpec {
-			l.formField(f, inner.level)
+			l.formField(f)
 		}
 		if f.Value.Get("x-ui-hidden").IsTrue() && !f.Value.Has("default") {
 			if required.n == nil {
@@ -205,7 +205,7 @@ func (l *linter) properties(n, props *tree.Node, p place) {
 }
 
 // formField counts a property of the form.
-func (l *linter) formField(f *tree.Field, level int) {
+func (l *linter) formField(f *tree.Field) {
 	l.form.properties++
 	if missing(f.Value.Get("description")) {
 		if l.form.undescribed++; l.form.undescribed == 1 {
@@ -216,7 +216,7 @@ func (l *linter) formField(f *tree.Field, level int) {
 
 // formSummary reports what was counted over a whole version, as one finding
 // each: said of every property it would drown the rest.
-func (l *linter) formSummary(pos tree.Pos) {
+func (l *linter) formSummary() {
 	c := &l.form
 	if c.undescribed > 0 {
 		l.report(RuleUndescribed, "", c.firstPos, "say what each value is for; the form shows it as help",
