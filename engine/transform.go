@@ -89,6 +89,7 @@ type transformation struct {
 	namespace string
 	owner     string
 	system    string
+	allTags   []string
 	out       Result
 }
 
@@ -249,8 +250,15 @@ func (t *transformation) labels() map[string]string {
 	return m
 }
 
-// tags returns the tags of every entity, with more added.
+// tags returns the tags of every entity, with more added. Each call returns a
+// list of its own, which a hook may change.
 func (t *transformation) tags(more ...string) []string {
+	if len(more) == 0 {
+		if t.allTags == nil {
+			t.allTags = entity.Tags([]string{words.TagComposer, words.TagSource}, t.givenTags())
+		}
+		return slices.Clone(t.allTags)
+	}
 	return entity.Tags([]string{words.TagComposer, words.TagSource}, append(t.givenTags(), more...))
 }
 

@@ -77,10 +77,21 @@ func appendJSON(dst []byte, n *Node, indent string, depth int, sorted bool) []by
 // keyOrder returns the places of fields in key order, in dst as far as it
 // reaches: sorting numbers moves less than sorting fields, and copies none.
 func keyOrder(dst []uint32, fields []Field) []uint32 {
+	const few = 16
+	if len(fields) > few {
+		for i := range fields {
+			dst = append(dst, uint32(i))
+		}
+		slices.SortFunc(dst, func(a, b uint32) int { return strings.Compare(fields[a].Key, fields[b].Key) })
+		return dst
+	}
+	// Nearly all maps are small: each key goes straight to its place.
 	for i := range fields {
 		dst = append(dst, uint32(i))
+		for j := i; j > 0 && fields[dst[j]].Key < fields[dst[j-1]].Key; j-- {
+			dst[j], dst[j-1] = dst[j-1], dst[j]
+		}
 	}
-	slices.SortFunc(dst, func(a, b uint32) int { return strings.Compare(fields[a].Key, fields[b].Key) })
 	return dst
 }
 

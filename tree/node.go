@@ -72,13 +72,29 @@ func F(key string, value *Node) Field { return Field{Key: key, Value: value} }
 
 // Obj makes a map of the fields whose value is not nil.
 func Obj(fields ...Field) *Node {
-	n := &Node{Kind: Map, Fields: make([]Field, 0, len(fields))}
-	for _, f := range fields {
-		if f.Value != nil {
-			n.Fields = append(n.Fields, f)
+	n := roomFor(len(fields))
+	for i := range fields {
+		if fields[i].Value != nil {
+			n.Fields = append(n.Fields, fields[i])
 		}
 	}
 	return n
+}
+
+// roomFor returns an empty map with room for n fields, in one piece of memory
+// if there are few.
+func roomFor(n int) *Node {
+	const few = 4
+	if n > few {
+		return &Node{Kind: Map, Fields: make([]Field, 0, n)}
+	}
+	var whole struct {
+		node   Node
+		fields [few]Field
+	}
+	p := &whole
+	p.node = Node{Kind: Map, Fields: p.fields[:0:few]}
+	return &p.node
 }
 
 // Arr makes a list.
@@ -101,8 +117,10 @@ func Strs(ss []string) *Node {
 		return nil
 	}
 	n := &Node{Kind: List, Items: make([]*Node, len(ss))}
+	nodes := make([]Node, len(ss))
 	for i, s := range ss {
-		n.Items[i] = Str(s)
+		nodes[i] = Node{Kind: String, Text: s}
+		n.Items[i] = &nodes[i]
 	}
 	return n
 }

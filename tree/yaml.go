@@ -153,7 +153,7 @@ func literalSafe(s string) bool {
 
 // plainByte marks the ASCII bytes that may stand anywhere in a plain scalar.
 // Colon, hash and white space depend on their neighbours; see plainSafe.
-var plainByte = func() (t [128]bool) {
+var plainByte = func() (t [256]bool) {
 	for c := byte('!'); c <= '~'; c++ {
 		t[c] = true
 	}
@@ -172,9 +172,11 @@ func plainSafe(s string) bool {
 	}
 	for i := 0; i < len(s); {
 		c := s[i]
-		switch {
-		case c < utf8.RuneSelf && plainByte[c]:
+		if plainByte[c] {
 			i++
+			continue
+		}
+		switch {
 		case c == ' ':
 			if s[i+1] == '#' {
 				return false

@@ -161,6 +161,31 @@ func (v Vocabulary) Out(p Place, s string) string {
 	if v == Portal {
 		return s
 	}
+	if p == Key {
+		// The keys that are written over and over are translated once.
+		if up, ok := upstreamKeys[s]; ok {
+			return up
+		}
+	}
+	return translate(p, s)
+}
+
+// upstreamKeys are the keys of entities in upstream words.
+var upstreamKeys = func() map[string]string {
+	m := map[string]string{}
+	for _, k := range []string{
+		AnnotationXRDName, AnnotationXRDVersion, AnnotationCompositionRef, AnnotationSourceLocation, AnnotationManagedBy,
+		AnnotationManagedByOrigin, AnnotationDiscoveredAt, AnnotationDiscoveredFrom, AnnotationTemplateOrigin,
+		AnnotationTemplateVersion, AnnotationXRName, AnnotationXRAPIVersion, AnnotationXRKind, AnnotationClusterID,
+		AnnotationClusterNamespace, AnnotationAPIKind, AnnotationOwner, LabelVersion, LabelTemplateType,
+	} {
+		m[k] = translate(Key, k)
+	}
+	return m
+}()
+
+// translate looks an identifier of the contract up in the table.
+func translate(p Place, s string) string {
 	for i := range table {
 		r := &table[i]
 		if r.place != p {

@@ -34,8 +34,8 @@ type place struct {
 	given *given
 	// inSpec says that it is part of the form.
 	inSpec bool
-	// level counts nested properties, nest nested schemas.
-	level, nest int
+	// nest counts nested schemas.
+	nest int
 }
 
 // schema checks the schema n, which was written at pos, and all inside it.

@@ -165,7 +165,6 @@ func (l *linter) child(f *tree.Field, p place, outer *tree.Node) {
 // properties checks the properties of n.
 func (l *linter) properties(n, props *tree.Node, p place) {
 	inner := p
-	inner.level++
 	inner.given = nil
 	outer := l.keysOf(p.outer.Get("properties"))
 	var required keys
