@@ -18,8 +18,8 @@ func bothSpellings(key string) [2]string {
 // about what was found.
 var volatile = bothSpellings(words.AnnotationDiscoveredAt)
 
-// Hash returns the hex SHA-256 of the entity's canonical JSON without the
-// annotation that says when it was found. Equal hashes mean that there is
+// Hash returns the hex SHA-256 of the entity, whatever the order of its keys,
+// without the annotation that says when it was found. Equal hashes mean that there is
 // nothing to write.
 func Hash(e *Entity) string {
 	annotations := tree.StrMap(e.Metadata.Annotations)
@@ -30,17 +30,17 @@ func Hash(e *Entity) string {
 	return hashNode(e.node(annotations))
 }
 
-// ShortHash returns the first eight hex digits of the SHA-256 of n's canonical
-// JSON.
+// ShortHash returns the first eight hex digits of the SHA-256 of n, whatever
+// the order of its keys.
 func ShortHash(n *tree.Node) string { return hashNode(n)[:hashLen] }
 
-// scratch holds buffers for canonical JSON, which is needed only until it is
+// scratch holds buffers for fingerprints, which are needed only until they are
 // hashed.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 func hashNode(n *tree.Node) string {
 	buf := scratch.Get().(*[]byte)
-	*buf = tree.AppendCanonical((*buf)[:0], n)
+	*buf = tree.AppendFingerprint((*buf)[:0], n)
 	sum := sha256.Sum256(*buf)
 	scratch.Put(buf)
 	return hex.EncodeToString(sum[:])

@@ -1,0 +1,45 @@
+package tree
+
+import "encoding/binary"
+
+// AppendFingerprint appends n in a form for hashing: equal values give equal
+// bytes whatever the order of their keys, different values different bytes. It
+// says the same as AppendCanonical in a fraction of the time, because nothing
+// needs to be escaped where every length is written down.
+func AppendFingerprint(dst []byte, n *Node) []byte {
+	if n == nil {
+		return append(dst, byte(Null))
+	}
+	dst = append(dst, byte(n.Kind))
+	switch n.Kind {
+	case Null:
+	case Map:
+		dst = binary.AppendUvarint(dst, uint64(len(n.Fields)))
+		var few [16]uint32
+		var order []uint32
+		if !keysSorted(n.Fields) {
+			order = keyOrder(few[:0], n.Fields)
+		}
+		for i := range n.Fields {
+			f := &n.Fields[i]
+			if order != nil {
+				f = &n.Fields[order[i]]
+			}
+			dst = appendSized(dst, f.Key)
+			dst = AppendFingerprint(dst, f.Value)
+		}
+	case List:
+		dst = binary.AppendUvarint(dst, uint64(len(n.Items)))
+		for _, it := range n.Items {
+			dst = AppendFingerprint(dst, it)
+		}
+	default:
+		dst = appendSized(dst, n.Text)
+	}
+	return dst
+}
+
+func appendSized(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
