@@ -91,7 +91,7 @@ func TestWriteStrings(t *testing.T) {
 func TestWriteOtherReaders(t *testing.T) {
 	for _, s := range []string{
 		"y", "N", "yes", "No", "on", "OFF", "1:30", "190:20:30.15", "12:30:45", "1,000", "0o17", "0O17", "0b11", "1_000", ".5", "+1", "1e3", "12e03", "2024-01-01", "2001-12-14 21:59:43.10 -5",
-		"=", "<<", "~", ".inf", "NaN", "0x", "@x", "`x", "%a", "123abc", "1.2.3", "-", "? x", "a: b", "a #b", "#a", "\u0085", "a\u2028",
+		"=", "<<", "~", ".inf", "NaN", "0x", "@x", "`x", "%a", "123abc", "1.2..3", "1.2.", "-", "? x", "a: b", "a #b", "#a", "\u0085", "a\u2028",
 	} {
 		got := string(tree.AppendYAML(nil, tree.Str(s)))
 		if !strings.HasPrefix(got, `"`) {

@@ -207,6 +207,9 @@ func plainSafe(s string) bool {
 // unless a letter no number has makes it plainly a word.
 func looksTyped(s string) bool {
 	c := s[0]
+	if c >= '0' && c <= '9' && isRelease(s) {
+		return false
+	}
 	if c >= '0' && c <= '9' {
 		return !strings.ContainsAny(s, "ghijklmnpqrsuvwyzGHIJKLMNPQRSUVWYZ/ ") || strings.ContainsAny(s, ":") || isTimeLike(s)
 	}
@@ -223,4 +226,10 @@ func looksTyped(s string) bool {
 // isTimeLike reports whether s begins like a date: four digits and a dash.
 func isTimeLike(s string) bool {
 	return len(s) > 4 && s[4] == '-' && strings.Trim(s[:4], "0123456789") == ""
+}
+
+// isRelease reports whether s is digits with two dots or more between them,
+// such as 3.0.0, which no reader takes for a number.
+func isRelease(s string) bool {
+	return strings.Count(s, ".") > 1 && strings.Trim(s, "0123456789.") == "" && !strings.Contains(s, "..") && s[len(s)-1] != '.'
 }

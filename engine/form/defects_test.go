@@ -84,11 +84,28 @@ func TestDefects(t *testing.T) {
 				  backup:
 				    title: Backup
 				    type: object
-				    required: [enabled, keep]
-				    properties: {enabled: {title: Enabled, type: boolean, default: false}, keep: {title: Keep, type: integer}}
+				    required: [keep]
+				    properties: {enabled: {title: Enabled, description: "Default: false", type: boolean}, keep: {title: Keep, type: integer}}
 				  size: {title: Size, type: integer}
 			`,
 			values: `{size: 1}`,
+		},
+		"a required object in an optional one": {
+			reason: "a browser makes required objects by itself; here only once somebody fills in what is beside it",
+			spec:   `{type: object, properties: {bucket: {type: object, required: [keys], properties: {keys: {type: object, required: [id], properties: {id: {type: string}}}, region: {type: string}}}, size: {type: integer}}}`,
+			page: `
+				properties:
+				  bucket:
+				    title: Bucket
+				    type: object
+				    properties:
+				      keys: {title: Keys, type: object, required: [id], properties: {id: {title: ID, type: string}}}
+				      region: {title: Region, type: string}
+				    dependencies: {region: [keys]}
+				  size: {title: Size, type: integer}
+			`,
+			values:  `{bucket: {keys: {id: x}, region: r}}`,
+			refused: []string{`{bucket: {region: r}}`, `{bucket: {keys: {}}}`},
 		},
 		"fields swallowed": {
 			reason: "fields named owner, clusters, repoUrl",

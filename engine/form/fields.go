@@ -115,12 +115,27 @@ func compareBool(a, b bool) int {
 func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 	props := c.make.Map(len(fields))
 	var required []*tree.Node
+	var conditional []string
 	for i := range fields {
 		f := &fields[i]
 		c.path = append(c.path, f.key)
+		quiet := !f.required && fillsItself(f.schema)
+		if quiet {
+			c.untouched++
+		}
 		add(props, f.param, c.schema(f.schema, f.key, depth+1))
+		if quiet {
+			c.untouched--
+		}
 		c.path = c.path[:len(c.path)-1]
-		if f.required {
+		switch {
+		case !f.required:
+		case c.untouched > 0 && f.schema.Has("default"):
+			// What the cluster fills in need not be asked where it is not
+			// proposed.
+		case c.untouched > 0 && typeOf(f.schema) == "object":
+			conditional = append(conditional, f.param)
+		default:
 			required = append(required, c.make.Str(f.param))
 		}
 	}
@@ -128,5 +143,28 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		add(out, "required", tree.Arr(required...))
 	}
 	add(out, "properties", props)
+	if conditions := onceTouched(fields, conditional); conditions != nil {
+		add(out, "dependencies", conditions)
+	}
 	c.junctors(out, s, fields)
+}
+
+// onceTouched requires fields as soon as any other field is there. A browser
+// makes a required object by itself, and with it the optional one around it;
+// one that is required on a condition it leaves alone.
+func onceTouched(fields []field, conditional []string) *tree.Node {
+	if len(conditional) == 0 {
+		return nil
+	}
+	out := tree.Obj()
+	for _, f := range fields {
+		others := slices.DeleteFunc(slices.Clone(conditional), func(p string) bool { return p == f.param })
+		if len(others) > 0 {
+			add(out, f.param, tree.Strs(others))
+		}
+	}
+	if len(out.Fields) == 0 {
+		return nil
+	}
+	return out
 }

@@ -106,8 +106,11 @@ type compiler struct {
 	maxDepth int
 	path     []string
 	make     tree.Maker
-	deep     []string
-	out      *Form
+	// untouched counts the objects around that must stay away until somebody
+	// fills them in.
+	untouched int
+	deep      []string
+	out       *Form
 }
 
 // Compile compiles the form for one version of a definition.
@@ -147,11 +150,14 @@ func (c *compiler) where() string {
 	return strings.ReplaceAll(strings.Join(append([]string{c.version.Name + ": spec"}, c.path...), "."), ".[]", "[]")
 }
 
+// LabelPattern is the pattern of names and namespaces: a DNS label.
+const LabelPattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+
 // Values that all forms share.
 var (
 	yes          = tree.Boolean(true)
 	labelLength  = tree.Number(63)
-	labelPattern = tree.Str("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+	labelPattern = tree.Str(LabelPattern)
 	ownerPicker  = tree.Str("OwnerPicker")
 	ownerOptions = tree.Obj(tree.F("catalogFilter", tree.Obj(tree.F("kind", tree.Strs([]string{"Group", "User"})))))
 )

@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 				    required: [type]
 				    properties:
 				      type: {title: Type, type: string}
-				      default: {title: Default, type: integer, default: 0}
+				      default: {title: Default, description: "Default: 0", type: integer}
 				      name: {title: Name, type: string}
 				      owner: {title: Owner, type: string}
 				  b:

@@ -165,13 +165,73 @@ func distinct(values []*tree.Node) *tree.Node {
 }
 
 // fallback writes the default. A null stands for no default unless null is a
-// value of the field.
+// value of the field. Inside an object that must not fill itself in (see
+// fillsItself), the default is only described; the cluster applies it.
 func (c *compiler) fallback(out, s *tree.Node) {
 	d := s.Get("default")
 	if d == nil || d.Kind == tree.Null && !s.Get("nullable").IsTrue() {
 		return
 	}
+	if c.untouched > 0 {
+		describe(out, "Default: "+string(tree.AppendJSON(nil, d.Sorted(), "")))
+		return
+	}
 	add(out, "default", d.Sorted())
+}
+
+// fillsItself reports whether a browser would make an optional object that
+// nobody touched and then refuse to send it: it has a default in it, or an
+// object that is required, so that the browser makes it; and it requires a
+// field that has no default.
+func fillsItself(s *tree.Node) bool {
+	if s.Get("required").Len() == 0 || s.Get("required").Len() > maxProperties || s.Get("properties").Len() > maxProperties {
+		// It asks nothing, or is too large to be a form.
+		return false
+	}
+	return !s.Has("default") && asks(s) && (hasDefault(s) || requiresObject(s))
+}
+
+func requiresObject(s *tree.Node) bool {
+	props := s.Get("properties")
+	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool {
+		return typeOf(props.Get(r.Str())) == "object"
+	})
+}
+
+// hasDefault reports whether a default stands in s, apart from list items and
+// map values, which browsers do not make by themselves.
+func hasDefault(s *tree.Node) bool {
+	props := s.Get("properties")
+	if !props.IsMap() {
+		return false
+	}
+	return slices.ContainsFunc(props.Fields, func(f tree.Field) bool {
+		return f.Value.Has("default") || hasDefault(f.Value)
+	})
+}
+
+// asks reports whether s requires an answer that it has no default for.
+func asks(s *tree.Node) bool {
+	props := s.Get("properties")
+	if props.Len() > maxProperties {
+		return false
+	}
+	for _, r := range s.Get("required").List() {
+		p := props.Get(r.Str())
+		if p == nil || p.Has("default") {
+			continue
+		}
+		switch typeOf(p) {
+		case "array":
+		case "object":
+			if asks(p) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // text writes what belongs to strings.
@@ -277,8 +337,18 @@ func (c *compiler) array(out, s *tree.Node, depth int) {
 		add(out, "uniqueItems", tree.Boolean(true))
 	}
 	c.path = append(c.path, "[]")
-	add(out, "items", c.schema(items, "", depth+1))
+	add(out, "items", c.entry(items, depth))
 	c.path = c.path[:len(c.path)-1]
+}
+
+// entry compiles the schema of list items or map values. A person adds those,
+// so that defaults stand in them wherever the list or map is.
+func (c *compiler) entry(s *tree.Node, depth int) *tree.Node {
+	outer := c.untouched
+	c.untouched = 0
+	out := c.schema(s, "", depth+1)
+	c.untouched = outer
+	return out
 }
 
 func complexType(s *tree.Node) bool {
@@ -307,7 +377,7 @@ func (c *compiler) object(out, s *tree.Node, depth int) {
 	c.fallback(out, s)
 	copyCounts(out, s, "minProperties", "maxProperties")
 	c.path = append(c.path, "*")
-	add(out, "additionalProperties", c.schema(values, "", depth+1))
+	add(out, "additionalProperties", c.entry(values, depth))
 	c.path = c.path[:len(c.path)-1]
 	c.junctors(out, s, nil)
 }

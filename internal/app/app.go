@@ -106,6 +106,10 @@ func Run(ctx context.Context, name string, env *Env, run Program) (code int) {
 	}
 	code = ExitFailed
 	hint := ""
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		_, _ = fmt.Fprintf(env.Stderr, "%s: interrupted\n", name)
+		return code
+	}
 	if e, ok := errors.AsType[*Exit](err); ok {
 		code, hint = e.Code, e.Hint
 		if e.Err == nil {

@@ -41,6 +41,9 @@ type Options struct {
 	Transformer engine.Transformer
 	// Sink takes the entities; nil writes nothing.
 	Sink sink.Sink
+	// Discard lets go of entities once they are checked, for runs that only
+	// want to know what is wrong. It needs a nil Sink.
+	Discard bool
 	// Filter chooses among the definitions, after the profile has.
 	Filter xrd.Filter
 	// SkipValidation leaves out all checks of definitions and entities.
@@ -164,6 +167,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 					return
 				}
 				results[i] = newOutcome(r.one(inputs[i]), inputs[i].Definition)
+				if r.Discard {
+					results[i].Entities = bare(results[i].Entities)
+				}
 				// A definition is large, and not needed any more.
 				inputs[i] = engine.Input{}
 				if n := int(done.Add(1)); r.Progress != nil {
@@ -211,7 +217,9 @@ func (r *run) keep(o *outcome, holder map[string]string) {
 		first, taken := holder[key]
 		if !taken {
 			holder[key] = o.name
-			r.report.Entities = append(r.report.Entities, e)
+			if e.Spec != nil {
+				r.report.Entities = append(r.report.Entities, e)
+			}
 			continue
 		}
 		r.report.Findings = append(r.report.Findings, finding.Finding{
@@ -258,6 +266,16 @@ func (r *run) one(in engine.Input) (res engine.Result) {
 	}
 	res.Entities = kept
 	return res
+}
+
+// bare returns entities without what makes them large: their references are
+// still to be compared.
+func bare(es []*entity.Entity) []*entity.Entity {
+	out := make([]*entity.Entity, len(es))
+	for i, e := range es {
+		out[i] = &entity.Entity{Kind: e.Kind, Metadata: entity.Metadata{Name: e.Metadata.Name, Namespace: e.Metadata.Namespace}}
+	}
+	return out
 }
 
 func failure(d *xrd.Definition, message string) finding.Finding {

@@ -147,7 +147,7 @@ func (s *Source) read(ctx context.Context, index int, path string) (r result) {
 		return r
 	}
 	defer in.Close()
-	err = r.set.Read(reader{ctx, in}, xrd.Origin{Source: xrd.SourceFile, File: path})
+	err = r.set.Read(reader{ctx, in}, origin(path))
 	if err != nil && ctx.Err() != nil {
 		// A file that was cut short is not one that cannot be read.
 		return result{index: index}
@@ -156,6 +156,16 @@ func (s *Source) read(ctx context.Context, index int, path string) (r result) {
 		r.err = newError(path, err)
 	}
 	return r
+}
+
+// origin says where the objects of a file come from. Standard input has no
+// place that could be pointed at later.
+func origin(path string) xrd.Origin {
+	o := xrd.Origin{Source: xrd.SourceFile, File: path}
+	if path == StdinName {
+		o.Location = "file:stdin"
+	}
+	return o
 }
 
 func (s *Source) open(path string) (io.ReadCloser, error) {

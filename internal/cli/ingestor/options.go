@@ -1,7 +1,7 @@
 package ingestor
 
 import (
-	"errors"
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -135,7 +135,7 @@ func (o *options) settle(flags *pflag.FlagSet, env *app.Env, args []string) erro
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() != "false" })
-	if err := errors.Join(
+	if err := cmp.Or(
 		together(given, "preview", "validate", "stdout"),
 		together(given, "validate", "skip-validation"),
 		together(given, "quiet", "verbose"),

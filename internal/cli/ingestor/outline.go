@@ -3,6 +3,7 @@ package ingestor
 import (
 	"strings"
 
+	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/tree"
 )
@@ -58,6 +59,12 @@ func outlineFields(rows [][]string, object *tree.Node, indent string, style term
 		if required[f.Key] {
 			name += style.Red("*")
 		}
+		switch {
+		case f.Value.Get("ui:widget").Str() == "hidden":
+			name += style.Dim(" (hidden)")
+		case f.Value.Get("ui:options", "advanced").IsTrue():
+			name += style.Dim(" (advanced)")
+		}
 		rows = append(rows, []string{name, cut(takes(f.Value), 48), proposes(f.Value), style.Dim(cut(oneLine(f.Value.Get("description").Str()), 72))})
 		rows = outlineInner(rows, f.Value, indent+"  ", style)
 	}
@@ -86,7 +93,11 @@ func outlineInner(rows [][]string, field *tree.Node, indent string, style term.S
 
 // takes says what a field takes.
 func takes(f *tree.Node) string {
-	if ui := f.Get("ui:field").Str(); ui != "" {
+	switch ui := f.Get("ui:field").Str(); ui {
+	case "":
+	case form.FieldYAML:
+		return "YAML text"
+	default:
 		return ui
 	}
 	if enum := f.Get("enum"); enum.Len() > 0 {
@@ -108,8 +119,12 @@ func takes(f *tree.Node) string {
 		return "list of " + takes(f.Get("items"))
 	case t == "object" && f.Get("additionalProperties").IsMap():
 		return "map of " + takes(f.Get("additionalProperties"))
+	case f.Get("pattern").Str() == form.LabelPattern:
+		return "DNS label"
 	case f.Get("pattern").Str() != "":
 		return t + " like " + f.Get("pattern").Str()
+	case f.Get("format").Str() != "":
+		return t + ", " + f.Get("format").Str()
 	default:
 		return t
 	}

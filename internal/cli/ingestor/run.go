@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"syscall"
 
@@ -65,6 +66,7 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 			Owner: s.owner, System: s.system, Domain: s.domain, Namespace: s.namespace, Tags: s.tags, Words: s.words,
 		}, engine.Hooks{}),
 		Sink:           s.sink(),
+		Discard:        s.validate,
 		Filter:         s.filter,
 		SkipValidation: s.skipValidation,
 		Surroundings:   s.organize,
@@ -205,10 +207,15 @@ func (s *session) whyNothing() string {
 		return fmt.Sprintf("%s read, no %s among them", count(r.Documents, "document", "documents"), xrd.KindDefinition)
 	case slices.Equal(s.paths, []string{file.Stdin}):
 		return "standard input is empty"
-	case s.recursive:
-		return "the input holds no documents"
+	case !s.recursive && slices.ContainsFunc(s.paths, isDir):
+		return "the input holds no documents; use --recursive to look below directories"
 	}
-	return "the input holds no documents; use --recursive to look below directories"
+	return "the input holds no documents"
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // sayf writes a line to standard error.

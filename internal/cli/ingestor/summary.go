@@ -23,10 +23,18 @@ func (s *session) summary() {
 		s.sayf("%s checked: %s, %s", count(len(r.Definitions), "definition", "definitions"),
 			s.mark(count(errs, "error", "errors"), errs > 0, s.note.Red), s.mark(count(warns, "warning", "warnings"), warns > 0, s.note.Yellow))
 	} else if len(r.Definitions) > 0 {
+		if errs+warns > 0 {
+			defer func() {
+				s.sayf("%s, %s", s.mark(count(errs, "error", "errors"), errs > 0, s.note.Red), s.mark(count(warns, "warning", "warnings"), warns > 0, s.note.Yellow))
+			}()
+		}
 		s.sayf("%s from %s%s%s", count(len(r.Entities), "entity", "entities"), count(len(r.Definitions), "definition", "definitions"), s.byKind(), s.where())
 	}
 	if infos := finding.Count(r.Findings, finding.Info); infos > 0 && s.least() > finding.Info && !s.validate {
 		s.sayf("not shown: %s (see --verbose)", count(infos, "remark", "remarks"))
+	}
+	if s.domain != "" && !s.organize {
+		s.sayf("--domain has no effect without --organize, which writes the System that belongs to it")
 	}
 	if n := len(r.Refused); n > 0 && len(r.Definitions) > 0 {
 		s.sayf("%s not selected", count(n, "definition", "definitions"))
