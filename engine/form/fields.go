@@ -51,8 +51,25 @@ func (c *compiler) fields(s *tree.Node, skip func(string) bool) []field {
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, compareFields)
+	sortFields(out)
 	return out
+}
+
+// sortFields puts fields in the order of the form. Nearly all objects have
+// few: each field goes straight to its place.
+func sortFields(all []field) {
+	const few = 32
+	if len(all) > few {
+		slices.SortFunc(all, func(a, b field) int { return compareFields(&a, &b) })
+		return
+	}
+	for i := 1; i < len(all); i++ {
+		f, j := all[i], i
+		for ; j > 0 && compareFields(&f, &all[j-1]) < 0; j-- {
+			all[j] = all[j-1]
+		}
+		all[j] = f
+	}
 }
 
 // set is a list of strings to look things up in: short ones as they are, long
@@ -85,7 +102,7 @@ func (s set) has(word string) bool {
 	return s.many[word]
 }
 
-func compareFields(a, b field) int {
+func compareFields(a, b *field) int {
 	switch {
 	case a.advanced != b.advanced:
 		return compareBool(b.advanced, a.advanced)

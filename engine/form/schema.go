@@ -45,9 +45,12 @@ func (c *compiler) caption(out, s *tree.Node, key string) (details string) {
 	}
 	description := s.Get("description")
 	first, details := FirstSentence(description.Str())
-	switch first {
-	case "":
-	case description.Str():
+	if c.untouched > 0 {
+		first = withDefault(first, s)
+	}
+	switch {
+	case first == "":
+	case description.IsString() && first == description.Text:
 		add(out, "description", description)
 	default:
 		add(out, "description", c.make.Str(first))
@@ -172,11 +175,26 @@ func (c *compiler) fallback(out, s *tree.Node) {
 	if d == nil || d.Kind == tree.Null && !s.Get("nullable").IsTrue() {
 		return
 	}
-	if c.untouched > 0 {
-		describe(out, "Default: "+string(tree.AppendJSON(nil, d.Sorted(), "")))
-		return
+	if c.untouched == 0 {
+		add(out, "default", d.Sorted())
 	}
-	add(out, "default", d.Sorted())
+}
+
+// withDefault adds the default of s to a description.
+func withDefault(description string, s *tree.Node) string {
+	d := s.Get("default")
+	if d.IsNull() {
+		return description
+	}
+	line := "Default: "
+	if description != "" {
+		line = description + "\n" + line
+	}
+	switch d.Kind {
+	case tree.Bool, tree.Int, tree.Float:
+		return line + d.Text
+	}
+	return line + string(tree.AppendJSON(nil, d.Sorted(), ""))
 }
 
 // fillsItself reports whether a browser would make an optional object that

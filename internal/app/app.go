@@ -80,6 +80,10 @@ func (e *Exit) Unwrap() error { return e.Err }
 
 // Main runs a program in this process and ends it.
 func Main(name string, run Program) {
+	if os.Getenv("GOGC") == "" {
+		// A command lives for a second: some memory for less collecting.
+		debug.SetGCPercent(200)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := &Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -1,0 +1,324 @@
+package engine_test
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+const templateVersion = "scaffolder.portal.io/template-version"
+
+func TestPreProcess(t *testing.T) {
+	broken := errors.New("no such team")
+	replacement := define(t, words.Upstream, named("queues.platform.io"), set("Queue", "spec", "names", "kind"))
+	cases := map[string]struct {
+		reason string
+		hook   func(*xrd.Definition) (*xrd.Definition, error)
+		want   []string
+		err    string
+		is     error
+	}{
+		"as it is": {
+			reason: "a hook may leave the definition alone",
+			hook:   func(d *xrd.Definition) (*xrd.Definition, error) { return d, nil },
+			want:   []string{"Template databases", "API databases-api", "Resource databases-xrd"},
+		},
+		"replaced": {
+			reason: "a hook may give another definition, in other words",
+			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return replacement, nil },
+			want:   []string{"Template queues", "API queues-api", "Resource queues-xrd"},
+		},
+		"none": {
+			reason: "no definition is an error that names the one given",
+			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return nil, nil },
+			err:    `cannot pre-process definition "databases.platform.io": the hook returned none`,
+		},
+		"error": {
+			reason: "an error is wrapped with the definition's name",
+			hook:   func(*xrd.Definition) (*xrd.Definition, error) { return replacement, broken },
+			err:    `cannot pre-process definition "databases.platform.io": no such team`, is: broken,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PreProcess: tc.hook}).Transform(engine.Input{Definition: define(t, words.Portal)})
+			failed(t, tc.reason, err, tc.err, tc.is)
+			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" && tc.err == "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if tc.err != "" && len(res.Entities) > 0 {
+				t.Errorf("%s: there are entities beside the error: %q", tc.reason, list(res.Entities))
+			}
+			if name == "replaced" && res.Entities[0].APIVersion != "scaffolder.backstage.io/v1beta3" {
+				t.Errorf("%s: the Template is of %q", tc.reason, res.Entities[0].APIVersion)
+			}
+		})
+	}
+}
+
+// failed compares an error with the text, and the error inside, it should have.
+func failed(t *testing.T, reason string, err error, want string, is error) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = err.Error()
+	}
+	if got != want || is != nil && !errors.Is(err, is) {
+		t.Errorf("%s: got error %q, want %q", reason, got, want)
+	}
+}
+
+// TestPreProcessInput holds that a hook is given the definition itself.
+func TestPreProcessInput(t *testing.T) {
+	d := define(t, words.Portal)
+	var given *xrd.Definition
+	hooks := engine.Hooks{PreProcess: func(d *xrd.Definition) (*xrd.Definition, error) {
+		given = d
+		c := *d
+		c.Annotations = map[string]string{"portal.io/owner": "hook"}
+		return &c, nil
+	}}
+	res, err := engine.New(engine.CLI, engine.Options{Owner: "option"}, hooks).Transform(engine.Input{Definition: d})
+	if err != nil || given != d {
+		t.Fatalf("the hook was given %p, want %p; error %v", given, d, err)
+	}
+	if got := res.Entities[0].Spec.Get("owner").Str(); got != "hook" {
+		t.Errorf("the owner is %q, want the hook's", got)
+	}
+	if d.Annotations != nil {
+		t.Errorf("the definition given has the hook's annotations: %v", d.Annotations)
+	}
+}
+
+func TestPostProcess(t *testing.T) {
+	broken := errors.New("no")
+	type entities = []*entity.Entity
+	link := entity.Link{URL: "https://example.org"}
+	cases := map[string]struct {
+		reason string
+		hook   func(entities) (entities, error)
+		check  func(t *testing.T, es entities, reason string)
+		want   []string
+		err    string
+		is     error
+	}{
+		"added": {
+			reason: "a hook may add an entity, in the contract's words",
+			hook: func(es entities) (entities, error) {
+				return append(es, &entity.Entity{
+					APIVersion: "portal.io/v1alpha1", Kind: "Component", Metadata: entity.Metadata{Name: "extra", Annotations: map[string]string{"portal.io/cluster-id": "x"}, Tags: []string{"composer"}},
+					Spec: tree.Obj(tree.F("type", tree.Str("composer-xr"))),
+				}), nil
+			},
+			want: []string{"Template databases", "API databases-api", "Resource databases-xrd", "Component extra"},
+			check: func(t *testing.T, es entities, reason string) {
+				want := &entity.Entity{
+					APIVersion: "backstage.io/v1alpha1", Kind: "Component", Metadata: entity.Metadata{Name: "extra", Annotations: map[string]string{"backstage.io/kubernetes-id": "x"}, Tags: []string{"crossplane"}},
+					Spec: tree.Obj(tree.F("type", tree.Str("crossplane-xr"))),
+				}
+				if diff := cmp.Diff(want, es[3]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", reason, diff)
+				}
+			},
+		},
+		"removed": {
+			reason: "a hook may remove an entity",
+			hook:   func(es entities) (entities, error) { return es[:2], nil },
+			want:   []string{"Template databases", "API databases-api"},
+		},
+		"all removed": {
+			reason: "a hook may leave nothing",
+			hook:   func(entities) (entities, error) { return nil, nil },
+			want:   []string{},
+		},
+		"changed": {
+			reason: "a hook may change an entity",
+			hook: func(es entities) (entities, error) {
+				es[0].Metadata.Links = append(es[0].Metadata.Links, link)
+				es[0].Metadata.Labels = map[string]string{"example.dev/version": "2"}
+				return es, nil
+			},
+			want: []string{"Template databases", "API databases-api", "Resource databases-xrd"},
+			check: func(t *testing.T, es entities, reason string) {
+				if diff := cmp.Diff([]entity.Link{link}, es[0].Metadata.Links); diff != "" {
+					t.Errorf("%s: links (-want +got):\n%s", reason, diff)
+				}
+				if diff := cmp.Diff(map[string]string{"openportal.dev/version": "2"}, es[0].Metadata.Labels); diff != "" {
+					t.Errorf("%s: labels (-want +got):\n%s", reason, diff)
+				}
+			},
+		},
+		"a Template added": {
+			reason: "a Template of the hook's own gets its mark",
+			hook: func(entities) (entities, error) {
+				return entities{{APIVersion: "scaffolder.portal.io/v1beta3", Kind: "Template", Metadata: entity.Metadata{Name: "own"}, Spec: tree.Obj()}}, nil
+			},
+			want: []string{"Template own"},
+			check: func(t *testing.T, es entities, reason string) {
+				want := map[string]string{in(words.Upstream, templateVersion): entity.ShortHash(tree.Obj())}
+				if diff := cmp.Diff(want, es[0].Metadata.Annotations); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", reason, diff)
+				}
+			},
+		},
+		"error": {
+			reason: "an error is wrapped with the definition's name",
+			hook:   func(es entities) (entities, error) { return es, broken },
+			err:    `cannot post-process the entities of "databases.platform.io": no`, is: broken,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PostProcess: tc.hook}).Transform(engine.Input{Definition: define(t, words.Upstream)})
+			failed(t, tc.reason, err, tc.err, tc.is)
+			if tc.err != "" {
+				if len(res.Entities) > 0 {
+					t.Errorf("%s: there are entities beside the error: %q", tc.reason, list(res.Entities))
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if tc.check != nil {
+				tc.check(t, res.Entities, tc.reason)
+			}
+		})
+	}
+}
+
+// TestPostProcessWords holds that a hook sees the contract's words, whatever
+// the definition and the output are written in.
+func TestPostProcessWords(t *testing.T) {
+	for _, written := range vocabularies {
+		for _, c := range []string{"auto", "portal", "upstream"} {
+			var seen string
+			hooks := engine.Hooks{PostProcess: func(es []*entity.Entity) ([]*entity.Entity, error) {
+				seen = string(entity.YAMLDocuments(es))
+				return es, nil
+			}}
+			if _, err := engine.New(engine.CLI, engine.Options{Words: choice(t, c)}, hooks).Transform(surrounded(t, written, plain()...)); err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range []string{"backstage", "crossplane", "terasky", "openportal", "kubernetes"} {
+				if strings.Contains(seen, word) {
+					t.Errorf("written in %s, words %s: the hook sees %q", written, c, word)
+				}
+			}
+			for _, word := range []string{"scaffolder.portal.io/v1beta3", "cluster:apply", "composer.vendor.io/xr-name", "example.dev/version", "portal.io/cluster-id"} {
+				if !strings.Contains(seen, word) {
+					t.Errorf("written in %s, words %s: the hook does not see %q", written, c, word)
+				}
+			}
+		}
+	}
+}
+
+// TestPostProcessVersion holds that the mark of a form is that of the form as
+// the hook leaves it.
+func TestPostProcessVersion(t *testing.T) {
+	mark := func(hook func([]*entity.Entity) ([]*entity.Entity, error)) string {
+		res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PostProcess: hook}).Transform(engine.Input{Definition: define(t, words.Portal)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := first(t, res.Entities, entity.KindTemplate)
+		if got := e.Metadata.Annotations[templateVersion]; got != entity.ShortHash(e.Spec) {
+			t.Errorf("the mark %q is not that of the spec, %q", got, entity.ShortHash(e.Spec))
+		}
+		return e.Metadata.Annotations[templateVersion]
+	}
+	untouched := mark(nil)
+	owner := mark(func(es []*entity.Entity) ([]*entity.Entity, error) {
+		es[0].Spec.Set("owner", tree.Str("other"))
+		return es, nil
+	})
+	forged := mark(func(es []*entity.Entity) ([]*entity.Entity, error) {
+		es[0].Metadata.Annotations[templateVersion] = "00000000"
+		es[0].Metadata.Title = "other"
+		return es, nil
+	})
+	if untouched == owner || untouched != forged {
+		t.Errorf("untouched %s, with another owner %s, with another title %s", untouched, owner, forged)
+	}
+}
+
+// TestTransformer wraps the engine in a transformer of somebody's own.
+func TestTransformer(t *testing.T) {
+	var inner engine.Transformer = engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
+	var calls int
+	var outer engine.Transformer = engine.TransformerFunc(func(in engine.Input) (engine.Result, error) {
+		calls++
+		res, err := inner.Transform(in)
+		if err != nil {
+			return res, err
+		}
+		for _, e := range res.Entities {
+			if e.Kind == entity.KindTemplate {
+				e.Spec.Set("presentation", tree.Obj())
+				engine.Stamp(e)
+			}
+		}
+		return res, nil
+	})
+	d := define(t, words.Portal)
+	before, _ := inner.Transform(engine.Input{Definition: d})
+	after, err := outer.Transform(engine.Input{Definition: d})
+	if err != nil || calls != 1 {
+		t.Fatalf("%d calls, error %v", calls, err)
+	}
+	one, two := before.Entities[0].Metadata.Annotations[templateVersion], after.Entities[0].Metadata.Annotations[templateVersion]
+	if one == two || two != entity.ShortHash(after.Entities[0].Spec) {
+		t.Errorf("the mark is %s before and %s after", one, two)
+	}
+	valid(t, after.Entities)
+	resource := after.Entities[2]
+	had := maps.Clone(resource.Metadata.Annotations)
+	if engine.Stamp(resource); !maps.Equal(had, resource.Metadata.Annotations) {
+		t.Errorf("a Resource was stamped: %v", resource.Metadata.Annotations)
+	}
+}
+
+// TestStampOnce holds that a Template that was translated keeps one mark.
+func TestStampOnce(t *testing.T) {
+	e := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Upstream)}).Entities[0]
+	e.Spec.Set("presentation", tree.Obj())
+	engine.Stamp(e)
+	if got, own := e.Metadata.Annotations[in(words.Upstream, templateVersion)], e.Metadata.Annotations[templateVersion]; got != entity.ShortHash(e.Spec) || own != "" {
+		t.Errorf("the mark is %q upstream and %q in the contract's words, want %q and none", got, own, entity.ShortHash(e.Spec))
+	}
+}
+
+// snapshot is all of an input that a transformation could change.
+func snapshot(input engine.Input) string {
+	var b bytes.Buffer
+	add := func(o *xrd.Object) {
+		b.Write(tree.AppendJSON(nil, o.Node, ""))
+		b.Write(tree.AppendCanonical(nil, tree.StrMap(o.Labels)))
+		b.Write(tree.AppendCanonical(nil, tree.StrMap(o.Annotations)))
+		b.WriteString(strings.Join([]string{o.APIVersion, o.Kind, o.Name, o.Namespace}, "\x00") + "\n")
+	}
+	add(&input.Definition.Object)
+	for _, v := range append(input.Definition.Versions, input.Definition.Served...) {
+		b.WriteString(v.Name)
+		b.Write(tree.AppendJSON(nil, v.Schema, ""))
+	}
+	for _, c := range input.Compositions {
+		add(&c.Object)
+	}
+	for _, c := range input.Composites {
+		add(&c.Object)
+	}
+	b.WriteString(strings.Join(input.Clusters, ","))
+	return b.String()
+}

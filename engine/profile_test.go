@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+func TestProfileNames(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		profile engine.Profile
+		edits   []edit
+		want    []string
+	}{
+		"cli":              {"the short name", engine.CLI, nil, []string{"Template databases", "API databases-api", "Resource databases-xrd"}},
+		"composerIngestor": {"the full name", engine.ComposerIngestor, nil, []string{"Template databases.platform.io", "API databases.platform.io-api", "Resource databases.platform.io-xrd"}},
+		"clusterIngestor":  {"the full name and the version", engine.ClusterIngestor, nil, []string{"Template databases.platform.io-v1", "API databases.platform.io-v1-api", "Resource databases.platform.io-xrd"}},
+		"concept":          {"a slug", engine.Concept, nil, []string{"Template databases-platform-io", "API databases-platform-io-api", "Resource databases-platform-io-xrd"}},
+		"slug":             {"a slug is lower case, and each odd character a dash", engine.Concept, []edit{named("Data_Bases.x")}, []string{"Template data-bases-x", "API data-bases-x-api", "Resource data-bases-x-xrd"}},
+		"short of no dot":  {"a name without a dot is short already", engine.CLI, []edit{named("plain")}, []string{"Template plain", "API plain-api", "Resource plain-xrd"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res := transform(t, tc.profile, engine.Options{}, engine.Input{Definition: define(t, words.Portal, tc.edits...)})
+			if diff := cmp.Diff(tc.want, list(res.Entities)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestBase(t *testing.T) {
+	for _, p := range engine.Profiles {
+		res := transform(t, p, engine.Options{}, engine.Input{Definition: define(t, words.Portal), Base: "given"})
+		for _, e := range res.Entities {
+			if !strings.HasPrefix(e.Metadata.Name, "given") {
+				t.Errorf("%s: %s is called %q, though its base name was given", p.Name, e.Kind, e.Metadata.Name)
+			}
+		}
+		if got := engine.New(p, engine.Options{}, engine.Hooks{}).Profile(); got != p {
+			t.Errorf("an engine of profile %q says it is of %q", p.Name, got.Name)
+		}
+	}
+}
+
+func TestTemplateType(t *testing.T) {
+	label := labelled("portal.io/template-type", "storage")
+	cases := map[string]struct {
+		reason  string
+		profile engine.Profile
+		edits   []edit
+		want    map[words.Vocabulary]string
+		source  engine.Source
+	}{
+		"cli":              {"a word of ours, and so translated", engine.CLI, nil, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
+		"concept":          {"a word of ours, and so translated", engine.Concept, nil, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
+		"composerIngestor": {"the default of variant A", engine.ComposerIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"clusterIngestor":  {"the default of variant B", engine.ClusterIngestor, nil, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"label":            {"the label wins in variant A", engine.ComposerIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "storage", words.Upstream: "storage"}, engine.Source{Field: "type", Value: "storage", From: "label", Key: "portal.io/template-type"}},
+		"empty label":      {"an empty label says nothing", engine.ComposerIngestor, []edit{labelled("portal.io/template-type", "")}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+		"label, cli":       {"the label changes nothing elsewhere", engine.CLI, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-xrd", words.Upstream: "crossplane-xrd"}, engine.Source{Field: "type", Value: "composer-xrd", From: "default"}},
+		"label, concept":   {"the label changes nothing elsewhere", engine.Concept, []edit{label}, map[words.Vocabulary]string{words.Portal: "composer-resource", words.Upstream: "crossplane-resource"}, engine.Source{Field: "type", Value: "composer-resource", From: "default"}},
+		"label, B":         {"the label changes nothing elsewhere", engine.ClusterIngestor, []edit{label}, map[words.Vocabulary]string{words.Portal: "infrastructure", words.Upstream: "infrastructure"}, engine.Source{Field: "type", Value: "infrastructure", From: "default"}},
+	}
+	for name, tc := range cases {
+		for _, v := range vocabularies {
+			t.Run(name+" "+v.String(), func(t *testing.T) {
+				res := transform(t, tc.profile, engine.Options{}, engine.Input{Definition: define(t, v, tc.edits...)})
+				if got := first(t, res.Entities, entity.KindTemplate).Spec.Get("type").Str(); got != tc.want[v] {
+					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want[v])
+				}
+				want := tc.source
+				want.Key = in(v, want.Key)
+				var got engine.Source
+				for _, s := range res.Sources {
+					if s.Field == "type" {
+						got = s
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: source (-want +got):\n%s", tc.reason, diff)
+				}
+			})
+		}
+	}
+}
+
+// TestVersions tells which versions get a Template: one, the preferred, and in
+// variant B each that is served.
+func TestVersions(t *testing.T) {
+	unserved, referenceable := set(false, "served"), set(true, "referenceable")
+	cases := map[string]struct {
+		reason   string
+		versions []any
+		one      string
+		every    []string
+	}{
+		"referenceable":          {"the referenceable version is preferred to a higher one", []any{version("v2"), version("v1", referenceable)}, "v1", []string{"v2", "v1"}},
+		"referenceable unserved": {"unless it is not served", []any{version("v3", referenceable, unserved), version("v1"), version("v2")}, "v2", []string{"v2", "v1"}},
+		"stages":                 {"GA is higher than beta, beta than alpha", []any{version("v9alpha9"), version("v1"), version("v8beta8")}, "v1", []string{"v1", "v8beta8", "v9alpha9"}},
+		"numbers":                {"numbers are compared as numbers", []any{version("v9"), version("v10"), version("v2")}, "v10", []string{"v10", "v9", "v2"}},
+		"minor numbers":          {"within a stage the major goes before the minor", []any{version("v1beta10"), version("v2beta1"), version("v1beta9")}, "v2beta1", []string{"v2beta1", "v1beta10", "v1beta9"}},
+		"no versions":            {"names that are no versions come last, in order", []any{version("foo10"), version("bar"), version("v1alpha1")}, "v1alpha1", []string{"v1alpha1", "bar", "foo10"}},
+		"silent":                 {"a version that does not say is served", []any{version("v1"), version("v2", without("served"))}, "v2", []string{"v2", "v1"}},
+		"highest unserved":       {"a version that is not served is never chosen", []any{version("v1"), version("v2", unserved)}, "v1", []string{"v1"}},
+		"none":                   {"without a served version there is no form", []any{version("v1", unserved, referenceable)}, "", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := define(t, words.Portal, versions(tc.versions...))
+			for _, p := range engine.Profiles {
+				want := tc.every
+				if !p.EveryVersion {
+					want = nil
+					if tc.one != "" {
+						want = []string{tc.one}
+					}
+				}
+				res := transform(t, p, engine.Options{}, engine.Input{Definition: d})
+				var templates, apis []string
+				for _, e := range res.Entities {
+					v := e.Metadata.Annotations["composer.io/xrd-version"]
+					switch e.Kind {
+					case entity.KindTemplate:
+						templates = append(templates, v)
+						if got := e.Spec.Get("steps").List()[0].Get("input", "manifest", "apiVersion").Str(); got != "platform.io/"+v {
+							t.Errorf("%s, %s: the form for %s makes %q", tc.reason, p.Name, v, got)
+						}
+					case entity.KindAPI:
+						apis = append(apis, v)
+					case entity.KindResource:
+						if v != tc.one {
+							t.Errorf("%s, %s: the definition's Resource has version %q, want %q", tc.reason, p.Name, v, tc.one)
+						}
+					}
+				}
+				if diff := cmp.Diff(want, templates); diff != "" {
+					t.Errorf("%s, %s: Templates (-want +got):\n%s", tc.reason, p.Name, diff)
+				}
+				if diff := cmp.Diff(want, apis); diff != "" {
+					t.Errorf("%s, %s: APIs (-want +got):\n%s", tc.reason, p.Name, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryVersion looks at what tells the Templates of variant B apart.
+func TestEveryVersion(t *testing.T) {
+	d := define(t, words.Portal, versions(version("v1"), version("v2alpha1"), version("v3", set(false, "served"))))
+	res := transform(t, engine.ClusterIngestor, engine.Options{}, engine.Input{Definition: d})
+	got := map[string]string{}
+	for _, e := range res.Entities {
+		got[e.Kind+" "+e.Metadata.Name] = e.Metadata.Title
+	}
+	want := map[string]string{
+		"Template databases.platform.io-v1":       "Database v1",
+		"API databases.platform.io-v1-api":        "Database v1 API",
+		"Template databases.platform.io-v2alpha1": "Database v2alpha1",
+		"API databases.platform.io-v2alpha1-api":  "Database v2alpha1 API",
+		"Resource databases.platform.io-xrd":      "databases.platform.io",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("titles (-want +got):\n%s", diff)
+	}
+	apis := first(t, res.Entities, entity.KindResource).Spec.Get("implementsApi").Strings()
+	if diff := cmp.Diff([]string{"api:default/databases.platform.io-v1-api", "api:default/databases.platform.io-v2alpha1-api"}, apis); diff != "" {
+		t.Errorf("the definition's APIs (-want +got):\n%s", diff)
+	}
+}
+
+func TestAdmit(t *testing.T) {
+	ingest, form := labelled("example.dev/ingest", "true"), labelled("vendor.portal.io/generate-form", "true")
+	cases := map[string]struct {
+		reason  string
+		profile engine.Profile
+		edits   []edit
+		ok      bool
+		why     map[words.Vocabulary]string
+	}{
+		"cli":              {"the command takes what it is given", engine.CLI, []edit{legacy}, true, nil},
+		"concept":          {"so do the small tools", engine.Concept, []edit{legacy}, true, nil},
+		"A":                {"variant A takes what is labelled", engine.ComposerIngestor, []edit{ingest}, true, nil},
+		"A, v1":            {"in either version", engine.ComposerIngestor, []edit{legacy, ingest}, true, nil},
+		"A, no label":      {"and nothing else", engine.ComposerIngestor, nil, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
+		"A, another value": {"the value must be true", engine.ComposerIngestor, []edit{labelled("example.dev/ingest", "yes")}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
+		"A, B's label":     {"the other variant's label does not count", engine.ComposerIngestor, []edit{form}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
+		"A, annotation":    {"an annotation is no label", engine.ComposerIngestor, []edit{annotated("example.dev/ingest", "true")}, false, map[words.Vocabulary]string{words.Portal: `it has no label example.dev/ingest: "true"`, words.Upstream: `it has no label openportal.dev/ingest: "true"`}},
+		"B":                {"variant B takes what is labelled and of the second version", engine.ClusterIngestor, []edit{form}, true, nil},
+		"B, exactly":       {"the value must be exactly true", engine.ClusterIngestor, []edit{labelled("vendor.portal.io/generate-form", "True")}, false, map[words.Vocabulary]string{words.Portal: `it has no label vendor.portal.io/generate-form: "true"`, words.Upstream: `it has no label terasky.backstage.io/generate-form: "true"`}},
+		"B, v1":            {"a definition of the first version is refused", engine.ClusterIngestor, []edit{legacy, form}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
+		"B, v1, no label":  {"the version is told first", engine.ClusterIngestor, []edit{legacy}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
+	}
+	for name, tc := range cases {
+		for _, v := range vocabularies {
+			t.Run(name+" "+v.String(), func(t *testing.T) {
+				ok, why := tc.profile.Admit(define(t, v, tc.edits...))
+				if ok != tc.ok || why != tc.why[v] {
+					t.Errorf("%s: got %v %q, want %v %q", tc.reason, ok, why, tc.ok, tc.why[v])
+				}
+			})
+		}
+	}
+}
+
+func TestProfileNamed(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		want   string
+	}{
+		"cli":                {"its own name", "cli"},
+		"concept":            {"its own name", "concept"},
+		"composerIngestor":   {"the contract's word", "composerIngestor"},
+		"crossplaneIngestor": {"the upstream word", "composerIngestor"},
+		"clusterIngestor":    {"the contract's word", "clusterIngestor"},
+		"kubernetesIngestor": {"the upstream word", "clusterIngestor"},
+		"":                   {"no name is no profile", ""},
+		"CLI":                {"names are told apart by case", ""},
+		"kubernetes":         {"a root of the configuration that is no profile", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p, err := engine.ProfileNamed(name)
+			if p.Name != tc.want || (err == nil) != (tc.want != "") {
+				t.Errorf("%s: got %q, %v, want %q", tc.reason, p.Name, err, tc.want)
+			}
+			if err == nil {
+				return
+			}
+			for _, part := range []string{"cannot use profile \"" + name + "\"", "cli", "composerIngestor", "clusterIngestor", "concept"} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: error %q does not say %q", tc.reason, err, part)
+				}
+			}
+		})
+	}
+	for _, p := range engine.Profiles {
+		if got, err := engine.ProfileNamed(p.Name); err != nil || got != p {
+			t.Errorf("profile %q is found as %+v, %v", p.Name, got, err)
+		}
+	}
+	if ok, _ := engine.CLI.Admit(&xrd.Definition{}); !ok {
+		t.Error("the command refuses a definition with nothing in it")
+	}
+}

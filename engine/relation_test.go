@@ -1,0 +1,303 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// relations writes what an entity says of others on one line.
+func relations(e *entity.Entity) string {
+	join := func(key string) string { return strings.Join(e.Spec.Get(key).Strings(), " ") }
+	return e.Spec.Get("type").Str() + "; dependsOn " + join("dependsOn") + "; implementsApi " + join("implementsApi")
+}
+
+func TestRelations(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		profile engine.Profile
+		opts    engine.Options
+		want    map[string]string
+	}{
+		"cli": {
+			reason: "a Composition depends on the definition and its API; a composite on its Composition", profile: engine.CLI,
+			want: map[string]string{
+				"databases-xrd":        "composer-xrd; dependsOn api:default/databases-api; implementsApi api:default/databases-api",
+				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd api:default/databases-api; implementsApi api:default/databases-api",
+				"orders":               "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
+			},
+		},
+		"namespace": {
+			reason: "references name the namespace of the entities", profile: engine.CLI, opts: engine.Options{Namespace: "data"},
+			want: map[string]string{
+				"databases-xrd":        "composer-xrd; dependsOn api:data/databases-api; implementsApi api:data/databases-api",
+				"postgres-composition": "composer-composition; dependsOn resource:data/databases-xrd api:data/databases-api; implementsApi api:data/databases-api",
+				"orders":               "composer-xr; dependsOn resource:data/postgres-composition; implementsApi ",
+			},
+		},
+		"no API": {
+			reason: "nothing refers to an API that is not made", profile: engine.CLI, opts: engine.Options{NoAPI: true},
+			want: map[string]string{
+				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi ",
+				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi ",
+				"orders":               "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
+			},
+		},
+		"composerIngestor": {
+			reason: "references follow the profile's names", profile: engine.ComposerIngestor,
+			want: map[string]string{
+				"databases.platform.io-xrd": "composer-xrd; dependsOn api:default/databases.platform.io-api; implementsApi api:default/databases.platform.io-api",
+				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd api:default/databases.platform.io-api; implementsApi api:default/databases.platform.io-api",
+				"orders":                    "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
+			},
+		},
+		"clusterIngestor": {
+			reason: "references follow the profile's names", profile: engine.ClusterIngestor,
+			want: map[string]string{
+				"databases.platform.io-xrd": "composer-xrd; dependsOn api:default/databases.platform.io-v1-api; implementsApi api:default/databases.platform.io-v1-api",
+				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd api:default/databases.platform.io-v1-api; implementsApi api:default/databases.platform.io-v1-api",
+				"orders":                    "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res := transform(t, tc.profile, tc.opts, surrounded(t, words.Portal))
+			resolved(t, res.Entities)
+			got := map[string]string{}
+			for _, e := range res.Entities {
+				if e.Kind == entity.KindResource {
+					name, _, _ := strings.Cut(e.Metadata.Name, "orders-")
+					if name == "" {
+						name = "orders"
+					}
+					got[name] = relations(e)
+				}
+				if e.Kind == entity.KindAPI && tc.opts.NoAPI {
+					t.Errorf("%s: there is an API", tc.reason)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// resolved fails the test if an entity refers to one that was not made.
+func resolved(t *testing.T, es []*entity.Entity) {
+	t.Helper()
+	there := map[string]bool{}
+	for _, e := range es {
+		there[e.Key()] = true
+	}
+	for _, e := range es {
+		for _, ref := range slices.Concat(e.Spec.Get("dependsOn").Strings(), e.Spec.Get("implementsApi").Strings()) {
+			if !there[strings.ToLower(ref)] {
+				t.Errorf("%s refers to %s, which is not there", e.Key(), ref)
+			}
+		}
+	}
+}
+
+// TestUsedComposition tells on what a composite depends.
+func TestUsedComposition(t *testing.T) {
+	uses := func(name string) edit { return set(object{"name": name}, "spec", "compositionRef") }
+	usesModern := func(name string) edit { return set(object{"name": name}, "spec", "crossplane", "compositionRef") }
+	enforced := set(object{"name": "mysql"}, "spec", "enforcedCompositionRef")
+	byDefault := set(object{"name": "mysql"}, "spec", "defaultCompositionRef")
+	const definition = "databases-xrd"
+	cases := map[string]struct {
+		reason       string
+		definition   []edit
+		composite    []edit
+		compositions []string
+		untracked    map[string]bool
+		want         string
+		annotation   string
+	}{
+		"named":           {"the one it names", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"named, modern":   {"the one it names where composites of the second generation do", nil, []edit{usesModern("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"named, default":  {"the one it names goes before the default", []edit{byDefault}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "postgres-composition", "postgres"},
+		"enforced":        {"the enforced one goes before the one it names", []edit{enforced}, []edit{uses("postgres")}, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
+		"default":         {"the default, if it names none", []edit{byDefault}, nil, []string{"mysql", "postgres"}, nil, "mysql-composition", "mysql"},
+		"only one":        {"the only one there is", nil, nil, []string{"postgres"}, nil, "postgres-composition", "postgres"},
+		"several":         {"of several nobody knows which", nil, nil, []string{"mysql", "postgres"}, nil, definition, ""},
+		"none":            {"the definition stands in", nil, nil, nil, nil, definition, ""},
+		"not there":       {"a Composition that was not found gets no relation, but a mention", nil, []edit{uses("oracle")}, []string{"postgres"}, nil, definition, "oracle"},
+		"untracked":       {"a Composition without a Resource gets no relation, but a mention", nil, []edit{uses("postgres")}, []string{"mysql", "postgres"}, map[string]bool{"postgres": true}, definition, "postgres"},
+		"untracked other": {"what is not tracked still counts as a choice", nil, nil, []string{"mysql", "postgres"}, map[string]bool{"mysql": true}, definition, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			input := engine.Input{Definition: define(t, words.Portal, tc.definition...), Untracked: tc.untracked}
+			for _, c := range tc.compositions {
+				give(t, words.Portal, &input, xrd.Origin{File: "c.yaml"}, composition(c))
+			}
+			give(t, words.Portal, &input, xrd.Origin{File: "xr.yaml"}, composite("shop", "orders", tc.composite...))
+			res := transform(t, engine.CLI, engine.Options{}, input)
+			resolved(t, res.Entities)
+			xr := res.Entities[len(res.Entities)-1]
+			if diff := cmp.Diff([]string{"resource:default/" + tc.want}, xr.Spec.Get("dependsOn").Strings()); diff != "" {
+				t.Errorf("%s: dependsOn (-want +got):\n%s", tc.reason, diff)
+			}
+			if got := xr.Metadata.Annotations["composer.io/composition-ref"]; got != tc.annotation {
+				t.Errorf("%s: composition-ref is %q, want %q", tc.reason, got, tc.annotation)
+			}
+		})
+	}
+}
+
+// TestUntracked leaves a Composition out of the catalog, not out of the form.
+func TestUntracked(t *testing.T) {
+	input := engine.Input{Definition: define(t, words.Portal), Untracked: map[string]bool{"postgres": true}}
+	give(t, words.Portal, &input, xrd.Origin{File: "c.yaml"}, composition("postgres"), composition("mysql"),
+		composition("other", set("Queue", "spec", "compositeTypeRef", "kind")),
+		composition("elsewhere", set("elsewhere.io/v1", "spec", "compositeTypeRef", "apiVersion")))
+	res := transform(t, engine.CLI, engine.Options{}, input)
+	if diff := cmp.Diff([]string{"Template databases", "API databases-api", "Resource databases-xrd", "Resource mysql-composition"}, list(res.Entities)); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+	template := first(t, res.Entities, entity.KindTemplate)
+	if diff := cmp.Diff([]string{"mysql", "postgres"}, page(template, 2, "properties", "composition", "enum").Strings()); diff != "" {
+		t.Errorf("choice (-want +got):\n%s", diff)
+	}
+	res = transform(t, engine.CLI, engine.Options{NoCompositionDetails: true}, input)
+	if template = first(t, res.Entities, entity.KindTemplate); page(template, 2) != nil {
+		t.Errorf("there is a choice of Composition, though it was not wanted: %v", page(template, 2).Any())
+	}
+}
+
+// TestCompositeNames holds that two composites never share a name.
+func TestCompositeNames(t *testing.T) {
+	claimKind := set("DatabaseClaim", "kind")
+	cases := map[string]struct {
+		reason        string
+		oneAt, twoAt  string
+		one, two      object
+		wantSameNames bool
+	}{
+		"clusters":   {"the same composite in two clusters", "east", "west", composite("shop", "orders"), composite("shop", "orders"), false},
+		"namespaces": {"the same name in two namespaces", "east", "east", composite("shop", "orders"), composite("web", "orders"), false},
+		"kinds":      {"a claim and its composite", "east", "east", composite("shop", "orders"), composite("shop", "orders", claimKind), false},
+		"names":      {"two names", "east", "east", composite("shop", "orders"), composite("shop", "carts"), false},
+		"case":       {"two names that differ in case are one to a catalog", "east", "east", composite("shop", "orders"), composite("shop", "Orders"), false},
+		"seams":      {"the parts of a name do not run into each other", "east", "east", composite("shop-a", "b"), composite("shop", "a-b"), false},
+		"long":       {"names that differ only at the end", "east", "east", composite("shop", strings.Repeat("n", 252)+"a"), composite("shop", strings.Repeat("n", 252)+"b"), false},
+		"versions":   {"the version a composite is read through is no part of its name", "east", "east", composite("shop", "orders"), composite("shop", "orders", set("platform.io/v2", "apiVersion")), true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := define(t, words.Portal, claimed("DatabaseClaim", "databaseclaims"))
+			xr := func(cluster string, o object) string {
+				input := engine.Input{Definition: d}
+				give(t, words.Portal, &input, xrd.Origin{Source: xrd.SourceCluster, Cluster: cluster, Location: "url:https://x"}, o)
+				res := transform(t, engine.CLI, engine.Options{}, input)
+				return res.Entities[len(res.Entities)-1].Key()
+			}
+			one, two := xr(tc.oneAt, tc.one), xr(tc.twoAt, tc.two)
+			if (one == two) != tc.wantSameNames {
+				t.Errorf("%s: %q and %q", tc.reason, one, two)
+			}
+			if again := xr(tc.oneAt, tc.one); again != one {
+				t.Errorf("%s: first %q, then %q", tc.reason, one, again)
+			}
+		})
+	}
+}
+
+func TestOwnersOfOthers(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		edits  []edit
+		want   string
+	}{
+		"own":    {"its own annotation goes before the definition's", []edit{annotated("portal.io/owner", "group:shop/carts")}, "group:shop/carts"},
+		"none":   {"without one it belongs to whom the definition does", nil, "data"},
+		"broken": {"what is no reference is passed over", []edit{annotated("portal.io/owner", "the cart people")}, "data"},
+	}
+	for name, tc := range cases {
+		for _, v := range vocabularies {
+			t.Run(name+" "+v.String(), func(t *testing.T) {
+				input := engine.Input{Definition: define(t, v, annotated("portal.io/owner", "data"))}
+				give(t, v, &input, xrd.Origin{File: "x.yaml"}, composition("postgres", tc.edits...), composite("shop", "orders", tc.edits...))
+				res := transform(t, engine.CLI, engine.Options{Owner: "nobody"}, input)
+				for _, e := range res.Entities[2:] {
+					want := tc.want
+					if strings.HasSuffix(e.Metadata.Name, "-xrd") {
+						want = "data"
+					}
+					if got := e.Spec.Get("owner").Str(); got != want {
+						t.Errorf("%s: %s belongs to %q, want %q", tc.reason, e.Metadata.Name, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOrder holds that entities come in the same order whatever order their
+// Compositions and composites came in.
+func TestOrder(t *testing.T) {
+	input := engine.Input{Definition: define(t, words.Portal)}
+	for _, cluster := range []string{"west", "east"} {
+		give(t, words.Portal, &input, xrd.Origin{Source: xrd.SourceCluster, Cluster: cluster, Location: "url:https://" + cluster},
+			composition(cluster+"-b"), composition(cluster+"-a"), composite("b", "y"), composite("a", "z"), composite("b", "x"))
+	}
+	forward := transform(t, engine.CLI, engine.Options{}, input)
+	slices.Reverse(input.Compositions)
+	slices.Reverse(input.Composites)
+	backward := transform(t, engine.CLI, engine.Options{}, input)
+	if diff := cmp.Diff(list(forward.Entities), list(backward.Entities)); diff != "" {
+		t.Errorf("entities in order and in reverse (-forward +backward):\n%s", diff)
+	}
+	if len(forward.Entities) != 3+4+6 {
+		t.Errorf("got %q", list(forward.Entities))
+	}
+}
+
+func TestDescriptions(t *testing.T) {
+	steps := func(names ...string) edit {
+		var all []any
+		for _, n := range names {
+			all = append(all, object{"step": "x", "functionRef": object{"name": n}})
+		}
+		return set(all, "spec", "pipeline")
+	}
+	cases := map[string]struct {
+		reason string
+		edits  []edit
+		want   string
+	}{
+		"empty":     {"a Composition of nothing says whom it is for", nil, "Composition for Database"},
+		"pipeline":  {"the functions, in their order", []edit{steps("render", "auto-ready")}, "Composition for Database (pipeline: render, auto-ready)"},
+		"resources": {"the resources, by name or kind", []edit{set([]any{object{"name": "vm"}, object{"base": object{"kind": "Disk"}}}, "spec", "resources")}, "Composition for Database (resources: vm, Disk)"},
+		"eight":     {"as many as can be read", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8)"},
+		"nine":      {"and no more", []edit{steps("1", "2", "3", "4", "5", "6", "7", "8", "9")}, "Composition for Database (pipeline: 1, 2, 3, 4, 5, 6, 7, 8, …)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			input := engine.Input{Definition: define(t, words.Portal, claimed("DatabaseClaim", "databaseclaims"))}
+			give(t, words.Portal, &input, xrd.Origin{File: "x.yaml"}, composition("c", tc.edits...), composite("shop", "a"), composite("", "b"))
+			var got []string
+			for _, e := range transform(t, engine.CLI, engine.Options{}, input).Entities[2:] {
+				got = append(got, e.Metadata.Title+": "+e.Metadata.Description)
+			}
+			want := []string{"databases.platform.io: Definition of Database, claimed as DatabaseClaim", "c: " + tc.want, "b: Database", "a: Database in namespace shop"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+	res := transform(t, engine.CLI, engine.Options{}, engine.Input{Definition: define(t, words.Portal, without("spec", "names"))})
+	if got := res.Entities[0].Metadata.Description; got != "Definition of an unnamed kind" {
+		t.Errorf("a definition without a kind is described as %q", got)
+	}
+}
