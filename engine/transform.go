@@ -148,7 +148,7 @@ func firstPlace(nodes ...*tree.Node) tree.Pos {
 // usable reports whether a resource of the definition could exist. It keeps
 // whatever else a hostile definition says out of manifests and paths.
 func usable(d *xrd.Definition, target xrd.Target) bool {
-	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, true, "-") &&
+	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, false, "-") &&
 		!slices.ContainsFunc(d.Served, func(v *xrd.Version) bool { return !isWord(v.Name, true, "-") })
 }
 
