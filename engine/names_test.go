@@ -41,8 +41,10 @@ func TestNames(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			defs := make([]*xrd.Definition, len(tc.names))
+			byName := map[string]*xrd.Definition{}
 			for i, n := range tc.names {
 				defs[i] = define(t, words.Portal, named(n))
+				byName[n] = defs[i]
 			}
 			bases, findings := engine.New(tc.profile, engine.Options{}, engine.Hooks{}).Names(defs)
 			got := make([]string, len(defs))
@@ -54,6 +56,9 @@ func TestNames(t *testing.T) {
 			}
 			var clashes []string
 			for _, f := range findings {
+				if want := fmt.Sprintf("so this one is called %q", bases[byName[f.Object]]); !strings.HasPrefix(f.Message, "short name ") || !strings.HasSuffix(f.Message, want) {
+					t.Errorf("%s: the finding says %q, want %q", tc.reason, f.Message, want)
+				}
 				clashes = append(clashes, f.Object)
 				if f.Rule != engine.RuleClash || f.Severity.String() != "warning" || !strings.HasPrefix(f.Where(), "sample.yaml:") || f.Hint == "" {
 					t.Errorf("%s: finding %+v", tc.reason, f)

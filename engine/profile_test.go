@@ -24,6 +24,7 @@ func TestProfileNames(t *testing.T) {
 		"clusterIngestor":  {"the full name and the version", engine.ClusterIngestor, nil, []string{"Template databases.platform.io-v1", "API databases.platform.io-v1-api", "Resource databases.platform.io-xrd"}},
 		"concept":          {"a slug", engine.Concept, nil, []string{"Template databases-platform-io", "API databases-platform-io-api", "Resource databases-platform-io-xrd"}},
 		"slug":             {"a slug is lower case, and each odd character a dash", engine.Concept, []edit{named("Data_Bases.x")}, []string{"Template data-bases-x", "API data-bases-x-api", "Resource data-bases-x-xrd"}},
+		"slug's ends":      {"no dash at either end, and every letter and digit is kept", engine.Concept, []edit{named("_az09.AZ.")}, []string{"Template az09-az", "API az09-az-api", "Resource az09-az-xrd"}},
 		"short of no dot":  {"a name without a dot is short already", engine.CLI, []edit{named("plain")}, []string{"Template plain", "API plain-api", "Resource plain-xrd"}},
 	}
 	for name, tc := range cases {

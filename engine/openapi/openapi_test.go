@@ -64,7 +64,7 @@ func TestDocument(t *testing.T) {
 		properties: {status: {type: object, properties: {phase: {type: string}}}, spec: {type: object, required: [size, size], properties: {size: {type: integer, enum: [1, 2]},
 		net: {type: object, required: [cidr], properties: {zones: {type: array, items: {type: object, properties: {id: {type: string}}}}, cidr: {type: string}}}}}}}}}`)
 	got := Document(d, v, Info{Title: "Widget API", Description: "Makes widgets.", Version: "v1beta1", Kind: "REST"})
-	want := `openapi: "3.0.0"
+	want := `openapi: 3.0.0
 info:
   title: Widget API
   description: Makes widgets.
