@@ -156,6 +156,19 @@ var annotationCases = map[string]struct {
 		reason: "the contract's default",
 		look:   proposed, want: "default", source: "default-namespace|default|default|",
 	},
+	"longest default namespace": {
+		reason: "the bound itself is allowed",
+		edits:  []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 63))},
+		look:   proposed, want: strings.Repeat("n", 63), source: "default-namespace|" + strings.Repeat("n", 63) + "|annotation|portal.io/default-namespace",
+	},
+	"namespace": {
+		reason: "the entities' namespace is an option", opts: engine.Options{Namespace: "data"},
+		look: func(m made) string { return m.template.Metadata.Namespace }, want: "data", source: "namespace|data|option|namespace",
+	},
+	"namespace by default": {
+		reason: "the contract's default",
+		look:   func(m made) string { return m.template.Metadata.Namespace }, want: "default", source: "namespace|default|default|",
+	},
 	"API version": {
 		reason: "the annotation is the version of the document",
 		edits:  []edit{annotated("portal.io/api-version", "2.1.0")},
@@ -233,22 +246,52 @@ func TestAnnotationsHonoured(t *testing.T) {
 // TestPassedOver are values that would make an entity the catalog or the
 // cluster refuses: the next source is asked, and a finding says so.
 func TestPassedOver(t *testing.T) {
+	const write = " (write it as name, namespace/name or kind:namespace/name)"
+	const use = " (use lower-case letters, digits and dashes)"
 	cases := map[string]struct {
-		reason string
-		edits  []edit
-		opts   engine.Options
-		look   func(made) string
-		want   string
-		rules  []string
+		reason   string
+		edits    []edit
+		opts     engine.Options
+		look     func(made) string
+		want     string
+		findings []string
 	}{
-		"owner":             {"an annotation that is no reference is passed over", []edit{annotated("portal.io/owner", "The A Team")}, engine.Options{Owner: "b"}, specs("owner"), "b|b|b", []string{"ENG003"}},
-		"owner option":      {"so is an option", nil, engine.Options{Owner: "a b"}, specs("owner"), "platform-team|platform-team|platform-team", []string{"ENG003"}},
-		"both owners":       {"there is a default behind both", []edit{annotated("portal.io/owner", "a:b:c")}, engine.Options{Owner: "/"}, specs("owner"), "platform-team|platform-team|platform-team", []string{"ENG003", "ENG003"}},
-		"system":            {"a system is a reference too", []edit{annotated("portal.io/system", "x y")}, engine.Options{}, specs("system"), "|platform|platform", []string{"ENG003"}},
-		"default namespace": {"a form must not refuse its own proposal", []edit{annotated("portal.io/default-namespace", "Team_A")}, engine.Options{ResourceNamespace: "b"}, proposed, "b", []string{"ENG008"}},
-		"long namespace":    {"nor one that is too long", []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 64))}, engine.Options{}, proposed, "default", []string{"ENG008"}},
-		"namespace":         {"the entities' namespace is mended", nil, engine.Options{Namespace: "Team A"}, func(m made) string { return m.template.Metadata.Namespace }, "team-a-35a62206", []string{"ENG006"}},
-		"tags":              {"a tag that is mended, and one of which nothing is left", []edit{annotated("portal.io/template-tags", "Ok,???")}, engine.Options{}, func(m made) string { return strings.Join(m.template.Metadata.Tags[2:], ",") }, "ok", []string{"ENG002", "ENG002"}},
+		"owner": {
+			"an annotation that is no reference is passed over", []edit{annotated("portal.io/owner", "The A Team")}, engine.Options{Owner: "b"}, specs("owner"), "b|b|b",
+			[]string{`ENG003 owner "The A Team" is not an entity reference and is passed over` + write},
+		},
+		"owner option": {
+			"so is an option", nil, engine.Options{Owner: "a b"}, specs("owner"), "platform-team|platform-team|platform-team",
+			[]string{`ENG003 owner "a b", given as an option, is not an entity reference and is passed over` + write},
+		},
+		"both owners": {
+			"there is a default behind both", []edit{annotated("portal.io/owner", "a:b:c")}, engine.Options{Owner: "/"}, specs("owner"), "platform-team|platform-team|platform-team",
+			[]string{`ENG003 owner "a:b:c" is not an entity reference and is passed over` + write, `ENG003 owner "/", given as an option, is not an entity reference and is passed over` + write},
+		},
+		"system": {
+			"a system is a reference too", []edit{annotated("portal.io/system", "x y")}, engine.Options{}, specs("system"), "|platform|platform",
+			[]string{`ENG003 system "x y" is not an entity reference and is passed over` + write},
+		},
+		"default namespace": {
+			"a form must not refuse its own proposal", []edit{annotated("portal.io/default-namespace", "Team_A")}, engine.Options{ResourceNamespace: "b"}, proposed, "b",
+			[]string{`ENG008 default namespace "Team_A" is not the name of a namespace and is passed over` + use},
+		},
+		"long namespace": {
+			"nor one that is too long", []edit{annotated("portal.io/default-namespace", strings.Repeat("n", 64))}, engine.Options{}, proposed, "default",
+			[]string{`ENG008 default namespace "` + strings.Repeat("n", 64) + `" is not the name of a namespace and is passed over` + use},
+		},
+		"namespace and dash": {
+			"nor one that ends in a dash", []edit{annotated("portal.io/default-namespace", "team-")}, engine.Options{}, proposed, "default",
+			[]string{`ENG008 default namespace "team-" is not the name of a namespace and is passed over` + use},
+		},
+		"namespace": {
+			"the entities' namespace is mended", nil, engine.Options{Namespace: "Team A"}, func(m made) string { return m.template.Metadata.Namespace }, "team-a-35a62206",
+			[]string{`ENG006 namespace "Team A" breaks the catalog's rules and becomes "team-a-35a62206" ()`},
+		},
+		"tags": {
+			"a tag that is mended, and one of which nothing is left", []edit{annotated("portal.io/template-tags", "Ok,???")}, engine.Options{}, func(m made) string { return strings.Join(m.template.Metadata.Tags[2:], ",") }, "ok",
+			[]string{`ENG002 tag "Ok" becomes "ok" ()`, `ENG002 tag "???" has nothing a tag may hold and is left out` + use},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -257,16 +300,18 @@ func TestPassedOver(t *testing.T) {
 			if got := tc.look(make3(t, res.Entities)); got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
-			if diff := cmp.Diff(tc.rules, rules(res.Findings)); diff != "" {
-				t.Errorf("%s: findings (-want +got):\n%s", tc.reason, diff)
-			}
+			var got []string
 			for _, f := range res.Findings {
+				got = append(got, f.Rule+" "+f.Message+" ("+f.Hint+")")
 				if len(tc.edits) > 0 && f.Object != "databases.platform.io" {
 					t.Errorf("%s: the finding is about %q", tc.reason, f.Object)
 				}
 				if len(tc.edits) > 0 && !strings.Contains(f.Message, "option") && f.Where() == "sample.yaml" {
 					t.Errorf("%s: the finding does not know its line: %+v", tc.reason, f)
 				}
+			}
+			if diff := cmp.Diff(tc.findings, got); diff != "" {
+				t.Errorf("%s: findings (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -262,7 +262,7 @@ func TestDecodeDepth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			docs, errs := tree.DecodeBytes([]byte(tc.in))
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("%s\nDecode took %v", tc.reason, took)
 			}
 			if bad := len(errs) > 0; bad != tc.bad || bad == (len(docs) > 0) {
@@ -313,7 +313,7 @@ func TestDecodeAttacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, errs := tree.DecodeBytes([]byte(tc.in))
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("%s\nDecode took %v", tc.reason, took)
 			}
 			if bad := len(errs) > 0; bad != tc.bad {
