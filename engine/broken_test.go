@@ -84,6 +84,8 @@ func TestNoForm(t *testing.T) {
 		"letters":          {"a kind of letters Kubernetes does not know", spec("Größe", "names", "kind")},
 		"group":            {"a group that is an expression", spec("${{ secrets.x }}", "group")},
 		"upper group":      {"a group in upper case", spec("Platform.io", "group")},
+		"group's start":    {"a group that begins with a mark", spec(".platform.io", "group")},
+		"plural's start":   {"a plural that begins with a mark", spec("-databases", "names", "plural")},
 		"group with slash": {"a group that would make another apiVersion", spec("platform.io/v1", "group")},
 		"plural":           {"a plural that leaves the path", spec("../x", "names", "plural")},
 		"version":          {"a version that is an expression", []edit{versions(version("${{ secrets.x }}"))}},

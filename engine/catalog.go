@@ -64,7 +64,7 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 		x := &entity.Entity{
 			APIVersion: words.EntityVersion, Kind: kind,
 			Metadata: entity.Metadata{
-				Name: r.Name, Namespace: r.Namespace,
+				Name: r.Name, Namespace: strings.ToLower(r.Namespace),
 				Annotations: map[string]string{
 					words.AnnotationSourceLocation: location, words.AnnotationManagedBy: location, words.AnnotationManagedByOrigin: location,
 				},

@@ -157,7 +157,8 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 		a[words.AnnotationDiscoveredFrom] = c.Origin.Cluster
 	}
 	a[words.AnnotationXRName] = c.Name
-	a[words.AnnotationXRAPIVersion] = c.APIVersion
+	// The group is the platform's own, whatever word it resembles.
+	a[words.AnnotationXRAPIVersion] = c.Node.Get("apiVersion").Str()
 	a[words.AnnotationXRKind] = c.Kind
 	a[words.AnnotationXRDVersion] = versionOf(c.APIVersion)
 	if id := c.Labels[words.LabelClusterID]; id != "" {

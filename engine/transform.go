@@ -48,16 +48,23 @@ func (e *Engine) Transform(in Input) (Result, error) {
 	t := newTransformation(e, in)
 	t.run()
 	if e.hooks.PostProcess != nil {
+		// Parts are shared between forms and steps; a hook may change its own.
+		for _, x := range t.out.Entities {
+			x.Spec = x.Spec.Clone()
+		}
 		es, err := e.hooks.PostProcess(t.out.Entities)
 		if err != nil {
 			return Result{}, fmt.Errorf("cannot post-process the entities of %q: %w", in.Definition.Name, err)
+		}
+		if slices.Contains(es, nil) {
+			return Result{}, fmt.Errorf("cannot post-process the entities of %q: the hook returned a nil entity", in.Definition.Name)
 		}
 		t.out.Entities = es
 	}
 	spoken := e.opts.Words.For(in.Definition.Words)
 	for _, x := range t.out.Entities {
-		Stamp(x)
 		entity.Speak(x, spoken)
+		Stamp(x)
 	}
 	return t.out, nil
 }
@@ -72,10 +79,7 @@ func Stamp(e *entity.Entity) {
 	if e.Metadata.Annotations == nil {
 		e.Metadata.Annotations = map[string]string{}
 	}
-	key := words.AnnotationTemplateVersion
-	if up := words.Upstream.Out(words.Key, key); e.Metadata.Annotations[up] != "" {
-		key = up
-	}
+	key := words.Of(e.APIVersion).Out(words.Key, words.AnnotationTemplateVersion)
 	e.Metadata.Annotations[key] = entity.ShortHash(e.Spec)
 }
 
@@ -129,10 +133,23 @@ func (t *transformation) versions() []*xrd.Version {
 		t.note(RuleNoForm, firstPlace(t.def.Node.Get("spec"), t.def.Node), "definition has no usable group and kind, so it gets no Template and no API",
 			"set spec.group and spec.names to what Kubernetes accepts")
 		return nil
-	case t.profile.EveryVersion:
-		return t.def.Served
 	}
-	return []*xrd.Version{t.def.Preferred()}
+	wanted := t.def.Served
+	if !t.profile.EveryVersion {
+		wanted = []*xrd.Version{t.def.Preferred()}
+	}
+	var out []*xrd.Version
+	for _, v := range wanted {
+		switch {
+		case !isWord(v.Name, true, "-"):
+			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("version %q has a name Kubernetes refuses, so it gets no Template and no API", v.Name), "use lower-case letters, digits and dashes")
+		case slices.ContainsFunc(out, func(o *xrd.Version) bool { return o.Name == v.Name }):
+			t.note(RuleNoForm, v.Node.At(), fmt.Sprintf("version %q is given twice, so only the first gets a Template and an API", v.Name), "keep one of the two")
+		default:
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // firstPlace returns where the first of the nodes that is there was written.
@@ -148,8 +165,7 @@ func firstPlace(nodes ...*tree.Node) tree.Pos {
 // usable reports whether a resource of the definition could exist. It keeps
 // whatever else a hostile definition says out of manifests and paths.
 func usable(d *xrd.Definition, target xrd.Target) bool {
-	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, false, "-") &&
-		!slices.ContainsFunc(d.Served, func(v *xrd.Version) bool { return !isWord(v.Name, true, "-") })
+	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, false, "-")
 }
 
 // isWord reports whether s is made of letters, digits and the extra bytes,

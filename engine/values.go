@@ -63,16 +63,25 @@ func (t *transformation) isRef(s, kind string) bool {
 	return err == nil
 }
 
+// isLabel reports whether s is a DNS label.
+func isLabel(s string) bool { return isWord(s, true, "-") && len(s) <= 63 && s[len(s)-1] != '-' }
+
 // defaultNamespace returns the namespace a form proposes.
 func (t *transformation) defaultNamespace() string {
 	const key = words.AnnotationDefaultNamespace
 	annotations := t.def.Annotations
-	if ns := annotations[key]; ns != "" && (!isWord(ns, true, "-") || len(ns) > 63 || ns[len(ns)-1] == '-') {
+	if ns := annotations[key]; ns != "" && !isLabel(ns) {
 		t.note(RuleDefaultNamespace, annotationPos(t.def.Node, t.def.Words.Out(words.Key, key)),
 			fmt.Sprintf("default namespace %q is not the name of a namespace and is passed over", ns), "use lower-case letters, digits and dashes")
 		annotations = nil
 	}
-	return t.value("default-namespace", annotations, key, t.opts.ResourceNamespace, "default")
+	option := t.opts.ResourceNamespace
+	if option != "" && !isLabel(option) {
+		t.note(RuleDefaultNamespace, tree.Pos{}, fmt.Sprintf("default namespace %q, given as an option, is not the name of a namespace and is passed over", option),
+			"use lower-case letters, digits and dashes")
+		option = ""
+	}
+	return t.value("default-namespace", annotations, key, option, "default")
 }
 
 // annotationPos returns where an annotation's value was written.

@@ -16,10 +16,10 @@ func MergeCompositions(all []*Composition) ([]*Composition, []finding.Finding) {
 }
 
 // MergeObjects makes one of the objects of the same kind, name and namespace
-// in the same cluster. The result is in order of kind, namespace and name.
+// in the same cluster, whichever version of the API they were read through. The result is in order of kind, namespace and name.
 func MergeObjects(all []*Object) ([]*Object, []finding.Finding) {
 	return mergeObjects(all, func(o *Object) *Object { return o }, func(o *Object) string {
-		return strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name, o.Origin.Cluster}, "\x00")
+		return strings.Join([]string{o.Group(), o.Kind, o.Namespace, o.Name, o.Origin.Cluster}, "\x00")
 	})
 }
 
