@@ -75,23 +75,37 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 		entity.Speak(x, v)
 		return x
 	}
+	// A reference without a namespace means the entity's own, which for a
+	// System elsewhere is not the one that was meant.
+	full := func(s, kind, in string) string {
+		r, err := entity.ParseExisting(s, kind, ns)
+		if err != nil || strings.EqualFold(in, ns) {
+			return s
+		}
+		return r.String()
+	}
 	domain, domainErr := entity.ParseExisting(e.opts.Domain, entity.KindDomain, ns)
 	var out []*entity.Entity
 	seen := map[string]bool{}
 	for _, x := range entities {
+		if x.Kind == entity.KindSystem {
+			seen[x.Key()] = true
+		}
+	}
+	for _, x := range entities {
 		r, err := entity.ParseExisting(x.Spec.Get("system").Str(), entity.KindSystem, x.Metadata.Namespace)
-		if err != nil || seen[r.String()] {
+		if err != nil || !strings.EqualFold(r.Kind, entity.KindSystem) || seen[r.String()] {
 			continue
 		}
 		seen[r.String()] = true
-		spec := tree.Obj(tree.F("owner", tree.Str(owner)))
+		spec := tree.Obj(tree.F("owner", tree.Str(full(owner, "Group", r.Namespace))))
 		if domainErr == nil {
-			spec.Set("domain", tree.Str(e.opts.Domain))
+			spec.Set("domain", tree.Str(full(e.opts.Domain, entity.KindDomain, r.Namespace)))
 		}
 		out = append(out, make1(entity.KindSystem, r, spec))
 	}
-	if domainErr == nil {
-		out = append(out, make1(entity.KindDomain, domain, tree.Obj(tree.F("owner", tree.Str(owner)))))
+	if domainErr == nil && strings.EqualFold(domain.Kind, entity.KindDomain) {
+		out = append(out, make1(entity.KindDomain, domain, tree.Obj(tree.F("owner", tree.Str(full(owner, "Group", domain.Namespace))))))
 	}
 	return out
 }

@@ -312,6 +312,9 @@ func ref(e *entity.Entity) string {
 // note adds a finding about the definition.
 func (t *transformation) note(rule string, pos tree.Pos, message, hint string) {
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
+	if slices.ContainsFunc(t.out.Findings, func(f finding.Finding) bool { return f.Rule == rule && f.Message == message }) {
+		return // Said for another version already.
+	}
 	t.out.Findings = append(t.out.Findings, finding.Finding{
 		Rule: rule, Severity: Rules[i].Severity, Object: t.def.Label(), File: t.def.Origin.File, Pos: pos,
 		Message: message, Hint: hint,

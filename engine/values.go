@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/tree"
@@ -58,9 +59,14 @@ func (t *transformation) refValue(field string, annotations map[string]string, k
 	return t.value(field, annotations, key, option, fallback)
 }
 
+// isRef reports whether s refers to an entity of the kind, or, where a Group
+// is meant, to a User.
 func (t *transformation) isRef(s, kind string) bool {
-	_, err := entity.ParseExisting(s, kind, t.namespace)
-	return err == nil
+	r, err := entity.ParseExisting(s, kind, t.namespace)
+	if err != nil {
+		return false
+	}
+	return strings.EqualFold(r.Kind, kind) || kind == "Group" && strings.EqualFold(r.Kind, "User")
 }
 
 // isLabel reports whether s is a DNS label.
