@@ -60,7 +60,7 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 	if e.opts.Namespace != "" {
 		ns, _ = entity.Namespace(e.opts.Namespace)
 	}
-	make1 := func(kind string, r entity.Ref, spec *tree.Node) *entity.Entity {
+	newEntity := func(kind string, r entity.Ref, spec *tree.Node) *entity.Entity {
 		x := &entity.Entity{
 			APIVersion: words.EntityVersion, Kind: kind,
 			Metadata: entity.Metadata{
@@ -102,10 +102,10 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 		if domainErr == nil {
 			spec.Set("domain", tree.Str(full(e.opts.Domain, entity.KindDomain, r.Namespace)))
 		}
-		out = append(out, make1(entity.KindSystem, r, spec))
+		out = append(out, newEntity(entity.KindSystem, r, spec))
 	}
 	if domainErr == nil && strings.EqualFold(domain.Kind, entity.KindDomain) {
-		out = append(out, make1(entity.KindDomain, domain, tree.Obj(tree.F("owner", tree.Str(full(owner, "Group", domain.Namespace))))))
+		out = append(out, newEntity(entity.KindDomain, domain, tree.Obj(tree.F("owner", tree.Str(full(owner, "Group", domain.Namespace))))))
 	}
 	return out
 }
