@@ -256,3 +256,27 @@ func (v Vocabulary) KeysOut(m map[string]string) map[string]string {
 	}
 	return out
 }
+
+// Spellings returns every way to write an identifier of the contract's that
+// In understands, its own first.
+func Spellings(p Place, s string) []string {
+	out := []string{s}
+	for i := range table {
+		r := &table[i]
+		if r.place != p {
+			continue
+		}
+		up := r.upstream
+		switch rest, ok := strings.CutPrefix(s, r.portal); {
+		case ok && r.prefix:
+			up += rest
+		case s != r.portal:
+			continue
+		}
+		// A row that stands before may understand it as something else.
+		if In(p, up) == s {
+			out = append(out, up)
+		}
+	}
+	return out
+}

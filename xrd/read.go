@@ -110,3 +110,12 @@ func (s *Set) addList(list, items *tree.Node, origin Origin) {
 func isExtension(n *tree.Node) bool {
 	return groupOf(words.APIVersionIn(n.Get("apiVersion").Str())) == words.GroupExtensions
 }
+
+// Join adds what another set holds.
+func (s *Set) Join(from *Set) {
+	s.Definitions = append(s.Definitions, from.Definitions...)
+	s.Compositions = append(s.Compositions, from.Compositions...)
+	s.Others = append(s.Others, from.Others...)
+	s.Findings = append(s.Findings, from.Findings...)
+	s.Documents += from.Documents
+}

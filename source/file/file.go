@@ -75,7 +75,7 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	errs := found.errs
 	for _, r := range results {
 		if r.set != nil {
-			join(set, r.set)
+			set.Join(r.set)
 		}
 		if r.err != nil {
 			errs = append(errs, r.err)
@@ -187,12 +187,4 @@ func (r reader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.in.Read(p)
-}
-
-func join(to, from *xrd.Set) {
-	to.Definitions = append(to.Definitions, from.Definitions...)
-	to.Compositions = append(to.Compositions, from.Compositions...)
-	to.Others = append(to.Others, from.Others...)
-	to.Findings = append(to.Findings, from.Findings...)
-	to.Documents += from.Documents
 }

@@ -1,0 +1,156 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"example.dev/ingestor/source"
+)
+
+// issuer is tokens of an OpenID Connect issuer, renewed before they end.
+type issuer struct {
+	settings source.OIDC
+	client   *http.Client
+
+	mu       sync.Mutex
+	provider *oidc.Provider
+	// refresh is the refresh token to use next: an issuer may give another
+	// one each time.
+	refresh string
+	now     *oauth2.Token
+}
+
+func newIssuer(o source.OIDC) (*issuer, error) {
+	u, err := url.Parse(o.Issuer)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, bad("set oidc.issuer to the address whose /.well-known/openid-configuration answers", "cannot use the issuer %q", redact(o.Issuer))
+	}
+	if o.ClientID == "" {
+		return nil, bad("set oidc.clientId", "cannot use the issuer %q: there is no client", redact(o.Issuer))
+	}
+	if o.RefreshToken == "" && o.ClientSecret == "" {
+		return nil, bad("set oidc.clientSecret, or oidc.refreshToken", "cannot use the issuer %q: there is neither a client's secret nor a refresh token", redact(o.Issuer))
+	}
+	ca := o.CAData
+	if o.CAFile != "" && len(ca) == 0 {
+		if ca, err = os.ReadFile(o.CAFile); err != nil {
+			return nil, bad("check oidc.caFile", "cannot read the issuer's certificate authority: %w", err)
+		}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if len(ca) > 0 {
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(ca) {
+			return nil, bad("give the certificate in PEM", "cannot use the issuer's certificate authority: it is not a certificate in PEM")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &issuer{
+		settings: o, refresh: o.RefreshToken.Reveal(),
+		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+func (i *issuer) token(ctx context.Context) (string, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.now.Valid() {
+		return i.now.AccessToken, nil
+	}
+	ctx = oidc.ClientContext(ctx, i.client)
+	fresh, err := i.renew(ctx)
+	if err != nil {
+		return "", i.explain(err)
+	}
+	i.now = fresh
+	return fresh.AccessToken, nil
+}
+
+// renew asks for a token. What is returned as its access token is what the
+// cluster is to be sent: the identity's token if there is one.
+func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
+	if i.provider == nil {
+		p, err := oidc.NewProvider(ctx, i.settings.Issuer)
+		if err != nil {
+			return nil, err
+		}
+		i.provider = p
+	}
+	got, err := i.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i.refresh = cmp.Or(got.RefreshToken, i.refresh)
+	raw, ok := got.Extra("id_token").(string)
+	if !ok || raw == "" {
+		return got, nil
+	}
+	id, err := i.provider.VerifierContext(ctx, &oidc.Config{ClientID: i.settings.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return nil, fmt.Errorf("its answer cannot be trusted: %w", err)
+	}
+	return &oauth2.Token{AccessToken: raw, Expiry: id.Expiry}, nil
+}
+
+func (i *issuer) ask(ctx context.Context) (*oauth2.Token, error) {
+	o := i.settings
+	if i.refresh != "" {
+		config := oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), Endpoint: i.provider.Endpoint(), Scopes: o.Scopes}
+		return config.TokenSource(ctx, &oauth2.Token{RefreshToken: i.refresh}).Token()
+	}
+	config := clientcredentials.Config{
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), TokenURL: i.provider.Endpoint().TokenURL, Scopes: o.Scopes,
+	}
+	if o.Audience != "" {
+		// Issuers call it by one name or the other.
+		config.EndpointParams = url.Values{"audience": {o.Audience}, "resource": {o.Audience}}
+	}
+	return config.Token(ctx)
+}
+
+// refused drops a token that the cluster did not accept, once: a new one that
+// is refused as well is not the issuer's fault.
+func (i *issuer) refused(token string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.now == nil || i.now.AccessToken != token {
+		return true
+	}
+	i.now = nil
+	return true
+}
+
+// explain says what the issuer did, without what it was sent or answered.
+func (i *issuer) explain(err error) error {
+	at := fmt.Sprintf("issuer %q", redact(i.settings.Issuer))
+	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		what := cmp.Or(r.ErrorCode, r.Response.Status)
+		if r.ErrorDescription != "" {
+			what += ": " + r.ErrorDescription
+		}
+		return fmt.Errorf("%s refused: %s", at, what)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s cannot be asked: %w", at, u.Err)
+	}
+	// The rest of a longer message is the page that was answered.
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	const most = 300
+	if len(first) > most {
+		first = first[:most] + "…"
+	}
+	return fmt.Errorf("%s: %s", at, first)
+}

@@ -1,0 +1,137 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tokenSource gives bearer tokens. Several goroutines may call it at once.
+type tokenSource interface {
+	// token returns the token to use now.
+	token(ctx context.Context) (string, error)
+	// refused is told that the server did not accept a token, and reports
+	// whether there may be another one.
+	refused(token string) bool
+}
+
+// CredentialError is a token that cannot be had.
+type CredentialError struct{ Err error }
+
+// Error returns the message.
+func (e *CredentialError) Error() string { return "cannot get a token: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// bearer sends a token with every request to its host.
+type bearer struct {
+	tokens tokenSource
+	host   string
+	next   http.RoundTripper
+}
+
+// RoundTrip sends the request, and once more with another token if the first
+// one is refused and there is another.
+func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != b.host {
+		return b.next.RoundTrip(req)
+	}
+	token, resp, err := b.send(req)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || !b.tokens.refused(token) {
+		return resp, err
+	}
+	again := req.Clone(req.Context())
+	if req.Body != nil {
+		if req.GetBody == nil {
+			return resp, nil
+		}
+		if again.Body, err = req.GetBody(); err != nil {
+			return resp, nil
+		}
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	_ = resp.Body.Close()
+	_, resp, err = b.send(again)
+	return resp, err
+}
+
+func (b *bearer) send(req *http.Request) (string, *http.Response, error) {
+	token, err := b.tokens.token(req.Context())
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return "", nil, &CredentialError{Err: err}
+	}
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := b.next.RoundTrip(req)
+	return token, resp, err
+}
+
+// WrappedRoundTripper returns the transport below, for the library's use.
+func (b *bearer) WrappedRoundTripper() http.RoundTripper { return b.next }
+
+// fixed is a token that does not change.
+type fixed string
+
+func (f fixed) token(context.Context) (string, error) { return string(f), nil }
+
+func (fixed) refused(string) bool { return false }
+
+// tokenFile is a token in a file, read again when the file changes.
+type tokenFile struct {
+	path string
+
+	mu    sync.Mutex
+	text  string
+	mtime time.Time
+	size  int64
+}
+
+func (f *tokenFile) token(context.Context) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// What a link leads to counts: a pod's token is replaced by turning a link.
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the token's file: %w", err)
+	}
+	if f.text != "" && info.ModTime().Equal(f.mtime) && info.Size() == f.size {
+		return f.text, nil
+	}
+	const most = 1 << 20
+	if info.Size() > most {
+		return "", fmt.Errorf("cannot read the token's file %s: it is larger than a token can be", f.path)
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the token's file: %w", err)
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		return "", fmt.Errorf("cannot use the token's file %s: it is empty", f.path)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("cannot use the token's file " + f.path + ": it holds more than one token")
+	}
+	f.text, f.mtime, f.size = text, info.ModTime(), info.Size()
+	return text, nil
+}
+
+// refused forgets the token, in case the file was replaced within the tick of
+// its clock.
+func (f *tokenFile) refused(token string) bool {
+	f.mu.Lock()
+	f.text = ""
+	f.mu.Unlock()
+	now, err := f.token(context.Background())
+	return err == nil && now != token
+}

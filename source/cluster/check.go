@@ -1,0 +1,293 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"example.dev/ingestor/xrd"
+)
+
+// Check is one step of the way to a cluster, and whether it can be taken.
+type Check struct {
+	// Name says what was looked at, such as "TLS" or "list compositions".
+	Name   string
+	Result Result
+	// Detail says what was seen, or what is wrong.
+	Detail string
+	// Hint is the way out of a failure.
+	Hint string
+	// Missing is the permission to add, if one is.
+	Missing Rule
+}
+
+// Result is how a Check ended.
+type Result string
+
+// The results.
+const (
+	OK      Result = "ok"
+	Failed  Result = "failed"
+	Skipped Result = "skipped"
+)
+
+// CheckOptions are what a cluster is asked beyond whether it can be reached.
+type CheckOptions struct {
+	// Composites says of which definitions the permission to list composites
+	// and claims is looked at; nil means of none.
+	Composites func(*xrd.Definition) bool
+	// Namespaces are those whose composites and claims are read; empty means
+	// all.
+	Namespaces []string
+	// Watch asks for the permissions to watch as well.
+	Watch bool
+}
+
+// Check takes the way to the cluster step by step and tells each one: the
+// name, the connection, who one is there, what is served, and every permission
+// reading takes. What lies behind a step that fails is skipped.
+func (c *Cluster) Check(ctx context.Context, opts CheckOptions, tell func(Check)) {
+	t := &checking{Cluster: c, opts: opts, tell: tell}
+	for _, step := range []struct {
+		name string
+		take func(context.Context) (string, error)
+	}{
+		{"address", t.address}, {"TLS", t.tls}, {"authentication", t.who}, {"version", t.version}, {"definitions", t.served},
+	} {
+		t.step(ctx, step.name, step.take)
+	}
+	t.permissions(ctx)
+}
+
+type checking struct {
+	*Cluster
+	opts CheckOptions
+	tell func(Check)
+	// broken is the step that failed.
+	broken string
+	apis   []API
+}
+
+// skip is a step that need not be taken, and why.
+type skip string
+
+// Error returns why.
+func (s skip) Error() string { return string(s) }
+
+func (t *checking) step(ctx context.Context, name string, take func(context.Context) (string, error)) {
+	if t.broken != "" {
+		t.tell(Check{Name: name, Result: Skipped, Detail: "because of " + t.broken})
+		return
+	}
+	detail, err := take(ctx)
+	if why, ok := errors.AsType[skip](err); ok {
+		t.tell(Check{Name: name, Result: Skipped, Detail: string(why)})
+		return
+	}
+	if err == nil {
+		t.tell(Check{Name: name, Result: OK, Detail: detail})
+		return
+	}
+	t.broken = name
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = t.explain(request{doing: "check " + name}, err)
+	}
+	t.tell(Check{Name: name, Result: Failed, Detail: cause(e.Err).Error(), Hint: e.Hint, Missing: e.Missing})
+}
+
+// proxy returns the proxy between here and the cluster, if there is one.
+func (t *checking) proxy() (*url.URL, error) {
+	find := t.way.Config.Proxy
+	if find == nil {
+		find = http.ProxyFromEnvironment
+	}
+	req, err := http.NewRequest(http.MethodGet, t.way.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	return find(req)
+}
+
+func (t *checking) address(ctx context.Context) (string, error) {
+	if p, err := t.proxy(); err != nil || p != nil {
+		return "", errors.Join(err, skip("a proxy stands between"))
+	}
+	u, err := url.Parse(t.way.URL)
+	if err != nil {
+		return "", err
+	}
+	if net.ParseIP(u.Hostname()) != nil {
+		return u.Host + ", which is no name to look up", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Cluster.opts.Timeout)
+	defer cancel()
+	all, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s is %s", u.Hostname(), strings.Join(all, ", ")), nil
+}
+
+func (t *checking) tls(ctx context.Context) (string, error) {
+	u, err := url.Parse(t.way.URL)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "https" {
+		return "", skip("the address is http, so that anybody on the way can read along")
+	}
+	if p, err := t.proxy(); err != nil || p != nil {
+		return "", errors.Join(err, skip("a proxy stands between"))
+	}
+	config, err := rest.TLSConfigFor(t.way.Config)
+	if err != nil {
+		return "", err
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Cluster.opts.Timeout)
+	defer cancel()
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), "443")
+	}
+	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	state := conn.(*tls.Conn).ConnectionState()
+	if len(state.PeerCertificates) == 0 {
+		return tls.VersionName(state.Version), nil
+	}
+	cert := state.PeerCertificates[0]
+	detail := fmt.Sprintf("%s, certificate for %s, signed by %q, valid until %s", tls.VersionName(state.Version),
+		strings.Join(namesOf(cert), ", "), cert.Issuer.CommonName, cert.NotAfter.UTC().Format(time.DateOnly))
+	if config.InsecureSkipVerify {
+		detail += ", not verified (skipTLSVerify)"
+	}
+	return detail, nil
+}
+
+// who asks the server whom it takes us for.
+func (t *checking) who(ctx context.Context) (string, error) {
+	answer, err := t.ask(ctx, request{
+		doing: "authenticate", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+		body: []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`),
+	})
+	if isAbsent(err) {
+		return "", skip("the server is too old to say who one is")
+	}
+	if err != nil {
+		return "", err
+	}
+	return answer.Get("status", "userInfo", "username").Str(), nil
+}
+
+func (t *checking) version(ctx context.Context) (string, error) {
+	answer, err := t.ask(ctx, request{doing: "read its version", path: "/version"})
+	if err != nil {
+		return "", err
+	}
+	return answer.Get("gitVersion").Str(), nil
+}
+
+func (t *checking) served(ctx context.Context) (string, error) {
+	var err error
+	if t.apis, err = t.APIs(ctx); err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, a := range t.apis {
+		parts = append(parts, a.Group+" "+strings.Join(a.Definitions, " and "))
+		if len(a.Compositions) == 0 {
+			parts = append(parts, "no "+compositions+" there")
+		}
+	}
+	return strings.Join(parts, ", "), nil
+}
+
+// permissions looks at every permission reading takes.
+func (t *checking) permissions(ctx context.Context) {
+	verbs := []string{"list"}
+	if t.opts.Watch {
+		verbs = append(verbs, "watch")
+	}
+	if t.broken != "" {
+		t.tell(Check{Name: "permissions", Result: Skipped, Detail: "because of " + t.broken})
+		return
+	}
+	listable := true
+	for _, api := range t.apis {
+		resources := []Resource{api.definitions()}
+		if len(api.Compositions) > 0 {
+			resources = append(resources, api.compositions())
+		}
+		for i, res := range resources {
+			for _, verb := range verbs {
+				ok := t.may(ctx, verb, res)
+				listable = listable && (ok || i > 0 || verb != "list")
+			}
+		}
+	}
+	if t.opts.Composites == nil {
+		return
+	}
+	if !listable {
+		t.tell(Check{Name: "composites", Result: Skipped, Detail: "because definitions cannot be listed"})
+		return
+	}
+	set, err := t.Read(ctx, ReadOptions{NoCompositions: true})
+	if err != nil {
+		t.step(ctx, "composites", func(context.Context) (string, error) { return "", err })
+		return
+	}
+	for _, d := range set.Definitions {
+		if !t.opts.Composites(d) {
+			continue
+		}
+		for _, k := range Composites(d, t.opts.Namespaces) {
+			for _, verb := range verbs {
+				t.may(ctx, verb, k.Resource)
+			}
+		}
+	}
+}
+
+// may asks the server whether we may do something.
+func (t *checking) may(ctx context.Context, verb string, res Resource) bool {
+	name := verb + " " + res.String()
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]string{
+			"group": res.Group, "version": res.Version, "resource": res.Plural, "namespace": res.Namespace, "verb": verb,
+		}},
+	})
+	if err != nil {
+		t.step(ctx, name, func(context.Context) (string, error) { return "", err })
+		return false
+	}
+	answer, err := t.ask(ctx, request{doing: "ask for permission", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body: body})
+	if err != nil {
+		t.step(ctx, name, func(context.Context) (string, error) { return "", err })
+		return false
+	}
+	if answer.Get("status", "allowed").IsTrue() {
+		t.tell(Check{Name: name, Result: OK})
+		return true
+	}
+	missing := permission(res, verb)
+	t.tell(Check{Name: name, Result: Failed, Detail: "the account may not", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
+	return false
+}

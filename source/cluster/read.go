@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// ReadOptions are what is read of a cluster. The zero value reads all
+// definitions and Compositions.
+type ReadOptions struct {
+	// Labels is asked of the server, as far as it can tell: more definitions
+	// than it chooses may be read, never fewer.
+	Labels xrd.Selector
+	// Names are the only definitions to read; empty means all.
+	Names []string
+	// NoCompositions leaves them out.
+	NoCompositions bool
+	// Composites says of which definitions the composites and claims are read;
+	// nil means of none.
+	Composites func(*xrd.Definition) bool
+	// Metadata reads no more of composites than their metadata.
+	Metadata bool
+	// Namespaces are those whose composites and claims are read; empty means
+	// all.
+	Namespaces []string
+}
+
+// atOnce is how many lists of composites a server is asked for at once.
+const atOnce = 4
+
+// Read reads what the options ask for. The Set is never nil and holds what
+// could be read; the error joins an *Error for everything that could not.
+func (c *Cluster) Read(ctx context.Context, opts ReadOptions) (*xrd.Set, error) {
+	set, _, err := c.read(ctx, opts)
+	return set, err
+}
+
+// read is Read that tells as well how many lists were read to their end.
+func (c *Cluster) read(ctx context.Context, opts ReadOptions) (set *xrd.Set, lists int, err error) {
+	r := reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
+	apis, err := c.APIs(ctx)
+	if err != nil {
+		return r.set, 0, err
+	}
+	var first errgroup.Group
+	for _, api := range apis {
+		first.Go(func() error { return r.definitions(ctx, api) })
+		if !opts.NoCompositions && len(api.Compositions) > 0 {
+			first.Go(func() error { return r.compositions(ctx, api) })
+		}
+	}
+	_ = first.Wait()
+	if opts.Composites != nil && ctx.Err() == nil {
+		r.composites(ctx)
+	}
+	return r.set, r.lists, errors.Join(r.errs...)
+}
+
+// reading is one Read.
+type reading struct {
+	*Cluster
+	opts ReadOptions
+
+	mu  sync.Mutex
+	set *xrd.Set
+	// seen are the definitions and Compositions read, by group, kind and name:
+	// two lists of one kind may overlap.
+	seen  map[string]bool
+	errs  []error
+	lists int
+}
+
+// definitions reads the definitions of a group.
+func (r *reading) definitions(ctx context.Context, api API) error {
+	for _, l := range r.listings(api.definitions()) {
+		items, bad, err := r.list(ctx, l)
+		for _, n := range items {
+			settleVersion(n, api)
+		}
+		r.keep(l.Resource, "xrd", items, bad, err)
+	}
+	return nil
+}
+
+// listings are the lists that together hold the definitions asked for.
+func (r *reading) listings(res Resource) []listing {
+	var out []listing
+	if len(r.opts.Names) > 0 {
+		for _, name := range r.opts.Names {
+			out = append(out, listing{Resource: res, name: name})
+		}
+		return out
+	}
+	for _, labels := range r.opts.Labels.Pushed() {
+		out = append(out, listing{Resource: res, labels: labels})
+	}
+	return out
+}
+
+// settleVersion gives a definition the version it was written for. A server
+// hands out every definition in every version it serves; its scope tells which
+// one it belongs to.
+func settleVersion(n *tree.Node, api API) {
+	switch scope := xrd.Scope(n.Get("spec", "scope").Str()); {
+	case !api.modern():
+	case scope == xrd.ScopeNamespaced, scope == xrd.ScopeCluster:
+		n.Set("apiVersion", tree.Str(api.Group+"/"+versionModern))
+	}
+}
+
+func (r *reading) compositions(ctx context.Context, api API) error {
+	res := api.compositions()
+	items, bad, err := r.list(ctx, listing{Resource: res})
+	r.keep(res, "composition", items, bad, err)
+	return nil
+}
+
+// composites reads the composites and claims of the definitions chosen.
+func (r *reading) composites(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, d := range slices.Clone(r.set.Definitions) {
+		if !r.opts.Composites(d) {
+			continue
+		}
+		for _, k := range Composites(d, r.opts.Namespaces) {
+			group.Go(func() error {
+				items, bad, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
+				for _, n := range items {
+					// Metadata alone does not tell what it is the metadata of.
+					n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
+					n.Set("kind", tree.Str(k.Kind))
+				}
+				r.keep(k.Resource, k.Plural, items, bad, err)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+}
+
+// Kind is a kind of composite or claim.
+type Kind struct {
+	Resource
+	Kind string
+}
+
+// Composites returns the kinds a definition defines, as they are listed: its
+// composites and, if there are any, its claims. Those that live in namespaces
+// are listed in each of the namespaces, or in all of them if there are none.
+// A definition without a version that is served defines nothing.
+func Composites(d *xrd.Definition, namespaces []string) []Kind {
+	v := d.Preferred()
+	if v == nil || d.Group == "" || d.Names.Plural == "" {
+		return nil
+	}
+	kinds := []Kind{{Resource{Group: d.Group, Version: v.Name, Plural: d.Names.Plural}, d.Names.Kind}}
+	if d.Scope == xrd.ScopeNamespaced {
+		kinds = inEach(kinds[0], namespaces)
+	}
+	if d.HasClaim() && d.Claim.Plural != "" {
+		claim := Kind{Resource{Group: d.Group, Version: v.Name, Plural: d.Claim.Plural}, d.Claim.Kind}
+		kinds = append(kinds, inEach(claim, namespaces)...)
+	}
+	return kinds
+}
+
+func inEach(k Kind, namespaces []string) []Kind {
+	if len(namespaces) == 0 {
+		return []Kind{k}
+	}
+	out := make([]Kind, len(namespaces))
+	for i, ns := range namespaces {
+		out[i] = k
+		out[i].Namespace = ns
+	}
+	return out
+}
+
+// keep adds what a list gave. short is what people call the kind.
+func (r *reading) keep(res Resource, short string, items []*tree.Node, bad []spoilt, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range items {
+		meta := n.Get("metadata")
+		key := strings.Join([]string{res.Group, res.Plural, meta.Get("namespace").Str(), meta.Get("name").Str()}, "/")
+		if r.seen[key] {
+			continue
+		}
+		r.seen[key] = true
+		r.set.Documents++
+		r.set.Add(n, r.origin(short, meta.Get("namespace").Str(), meta.Get("name").Str()))
+	}
+	for _, s := range bad {
+		r.set.Documents++
+		r.set.Findings = append(r.set.Findings, finding.Finding{
+			Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: r.origin(short, "", s.name).File,
+			Message: s.message(), Hint: "the other objects of the cluster are read all the same",
+		})
+	}
+	if err != nil {
+		r.errs = append(r.errs, err)
+		return
+	}
+	r.lists++
+}
+
+// origin says where an object was found: in findings as cluster/kind/name.
+func (c *Cluster) origin(short, namespace, name string) xrd.Origin {
+	at := c.name + "/" + short
+	if namespace != "" {
+		at += "/" + namespace
+	}
+	return xrd.Origin{
+		Source: xrd.SourceCluster, Cluster: c.name, File: fmt.Sprintf("%s/%s", at, name), Location: "url:" + c.way.URL,
+	}
+}

@@ -1,0 +1,63 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule is a permission as a ClusterRole grants it.
+type Rule struct {
+	Groups, Resources, Verbs []string
+}
+
+func (r Rule) empty() bool { return len(r.Resources) == 0 }
+
+// YAML returns the rule as it stands in a ClusterRole.
+func (r Rule) YAML() string {
+	list := func(ss []string) string {
+		quoted := make([]string, len(ss))
+		for i, s := range ss {
+			quoted[i] = fmt.Sprintf("%q", s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return fmt.Sprintf("- apiGroups: %s\n  resources: %s\n  verbs: %s", list(r.Groups), list(r.Resources), list(r.Verbs))
+}
+
+// permission is the rule for one verb on one resource.
+func permission(r Resource, verb string) Rule {
+	return Rule{Groups: []string{r.Group}, Resources: []string{r.Plural}, Verbs: []string{verb}}
+}
+
+// Merge joins rules that differ in their verbs or their resources only, so
+// that what is missing can be added in as few lines as possible.
+func Merge(rules []Rule) []Rule {
+	join := func(in []Rule, same func(a, b Rule) bool, into func(a *Rule, b Rule)) []Rule {
+		var out []Rule
+	next:
+		for _, r := range in {
+			for i := range out {
+				if same(out[i], r) {
+					into(&out[i], r)
+					continue next
+				}
+			}
+			out = append(out, r)
+		}
+		return out
+	}
+	union := func(a, b []string) []string {
+		all := slices.Concat(a, b)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	rules = join(rules,
+		func(a, b Rule) bool {
+			return slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Resources, b.Resources)
+		},
+		func(a *Rule, b Rule) { a.Verbs = union(a.Verbs, b.Verbs) })
+	return join(rules,
+		func(a, b Rule) bool { return slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Verbs, b.Verbs) },
+		func(a *Rule, b Rule) { a.Resources = union(a.Resources, b.Resources) })
+}

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// Status is what became of reading one cluster.
+type Status struct {
+	Cluster, URL string
+	// Definitions, Compositions and Composites count what was read.
+	Definitions, Compositions, Composites int
+	// Lists counts the lists read to their end; if there is none, nothing is
+	// known of the cluster.
+	Lists int
+	// Err joins an *Error for everything that could not be read; nil means
+	// that nothing is missing.
+	Err error
+}
+
+// Source reads clusters.
+type Source struct {
+	clusters []*Cluster
+	opts     ReadOptions
+	done     func(Status)
+}
+
+var _ source.Source = (*Source)(nil)
+
+// New returns a Source of clusters, which are all read at the same time. done,
+// if not nil, is told of each as it is ready, by one goroutine at a time.
+func New(clusters []*Cluster, opts ReadOptions, done func(Status)) *Source {
+	return &Source{clusters: clusters, opts: opts, done: done}
+}
+
+// Read reads all clusters. What it returns is in their order, and holds what
+// could be read of each.
+func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
+	sets, errs := make([]*xrd.Set, len(s.clusters)), make([]error, len(s.clusters))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i, c := range s.clusters {
+		wg.Go(func() {
+			set, lists, err := c.read(ctx, s.opts)
+			sets[i], errs[i] = set, err
+			if s.done == nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.done(Status{
+				Cluster: c.name, URL: c.way.URL, Lists: lists, Err: err,
+				Definitions: len(set.Definitions), Compositions: len(set.Compositions), Composites: len(set.Others),
+			})
+		})
+	}
+	wg.Wait()
+	all := &xrd.Set{}
+	for _, set := range sets {
+		all.Join(set)
+	}
+	return all, errors.Join(errs...)
+}

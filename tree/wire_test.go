@@ -1,0 +1,139 @@
+package tree
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWire(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     string
+		wire   Wire
+		// want is the value as it is written again, or what the error says.
+		want, bad string
+	}{
+		"Object":    {reason: "order is kept", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
+		"Empty":     {reason: "empty maps and lists are values", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
+		"Escapes":   {reason: "a string may hold anything", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
+		"Twice":     {reason: "the last of two counts", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
+		"Omit":      {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: "noise"}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
+		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 deep"},
+		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "ends after 9 bytes"},
+		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "ends after"},
+		"Nothing":   {reason: "nothing is no value", in: ``, bad: "ends after 0 bytes"},
+		"More":      {reason: "one value is all there may be", in: `{} {}`, bad: "something follows"},
+		"Comma":     {reason: "a comma stands between two", in: `{"a":1,}`, bad: "byte 7 is unexpected"},
+		"Word":      {reason: "words are few", in: `{"a":nil}`, bad: "byte 5 is unexpected"},
+		"Number":    {reason: "numbers are JSON's", in: `[01]`, bad: "unexpected"},
+		"Control":   {reason: "control characters are escaped", in: "\"a\nb\"", bad: "unexpected"},
+		"BadEscape": {reason: "escapes are JSON's", in: `"\x41"`, bad: "is not one"},
+		"BadText":   {reason: "bytes that are no text are replaced", in: "\"a\xffb\"", want: `"a�b"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			n, err := tc.wire.Decode([]byte(tc.in))
+			if tc.bad != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.bad) {
+					t.Fatalf("%s\ngot %s, error %v, want an error with %q", tc.reason, AppendJSON(nil, n, ""), err, tc.bad)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(AppendJSON(nil, n, ""))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestWireList(t *testing.T) {
+	read := func(in string, limits Limits) (got []string, rest string, err error) {
+		w := Wire{Limits: limits}
+		n, err := w.List([]byte(in), func(raw []byte) {
+			item, err := w.Decode(raw)
+			if err != nil {
+				got = append(got, "bad: "+err.Error())
+				return
+			}
+			got = append(got, string(AppendJSON(nil, item, "")))
+		})
+		return got, string(AppendJSON(nil, n, "")), err
+	}
+	got, rest, err := read(`{"kind":"XList","items":[{"a":1}, {"b":[[[2]]]},{"c":"loooooooooooooooooong"},{"d":4}],"metadata":{"continue":"x"}}`, Limits{Depth: 3, Bytes: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`{"a":1}`, "bad: maps and lists are nested more than 3 deep", "bad: it is larger than 20 bytes", `{"d":4}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a bad item costs no other its place (-want +got):\n%s", diff)
+	}
+	if want := `{"kind":"XList","metadata":{"continue":"x"}}`; rest != want {
+		t.Errorf("the rest is %s, want %s", rest, want)
+	}
+	got, _, err = read(`{"items":[{"a":1},{"b":`, Limits{})
+	if err == nil || len(got) != 1 {
+		t.Errorf("a list that is cut off is an error after what came before: %q, %v", got, err)
+	}
+	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
+		if got, _, err := read(in, Limits{}); err != nil || len(got) > 0 {
+			t.Errorf("%s gives %q, %v", in, got, err)
+		}
+	}
+}
+
+// FuzzWire holds Wire against Decode, which is slower and knows places.
+func FuzzWire(f *testing.F) {
+	f.Add(`{"a":[1,2.50,"x\u0041",null,true],"metadata":{"b":{}}}`)
+	f.Add(`[1e400, -0, 0.1]`)
+	f.Fuzz(func(t *testing.T, in string) {
+		n, err := Wire{}.Decode([]byte(in))
+		if (err == nil) != json.Valid([]byte(strings.ToValidUTF8(in, "\uFFFD"))) && !strings.Contains(in, "e") && !strings.Contains(in, "E") && len(in) < 90 {
+			t.Fatalf("error %v for %q", err, in)
+		}
+		if err != nil {
+			return
+		}
+		docs, bad := DecodeBytes([]byte(in))
+		if len(docs) != 1 || len(bad) > 0 {
+			return
+		}
+		if !docs[0].Equal(n) {
+			t.Errorf("Wire %s\nDecode %s", AppendJSON(nil, n, ""), AppendJSON(nil, docs[0], ""))
+		}
+	})
+}
+
+func BenchmarkWire(b *testing.B) {
+	var object strings.Builder
+	object.WriteString(`{"metadata":{"name":"x"},"spec":{`)
+	for i := range 60 {
+		fmt.Fprintf(&object, `"field%d":{"type":"string","description":"What the field %d is for, in a sentence.","enum":["a","b"],"default":"a"},`, i, i)
+	}
+	object.WriteString(`"last":{}}}`)
+	data := []byte(object.String())
+	b.Run("Wire", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := (Wire{}).Decode(data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Decode", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, bad := DecodeBytes(data); bad != nil {
+				b.Fatal(bad)
+			}
+		}
+	})
+}
