@@ -86,8 +86,8 @@ func NewDefinition(n *tree.Node, origin Origin) *Definition {
 	}
 	d.DefaultComposition = spec.Get("defaultCompositionRef", "name").Str()
 	d.EnforcedComposition = spec.Get("enforcedCompositionRef", "name").Str()
-	d.DefaultUpdatePolicy = spec.Get("defaultCompositionUpdatePolicy").Str()
-	d.DefaultDeletePolicy = spec.Get("defaultCompositeDeletePolicy").Str()
+	d.DefaultUpdatePolicy = unlessUsual(spec.Get("defaultCompositionUpdatePolicy").Str(), "Automatic")
+	d.DefaultDeletePolicy = unlessUsual(spec.Get("defaultCompositeDeletePolicy").Str(), "Background")
 	d.ConnectionSecretKeys = spec.Get("connectionSecretKeys").Strings()
 	for _, v := range spec.Get("versions").List() {
 		if v.IsMap() {
@@ -97,6 +97,16 @@ func NewDefinition(n *tree.Node, origin Origin) *Definition {
 	d.settleName()
 	d.settleServed()
 	return d
+}
+
+// unlessUsual returns a policy, or nothing if it is the one that holds when
+// none is given: an API server fills it in, and a definition must read the
+// same from a file and from a cluster.
+func unlessUsual(policy, usual string) string {
+	if policy == usual {
+		return ""
+	}
+	return policy
 }
 
 func readNames(n *tree.Node) Names {

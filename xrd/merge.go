@@ -121,9 +121,8 @@ func (d *Definition) content() *tree.Node {
 		tree.F("annotations", tree.StrMap(annotations)),
 		tree.F("default", tree.OptStr(d.DefaultComposition)),
 		tree.F("enforced", tree.OptStr(d.EnforcedComposition)),
-		// An API server fills these in.
-		tree.F("update", tree.Str(cmp.Or(d.DefaultUpdatePolicy, "Automatic"))),
-		tree.F("delete", tree.Str(cmp.Or(d.DefaultDeletePolicy, "Background"))),
+		tree.F("update", tree.Str(d.DefaultUpdatePolicy)),
+		tree.F("delete", tree.Str(d.DefaultDeletePolicy)),
 		tree.F("keys", tree.Strs(d.ConnectionSecretKeys)),
 	)
 }

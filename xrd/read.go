@@ -15,6 +15,8 @@ const (
 	RuleSyntax = "XRD001"
 	// RuleNotObject is a document that is not an object of a cluster.
 	RuleNotObject = "XRD002"
+	// RuleUnserved is a definition whose kind its cluster does not serve.
+	RuleUnserved = "XRD004"
 )
 
 // Rules are the rules about documents.
@@ -22,6 +24,7 @@ var Rules = []finding.Rule{
 	{ID: RuleSyntax, Severity: finding.Error, Title: "a document cannot be read", Why: "It is not YAML or JSON, or is too large or too deep, and is left out; or it has a key twice, and the last one counts. The other documents are read all the same."},
 	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not an object of a cluster", Why: "It has no apiVersion and kind, so it is passed over."},
 	{ID: RuleConflict, Severity: finding.Warning, Title: "the same object is given twice with different content", Why: "Only one of the two is used. Remove or rename the other."},
+	{ID: RuleUnserved, Severity: finding.Warning, Title: "a definition's kind is not served in its cluster", Why: "The definition is there, but not established: nothing of its kind can exist or be created. The cluster says why in the definition's status."},
 }
 
 // Set is what was read from any number of inputs.

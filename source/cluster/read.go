@@ -63,6 +63,9 @@ func (c *Cluster) read(ctx context.Context, opts ReadOptions) (set *xrd.Set, lis
 	if opts.Composites != nil && ctx.Err() == nil {
 		r.composites(ctx)
 	}
+	// Lists end in any order; what is told of them has one.
+	slices.SortFunc(r.errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	finding.Sort(r.set.Findings)
 	return r.set, r.lists, errors.Join(r.errs...)
 }
 
@@ -136,6 +139,10 @@ func (r *reading) composites(ctx context.Context) {
 		for _, k := range Composites(d, r.opts.Namespaces) {
 			group.Go(func() error {
 				items, bad, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
+				if isAbsent(err) {
+					r.unserved(d, k)
+					return nil
+				}
 				for _, n := range items {
 					// Metadata alone does not tell what it is the metadata of.
 					n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
@@ -147,6 +154,19 @@ func (r *reading) composites(ctx context.Context) {
 		}
 	}
 	_ = group.Wait()
+}
+
+// unserved notes that a definition's kind is not served, so that nothing of it
+// can exist.
+func (r *reading) unserved(d *xrd.Definition, k Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.set.Findings = append(r.set.Findings, finding.Finding{
+		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Name, File: d.Origin.File,
+		Message: fmt.Sprintf("cluster %q does not serve %s, so there are no resources of it", r.name, k),
+		Hint:    "wait until the definition is established; if it stays so, kubectl describe xrd " + d.Name + " says why",
+	})
+	r.lists++
 }
 
 // Kind is a kind of composite or claim.
