@@ -24,8 +24,10 @@ type Profile struct {
 	EveryVersion bool
 	// RequiredLabel must be "true" on a definition, if it is not empty.
 	RequiredLabel string
-	// RequiredAPIVersion is the only one accepted, if it is not empty.
-	RequiredAPIVersion string
+	// Modern takes definitions of version v2 only: those whose composites are
+	// not LegacyCluster. A server hands out each definition in both versions,
+	// so that its scope tells them apart and its apiVersion does not.
+	Modern bool
 }
 
 // Naming is a way to make a base name of a definition's name.
@@ -48,7 +50,7 @@ var (
 	// ComposerIngestor is the service's variant A.
 	ComposerIngestor = Profile{Name: "composerIngestor", TemplateType: "infrastructure", TypeFromLabel: true, RequiredLabel: words.LabelIngest}
 	// ClusterIngestor is the service's variant B.
-	ClusterIngestor = Profile{Name: "clusterIngestor", TemplateType: "infrastructure", EveryVersion: true, RequiredLabel: words.LabelGenerateForm, RequiredAPIVersion: words.DefinitionV2}
+	ClusterIngestor = Profile{Name: "clusterIngestor", TemplateType: "infrastructure", EveryVersion: true, RequiredLabel: words.LabelGenerateForm, Modern: true}
 	// Concept is the profile of the three small tools.
 	Concept = Profile{Name: "concept", Naming: NameSlug, TemplateType: words.TypeResource}
 )
@@ -68,8 +70,12 @@ func ProfileNamed(name string) (Profile, error) {
 
 // Admit reports whether the profile takes the definition, and if not, why.
 func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
-	if p.RequiredAPIVersion != "" && d.APIVersion != p.RequiredAPIVersion {
-		return false, fmt.Sprintf("its apiVersion is not %s", d.Words.APIVersionOut(p.RequiredAPIVersion))
+	switch {
+	case !p.Modern || d.Modern():
+	case d.APIVersion == words.DefinitionV2:
+		return false, fmt.Sprintf("its scope %s is not one of %s", d.Scope, d.Words.APIVersionOut(words.DefinitionV2))
+	default:
+		return false, fmt.Sprintf("its apiVersion is not %s", d.Words.APIVersionOut(words.DefinitionV2))
 	}
 	if p.RequiredLabel != "" && d.Labels[p.RequiredLabel] != "true" {
 		return false, fmt.Sprintf("it has no label %s: \"true\"", d.Words.Out(words.Key, p.RequiredLabel))

@@ -197,6 +197,8 @@ func TestAdmit(t *testing.T) {
 		"B":                {"variant B takes what is labelled and of the second version", engine.ClusterIngestor, []edit{form}, true, nil},
 		"B, exactly":       {"the value must be exactly true", engine.ClusterIngestor, []edit{labelled("vendor.portal.io/generate-form", "True")}, false, map[words.Vocabulary]string{words.Portal: `it has no label vendor.portal.io/generate-form: "true"`, words.Upstream: `it has no label terasky.backstage.io/generate-form: "true"`}},
 		"B, v1":            {"a definition of the first version is refused", engine.ClusterIngestor, []edit{legacy, form}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
+		"B, v1, scoped":    {"a scope of the second version is the second version, whichever a server hands out", engine.ClusterIngestor, []edit{legacy, form, set("Cluster", "spec", "scope")}, true, nil},
+		"B, v2, legacy":    {"and a scope of the first is the first", engine.ClusterIngestor, []edit{form, set("LegacyCluster", "spec", "scope")}, false, map[words.Vocabulary]string{words.Portal: "its scope LegacyCluster is not one of apiextensions.composer.io/v2", words.Upstream: "its scope LegacyCluster is not one of apiextensions.crossplane.io/v2"}},
 		"B, v1, no label":  {"the version is told first", engine.ClusterIngestor, []edit{legacy}, false, map[words.Vocabulary]string{words.Portal: "its apiVersion is not apiextensions.composer.io/v2", words.Upstream: "its apiVersion is not apiextensions.crossplane.io/v2"}},
 	}
 	for name, tc := range cases {

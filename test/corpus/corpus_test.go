@@ -138,7 +138,7 @@ func TestEach(t *testing.T) {
 // unlabelled is a profile that takes every definition: the corpus comes from
 // people who know nothing of our labels.
 func unlabelled(p engine.Profile) engine.Profile {
-	p.RequiredLabel, p.RequiredAPIVersion = "", ""
+	p.RequiredLabel, p.Modern = "", false
 	return p
 }
 
