@@ -71,7 +71,7 @@ var plan = map[string]room{
 	"internal/term":   {},
 	"internal/state":  {},
 	"internal/report": {ours: []string{"finding", "internal/term"}},
-	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "engine"}},
+	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source"}},
 	"internal/store":  {ours: []string{"words", "tree", "finding", "entity"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},
 	"internal/pipeline": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source", "sink",

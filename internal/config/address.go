@@ -1,0 +1,108 @@
+package config
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// url reads an address of http or https. Nothing of it is shown, for it may
+// hold credentials.
+func (o *object) url(key string, to *string) {
+	v, text, ok := o.str(key)
+	if ok && o.r.isURL(v, text) {
+		*to = text
+	}
+	o.done(key, "url", tree.OptStr(*to))
+}
+
+// isURL reports an address that cannot be used.
+func (r *reader) isURL(v value, text string) bool {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", !isPort(u):
+		r.report(RuleValue, v.at, v.path, "write it as in https://10.0.0.1:6443", "%s: want an address that begins with https:// or http://, and a host", v.path)
+	case u.User != nil:
+		r.report(RuleExposed, v.at, v.path, "remove what stands before the @, and give the credentials by keys of their own",
+			"%s has credentials in it, where they end in logs", v.path)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		r.report(RuleValue, v.at, v.path, "remove what stands after the ? or #", "%s: want an address without a query", v.path)
+	default:
+		return true
+	}
+	return false
+}
+
+func isPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	_, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil
+}
+
+// isPlain reports whether what is sent to an address can be read on the way:
+// it goes over HTTP, and leaves the machine.
+func isPlain(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
+}
+
+// authority reads who signed a certificate, from one of two keys.
+func (o *object) authority(file *string, data *[]byte) {
+	o.filePath("caFile", file)
+	v, text, ok := o.str("caData")
+	if ok {
+		*data = certificates(text)
+		if *data == nil {
+			o.r.report(RuleValue, v.at, v.path, "write the text of the PEM file, or that text in base64", "%s: want certificates in PEM", v.path)
+		}
+	}
+	o.done("caData", "PEM, or PEM in base64", tree.OptStr(string(*data)))
+	o.oneOf("caFile", "caData")
+}
+
+// certificates returns the PEM in text, which may be in base64; nil if it
+// holds no certificate, or one that cannot be read.
+func certificates(text string) []byte {
+	data := []byte(text)
+	if !strings.Contains(text, "-----BEGIN") {
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+			return nil
+		}
+	}
+	found := false
+	for rest := data; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return nil
+		}
+		found = true
+	}
+	if !found {
+		return nil
+	}
+	return bytes.TrimSpace(data)
+}

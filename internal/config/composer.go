@@ -1,0 +1,148 @@
+package config
+
+import (
+	"log/slog"
+	"regexp"
+	"time"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// Composer is the section composerIngestor: variant A of the service.
+type Composer struct {
+	// Enabled is true if the section is there and does not say otherwise.
+	Enabled                     bool
+	DefaultOwner, DefaultSystem string
+	Schedule                    Schedule
+	Clusters                    []source.Cluster
+	Sources                     []Source
+	// Filter chooses definitions.
+	Filter xrd.Filter
+	// Namespaces are those whose composites and claims are read; none means
+	// all.
+	Namespaces      []string
+	Templates       TemplateGeneration
+	Caching         Caching
+	Processing      Processing
+	ChangeDetection ChangeDetection
+	Logging         Logging
+}
+
+// Schedule says how often something is done, and for how long at most.
+type Schedule struct {
+	Frequency, Timeout time.Duration
+}
+
+// TemplateGeneration says what is made of a definition.
+type TemplateGeneration struct {
+	GenerateAPIEntities       bool
+	IncludeCompositionDetails bool
+	AddGitOpsActions          bool
+	// DefaultNamespace is the one a form proposes.
+	DefaultNamespace string
+}
+
+// Caching says what is kept for a while.
+type Caching struct {
+	Enabled bool
+	TTL     time.Duration
+	// MaxSize is how many entries are kept.
+	MaxSize int
+}
+
+// Processing says how much is done at once, and what happens to failures.
+type Processing struct {
+	BatchSize, Parallelism, RetryAttempts int
+	RetryDelay                            time.Duration
+}
+
+// The ways to notice that an object changed.
+const (
+	MethodResourceVersion = "resourceVersion"
+	MethodHash            = "hash"
+	MethodTimestamp       = "timestamp"
+)
+
+// The places where what was seen is remembered.
+const (
+	StorageMemory   = "memory"
+	StorageDatabase = "database"
+	StorageRedis    = "redis"
+)
+
+// ChangeDetection says how it is noticed that an object changed.
+type ChangeDetection struct {
+	Enabled bool
+	// Method and Storage are each one of the constants.
+	Method, Storage string
+}
+
+// Logging says what is logged.
+type Logging struct {
+	Level              slog.Level
+	IncludeStackTraces bool
+	LogRequests        bool
+}
+
+// day is how many seconds a day has.
+const day = 24 * 60 * 60
+
+func (c *Composer) read(o *object) {
+	c.Enabled = o.given()
+	o.flag("enabled", &c.Enabled)
+	o.reference("defaultOwner", &c.DefaultOwner, "Group")
+	o.reference("defaultSystem", &c.DefaultSystem, entity.KindSystem)
+	o.object("schedule", func(o *object) {
+		o.duration("frequency", &c.Schedule.Frequency, time.Second)
+		o.duration("timeout", &c.Schedule.Timeout, time.Second)
+	})
+	o.clusters("clusters", &c.Clusters, map[string]place{})
+	o.sources("sources", &c.Sources)
+	o.object("xrdFilters", func(o *object) {
+		o.selector("labelSelector", &c.Filter.Labels, xrd.ParseSelector)
+		o.selector("annotationSelector", &c.Filter.Annotations, xrd.ParseAnnotationSelector)
+		o.strings("groups", &c.Filter.Groups, nil)
+		o.strings("exclude", &c.Filter.Exclude, nil)
+		o.strings("namespaces", &c.Namespaces, wantNamespace)
+	})
+	o.object("templateGeneration", func(o *object) {
+		o.flag("generateApiEntities", &c.Templates.GenerateAPIEntities)
+		o.flag("includeCompositionDetails", &c.Templates.IncludeCompositionDetails)
+		o.flag("addGitOpsActions", &c.Templates.AddGitOpsActions)
+		o.text("defaultNamespace", &c.Templates.DefaultNamespace, wantNamespace)
+	})
+	o.object("caching", func(o *object) {
+		o.flag("enabled", &c.Caching.Enabled)
+		o.units("ttl", &c.Caching.TTL, time.Second, 1, 366*day)
+		o.number("maxSize", &c.Caching.MaxSize, 1, 1_000_000)
+	})
+	o.object("processing", func(o *object) {
+		o.number("batchSize", &c.Processing.BatchSize, 1, 10_000)
+		o.number("parallelism", &c.Processing.Parallelism, 1, 1000)
+		o.number("retryAttempts", &c.Processing.RetryAttempts, 0, 100)
+		o.units("retryDelay", &c.Processing.RetryDelay, time.Millisecond, 0, 1000*60*60)
+	})
+	o.object("changeDetection", func(o *object) {
+		o.flag("enabled", &c.ChangeDetection.Enabled)
+		o.choice("method", &c.ChangeDetection.Method, MethodResourceVersion, MethodHash, MethodTimestamp)
+		o.choice("storage", &c.ChangeDetection.Storage, StorageMemory, StorageDatabase, StorageRedis)
+	})
+	o.object("logging", func(o *object) {
+		o.level("level", &c.Logging.Level)
+		o.flag("includeStackTraces", &c.Logging.IncludeStackTraces)
+		o.flag("logRequests", &c.Logging.LogRequests)
+	})
+}
+
+// namespaceName is what a namespace of a cluster can be called.
+var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// wantNamespace says what is wanted of the name of a namespace.
+func wantNamespace(s string) string {
+	if namespaceName.MatchString(s) {
+		return ""
+	}
+	return "the name of a namespace (lower-case letters, digits and dashes, at most 63)"
+}

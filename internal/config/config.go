@@ -1,0 +1,209 @@
+// Package config reads the configuration: YAML and JSON files, merged in
+// order, with variables of the environment filled in, become typed values. It
+// is strict. Whatever is wrong, all of it, is returned at once as findings,
+// each with file, line and column and the way out.
+//
+// The files are shared with a portal, so keys at the top that are not ours are
+// left alone; inside our sections a key that is not known is a mistake. What is
+// needed of the process (environment, files) comes in as Options.
+//
+// # Adding a section
+//
+// A section is a struct and one function that reads it, such as
+//
+//	func (p *Provider) read(o *object) {
+//		p.Enabled = o.given() // a section that is not there does nothing
+//		o.flag("enabled", &p.Enabled)
+//		o.filePath("sourceDirectory", &p.Directory)
+//		o.object("schedule", func(o *object) {
+//			o.duration("frequency", &p.Frequency, time.Second)
+//		})
+//	}
+//
+// The function says which keys exist, of which type, and where they go. From it
+// follow the checks for unknown keys, the hints, the printed configuration and
+// the list of keys that docs/configuration.md is held against.
+//
+//  1. Write the struct, a field for each key, and add it to Config.
+//  2. Put its defaults into the function defaults: what a field holds before it
+//     is read is its default.
+//  3. Write the function, in a file of its own, and add it to sections. If the
+//     vocabularies call the section differently, that is a row in words.
+//  4. Run the tests: one says which lines docs/configuration.md lacks.
+//
+// The function is called even if the section is absent, so that defaults can be
+// listed; checks beyond those of single keys (one of two, both or none) ask
+// o.given and o.has first. A value is only stored if it is right. Secrets are
+// read with o.secret, which shows them to nobody. A mistake of a new kind gets
+// an id in rules.go.
+package config
+
+import (
+	"time"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// Config is the configuration of all programs.
+type Config struct {
+	// Words chooses the vocabulary of what is written.
+	Words words.Choice
+	// Composer is variant A of the service, ClusterIngestor variant B, and
+	// Orchestrator the clusters of the latter.
+	Composer        Composer
+	ClusterIngestor ClusterIngestor
+	Orchestrator    Orchestrator
+
+	effective *tree.Node
+}
+
+// Options are what Load takes from the process, and what it may leave out.
+type Options struct {
+	// Lookup returns a variable of the environment and whether it is set. Nil
+	// means that none is.
+	Lookup func(name string) (string, bool)
+	// ReadFile reads a file. Nil means from the disk, as much of it as a
+	// configuration may have.
+	ReadFile func(path string) ([]byte, error)
+	// Sections are those that the program needs, by their names in the
+	// contract's words; nil means all. The others are not looked at, so that
+	// nobody must set variables for them.
+	Sections []string
+	// UseCluster tells which clusters the program will speak to; nil means
+	// all. In the settings of the others a variable that is not set, or a file
+	// that cannot be read, is no mistake, and leaves the setting empty.
+	UseCluster func(name string) bool
+}
+
+// The sections.
+const (
+	SectionComposer        = "composerIngestor"
+	SectionClusterIngestor = "clusterIngestor"
+	SectionOrchestrator    = "orchestrator"
+)
+
+// sections are all sections, in the order in which they are read.
+var sections = []struct {
+	name string
+	read func(*Config, *object)
+}{
+	{SectionComposer, func(c *Config, o *object) { c.Composer.read(o) }},
+	{SectionClusterIngestor, func(c *Config, o *object) { c.ClusterIngestor.read(o) }},
+	{SectionOrchestrator, func(c *Config, o *object) { c.Orchestrator.read(o) }},
+}
+
+// defaults returns what holds where nothing is written. The limits are those
+// of the contract.
+func defaults() *Config {
+	return &Config{
+		Composer: Composer{
+			DefaultOwner:  "platform-team",
+			DefaultSystem: "platform",
+			Schedule:      Schedule{Frequency: 5 * time.Minute, Timeout: 2 * time.Minute},
+			Templates: TemplateGeneration{
+				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
+			},
+			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
+			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},
+			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
+		},
+		ClusterIngestor: ClusterIngestor{
+			Components: Components{Enabled: true, Frequency: 10 * time.Second},
+			XRDs:       XRDs{Enabled: true, IngestAll: true, Frequency: 600 * time.Second},
+		},
+	}
+}
+
+// Load reads the files at paths, each of which goes before those named earlier:
+// maps are merged, anything else is replaced, and null takes a value away. The
+// Config is never nil; it is one to work with if no finding is an error.
+// Findings are in reading order.
+func Load(paths []string, opts Options) (*Config, []finding.Finding) {
+	r := newReader(opts)
+	c := defaults()
+	root, ok := r.readFiles(paths)
+	if ok {
+		r.config(c, root)
+	}
+	return c, r.findings()
+}
+
+// config reads the merged files into c.
+func (r *reader) config(c *Config, root *tree.Node) {
+	o := &object{r: r, node: root, at: r.placeOf(root), out: tree.Obj()}
+	o.words("words", &c.Words)
+	for _, s := range sections {
+		o.also(s.name, words.Upstream.Out(words.Root, s.name))
+		if !r.wants(s.name) {
+			o.known = append(o.known, s.name)
+			continue
+		}
+		o.object(s.name, func(o *object) { s.read(c, o) })
+	}
+	o.slips()
+	c.effective = o.out
+}
+
+// Clusters returns all clusters of the sections that were read. A cluster that
+// stands in two of them is returned once, as composerIngestor has it.
+func (c *Config) Clusters() []source.Cluster {
+	var out []source.Cluster
+	seen := map[string]bool{}
+	for _, list := range [][]source.Cluster{c.Composer.Clusters, c.Orchestrator.Clusters} {
+		for _, cluster := range list {
+			if !seen[cluster.Name] {
+				seen[cluster.Name] = true
+				out = append(out, cluster)
+			}
+		}
+	}
+	return out
+}
+
+// EngineOptions returns what the engine is told when it works for a profile.
+// Variant B has no keys that the engine knows, so only the words count there.
+func (c *Config) EngineOptions(p engine.Profile) engine.Options {
+	if p.Name == engine.ClusterIngestor.Name {
+		return engine.Options{Words: c.Words}
+	}
+	t := c.Composer.Templates
+	return engine.Options{
+		Owner:                c.Composer.DefaultOwner,
+		System:               c.Composer.DefaultSystem,
+		Words:                c.Words,
+		ResourceNamespace:    t.DefaultNamespace,
+		NoAPI:                !t.GenerateAPIEntities,
+		NoCompositionDetails: !t.IncludeCompositionDetails,
+		GitOps:               t.AddGitOpsActions,
+	}
+}
+
+// Effective returns what holds, defaults included, as a document in the
+// contract's words. Secrets are masked, paths as they are resolved. It is
+// empty if the files could not be read.
+func (c *Config) Effective() *tree.Node {
+	if c.effective == nil {
+		return tree.Obj()
+	}
+	return c.effective.Clone()
+}
+
+// Key is a key of the configuration.
+type Key struct {
+	// Path is the key in the contract's words; entries of a list are "[]".
+	Path string
+	// Type says what it holds, Default what holds without it; empty is none.
+	Type, Default string
+}
+
+// Keys returns all keys, in the order in which they are read.
+func Keys() []Key {
+	r := newReader(Options{})
+	r.describing = true
+	r.config(defaults(), nil)
+	return r.keys
+}

@@ -1,0 +1,306 @@
+package config
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// TestDefaults holds the limits of the contract as it writes them.
+func TestDefaults(t *testing.T) {
+	c := mustLoad(t, "composerIngestor: {}\nclusterIngestor: {}\n", nil)
+	cases := map[string]struct {
+		reason    string
+		got, want any
+	}{
+		"Frequency":     {"variant A schedule: frequency 5 minutes", c.Composer.Schedule.Frequency, 5 * time.Minute},
+		"Timeout":       {"variant A schedule: timeout 2 minutes", c.Composer.Schedule.Timeout, 2 * time.Minute},
+		"TTL":           {"variant A cache: ttl 300 seconds", c.Composer.Caching.TTL, 300 * time.Second},
+		"MaxSize":       {"variant A cache: maxSize 100 entries", c.Composer.Caching.MaxSize, 100},
+		"BatchSize":     {"batch processing: batchSize 10", c.Composer.Processing.BatchSize, 10},
+		"Parallelism":   {"batch processing: parallelism 3", c.Composer.Processing.Parallelism, 3},
+		"RetryAttempts": {"batch processing: retryAttempts 2", c.Composer.Processing.RetryAttempts, 2},
+		"RetryDelay":    {"batch processing: retryDelay 1000 ms", c.Composer.Processing.RetryDelay, 1000 * time.Millisecond},
+		"Workloads":     {"variant B workload scan: every 10 seconds", c.ClusterIngestor.Components.Frequency, 10 * time.Second},
+		"XRDs":          {"variant B XRD scan: every 600 seconds", c.ClusterIngestor.XRDs.Frequency, 600 * time.Second},
+		"Owner":         {"the default of the command line", c.Composer.DefaultOwner, "platform-team"},
+		"System":        {"the default of the command line", c.Composer.DefaultSystem, "platform"},
+		"Method":        {"the cheapest method", c.Composer.ChangeDetection.Method, "resourceVersion"},
+		"Storage":       {"the one that needs nothing", c.Composer.ChangeDetection.Storage, "memory"},
+		"Level":         {"the usual level", c.Composer.Logging.Level, slog.LevelInfo},
+		"Words":         {"each definition in its own words", c.Words, words.Choice{}},
+		"A":             {"a section that is there works", c.Composer.Enabled, true},
+		"B":             {"a section that is there works", c.ClusterIngestor.Enabled && c.ClusterIngestor.Components.Enabled && c.ClusterIngestor.XRDs.Enabled, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestAbsent wants nothing to happen without a section.
+func TestAbsent(t *testing.T) {
+	for name, text := range map[string]string{"Empty": "", "Foreign": "app: {}\n", "Null": "composerIngestor:\nclusterIngestor: ~\n"} {
+		c := mustLoad(t, text, nil)
+		if c.Composer.Enabled || c.ClusterIngestor.Enabled || len(c.Clusters()) > 0 {
+			t.Errorf("%s: something is enabled: %+v", name, c)
+		}
+		if c.Composer.Processing.BatchSize != 10 {
+			t.Errorf("%s: the defaults are missing", name)
+		}
+	}
+}
+
+// everything sets each key of the contract to something that is no default.
+const everything = `words: portal
+composerIngestor:
+  enabled: false
+  defaultOwner: group:default/data
+  defaultSystem: storage
+  schedule:
+    frequency: { minutes: 7, seconds: 30 }
+    timeout: PT1M
+  clusters:
+    - name: one
+      url: https://one.example.org:6443/
+      authProvider: serviceAccount
+      serviceAccountToken: ${ONE}
+    - name: two
+      url: https://two.example.org
+      authProvider: token
+      tokenFile: secrets/two
+      skipTLSVerify: true
+    - name: three
+      url: https://three.example.org
+      authProvider: oidc
+      caFile: /etc/ca.pem
+      oidc:
+        issuerUrl: https://login.example.org
+        clientId: ingestor
+        clientSecret: { $env: THREE }
+        scopes: [openid, groups]
+        audience: clusters
+        caFile: ca.pem
+    - name: four
+      kubeconfig: kube/config
+      context: dev
+  sources:
+    - { name: here, type: file, path: xrds }
+    - { name: there, type: git, repo: "git@example.org:a/b", branch: main, path: ./apis/ }
+  xrdFilters:
+    labelSelector: a=b
+    annotationSelector: c=d e
+    groups: [platform.io]
+    exclude: [x.platform.io]
+    namespaces: [team-a, team-b]
+  templateGeneration:
+    generateApiEntities: false
+    includeCompositionDetails: false
+    addGitOpsActions: true
+    defaultNamespace: sandbox
+  caching: { enabled: false, ttl: 1, maxSize: 2 }
+  processing: { batchSize: 3, parallelism: 4, retryAttempts: 0, retryDelay: 5 }
+  changeDetection: { enabled: false, method: hash, storage: redis }
+  logging: { level: debug, includeStackTraces: true, logRequests: true }
+clusterIngestor:
+  enabled: true
+  components: { enabled: false, taskRunner: { frequency: 20 } }
+  composer: { enabled: true, xrds: { enabled: true, ingestAllXRDs: false, taskRunner: { frequency: 30 } } }
+orchestrator:
+  serviceLocatorMethod: { type: multiTenant }
+  clusterLocatorMethods:
+    - type: config
+      clusters:
+        - { url: "https://five.example.org", name: five, authProvider: serviceAccount, skipTLSVerify: true, serviceAccountToken: "${ONE}" }
+`
+
+var tokens = vars{"ONE": "t-one", "THREE": "s-three"}
+
+func selector(t *testing.T, parse func(string) (xrd.Selector, error), text string) xrd.Selector {
+	t.Helper()
+	s, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestEverything reads each key of the contract.
+func TestEverything(t *testing.T) {
+	portal := words.Portal
+	want := &Config{
+		Words: words.Choice{Fixed: &portal},
+		Composer: Composer{
+			DefaultOwner:  "group:default/data",
+			DefaultSystem: "storage",
+			Schedule:      Schedule{Frequency: 7*time.Minute + 30*time.Second, Timeout: time.Minute},
+			Clusters: []source.Cluster{
+				{Name: "one", URL: "https://one.example.org:6443/", Auth: "serviceAccount", Token: "t-one"},
+				{Name: "two", URL: "https://two.example.org", Auth: "token", TokenFile: "conf/secrets/two", SkipTLSVerify: true},
+				{Name: "three", URL: "https://three.example.org", Auth: "oidc", CAFile: "/etc/ca.pem", OIDC: source.OIDC{
+					Issuer: "https://login.example.org", ClientID: "ingestor", ClientSecret: "s-three",
+					Scopes: []string{"openid", "groups"}, Audience: "clusters", CAFile: "conf/ca.pem",
+				}},
+				{Name: "four", Kubeconfig: "conf/kube/config", Context: "dev"},
+			},
+			Sources: []Source{
+				{Name: "here", Type: "file", Path: "conf/xrds"},
+				{Name: "there", Type: "git", Repo: "git@example.org:a/b", Branch: "main", Path: "apis"},
+			},
+			Filter: xrd.Filter{
+				Labels: selector(t, xrd.ParseSelector, "a=b"), Annotations: selector(t, xrd.ParseAnnotationSelector, "c=d e"),
+				Groups: []string{"platform.io"}, Exclude: []string{"x.platform.io"},
+			},
+			Namespaces:      []string{"team-a", "team-b"},
+			Templates:       TemplateGeneration{AddGitOpsActions: true, DefaultNamespace: "sandbox"},
+			Caching:         Caching{TTL: time.Second, MaxSize: 2},
+			Processing:      Processing{BatchSize: 3, Parallelism: 4, RetryDelay: 5 * time.Millisecond},
+			ChangeDetection: ChangeDetection{Method: "hash", Storage: "redis"},
+			Logging:         Logging{Level: slog.LevelDebug, IncludeStackTraces: true, LogRequests: true},
+		},
+		ClusterIngestor: ClusterIngestor{
+			Enabled:    true,
+			Components: Components{Frequency: 20 * time.Second},
+			XRDs:       XRDs{Enabled: true, Frequency: 30 * time.Second},
+		},
+		Orchestrator: Orchestrator{
+			ServiceLocator: "multiTenant",
+			Clusters:       []source.Cluster{{Name: "five", URL: "https://five.example.org", Auth: "serviceAccount", SkipTLSVerify: true, Token: "t-one"}},
+		},
+	}
+	got, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read})
+	if d := cmp.Diff([]string(nil), lines(fs)); d != "" {
+		t.Fatal(d)
+	}
+	if d := diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// upstream writes a configuration in upstream words.
+func upstream(text string) string {
+	return strings.NewReplacer("composerIngestor:", "crossplaneIngestor:", "clusterIngestor:", "kubernetesIngestor:",
+		"orchestrator:", "kubernetes:", "  composer:", "  crossplane:").Replace(text)
+}
+
+// TestVocabularies wants the same from both spellings, in the file and in what
+// is printed.
+func TestVocabularies(t *testing.T) {
+	other := upstream(everything)
+	if strings.Contains(other, "omposer") || strings.Contains(other, "orchestrator") {
+		t.Fatal("not all words are translated")
+	}
+	a, b := mustLoad(t, everything, tokens), mustLoad(t, other, tokens)
+	if d := diff(a, b); d != "" {
+		t.Errorf("(-portal +upstream):\n%s", d)
+	}
+	if d := cmp.Diff(string(tree.AppendYAML(nil, a.Effective())), string(tree.AppendYAML(nil, b.Effective()))); d != "" {
+		t.Errorf("(-portal +upstream):\n%s", d)
+	}
+}
+
+// TestJSON reads a file of JSON.
+func TestJSON(t *testing.T) {
+	c := mustLoad(t, `{"composerIngestor": {"caching": {"ttl": 7}, "clusters": [{"name": "a", "url": "https://x", "token": "${T}"}]}}`, vars{"T": "t"})
+	if c.Composer.Caching.TTL != 7*time.Second || c.Clusters()[0].Token.Reveal() != "t" {
+		t.Errorf("got %+v", c.Composer)
+	}
+	_, fs := load("{\n  \"composerIngestor\": {\n    \"caching\": {\"tll\": 7}\n  }\n}\n", nil)
+	want := []string{`a.yaml:3:17: CONF003 composerIngestor.caching has no key "tll" | did you mean ttl? it has enabled, ttl and maxSize`}
+	if d := cmp.Diff(want, lines(fs)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestEngineOptions(t *testing.T) {
+	portal := words.Portal
+	cases := map[string]struct {
+		reason  string
+		text    string
+		profile engine.Profile
+		want    engine.Options
+	}{
+		"Defaults": {
+			reason: "what is not configured is as without a configuration", profile: engine.ComposerIngestor,
+			want: engine.Options{Owner: "platform-team", System: "platform", ResourceNamespace: "default"},
+		},
+		"A": {
+			reason: "variant A", text: everything, profile: engine.ComposerIngestor,
+			want: engine.Options{
+				Owner: "group:default/data", System: "storage", Words: words.Choice{Fixed: &portal}, ResourceNamespace: "sandbox",
+				NoAPI: true, NoCompositionDetails: true, GitOps: true,
+			},
+		},
+		"B": {
+			reason: "variant B knows nothing of variant A's keys", text: everything, profile: engine.ClusterIngestor,
+			want: engine.Options{Words: words.Choice{Fixed: &portal}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := mustLoad(t, tc.text, tokens).EngineOptions(tc.profile)
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Errorf("%s\n(-want +got):\n%s", tc.reason, d)
+			}
+		})
+	}
+}
+
+// TestSwitches wants either switch to stop definitions of variant B.
+func TestSwitches(t *testing.T) {
+	for _, text := range []string{"enabled: false", "xrds: { enabled: false }"} {
+		c := mustLoad(t, "clusterIngestor: { composer: { "+text+" } }", nil)
+		if c.ClusterIngestor.XRDs.Enabled || !c.ClusterIngestor.Enabled {
+			t.Errorf("%s: got %+v", text, c.ClusterIngestor)
+		}
+	}
+}
+
+// TestSections wants sections nobody asked for to be left alone.
+func TestSections(t *testing.T) {
+	text := "composerIngestor: { caching: { ttl: 5 } }\nkubernetes: { nonsense: '${NOT_SET}' }\nclusterIngestor: 7\n"
+	c, fs := Load([]string{"a.yaml"}, Options{ReadFile: disk{"a.yaml": text}.read, Sections: []string{SectionComposer}})
+	if len(fs) > 0 || c.Composer.Caching.TTL != 5*time.Second {
+		t.Errorf("found %q, config %+v", lines(fs), c)
+	}
+	if _, fs = load(text, nil); len(fs) != 2 {
+		t.Errorf("with all sections found %q", lines(fs))
+	}
+}
+
+// TestUseCluster wants the secrets of clusters nobody speaks to not to be
+// asked for.
+func TestUseCluster(t *testing.T) {
+	text := `composerIngestor:
+  clusters:
+    - { name: dev, url: "${DEV_URL}", authProvider: token, token: "${DEV}" }
+    - { name: prod, url: "${PROD_URL}", authProvider: oidc, oidc: { issuer: "https://i", clientId: "${ID}", clientSecretFile: nowhere } }
+    - { name: test, url: "https://test", token: { $file: nowhere }, nonsense: 1 }
+`
+	opts := Options{Lookup: vars{"DEV": "t", "DEV_URL": "https://dev"}.lookup, ReadFile: disk{"a.yaml": text}.read}
+	opts.UseCluster = func(name string) bool { return name == "dev" }
+	c, fs := Load([]string{"a.yaml"}, opts)
+	if got := lines(fs); len(got) != 1 || !strings.Contains(got[0], "nonsense") {
+		t.Errorf("found %q", got)
+	}
+	if all := c.Clusters(); len(all) != 3 || all[0].Token.Reveal() != "t" || all[1].Auth != "oidc" {
+		t.Errorf("clusters %+v", all)
+	}
+	opts.UseCluster = nil
+	if _, fs = Load([]string{"a.yaml"}, opts); finding.Count(fs, finding.Error) != 5 {
+		t.Errorf("found %q, want five mistakes", lines(fs))
+	}
+}

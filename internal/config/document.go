@@ -1,0 +1,130 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// readFiles reads and merges the files. If one cannot be read it returns
+// false: what is missing then would be reported again and again.
+func (r *reader) readFiles(paths []string) (*tree.Node, bool) {
+	var root *tree.Node
+	ok := true
+	for _, path := range paths {
+		n, fine := r.readFile(path)
+		ok = ok && fine
+		root = r.merge(root, n)
+	}
+	return root, ok
+}
+
+// readFile reads one file. An empty one is no mistake.
+func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
+	data, err := r.opts.ReadFile(path)
+	if err != nil {
+		why, hint := cause(err)
+		r.report(RuleFile, place{file: path}, "", cmp.Or(hint, "name a file of YAML or JSON"), "cannot read the configuration file: %s", why)
+		return nil, false
+	}
+	ok = true
+	_ = tree.Decode(bytes.NewReader(data), tree.Limits{Bytes: maxFile}, func(n *tree.Node, bad *tree.Error) bool {
+		switch {
+		case bad != nil && bad.Kept:
+			r.report(RuleSyntax, place{path, bad.Pos}, "", "keep one of the two", "%s", bad.Msg)
+		case bad != nil:
+			r.report(RuleSyntax, place{path, bad.Pos}, "", bad.Hint, "%s", maskQuoted(bad.Msg))
+			ok = false
+		case root != nil:
+			r.report(RuleSyntax, place{path, n.Pos}, "", "remove the ---, or give the second part a file of its own and name both",
+				"a configuration file holds one document, and a second begins here")
+			ok = false
+		case n.Kind != tree.Map:
+			r.report(RuleSyntax, place{path, n.Pos}, "", "write keys with values, such as "+SectionComposer+":",
+				"a configuration file holds a map, not %s", kindNames[n.Kind])
+			ok = false
+		case isInclude(n):
+			r.report(RuleUnsupported, place{path, n.Pos}, "", "name a further configuration file", "a $ key stands at the top, where it is not supported")
+			ok = false
+		default:
+			root = n
+		}
+		return ok
+	})
+	r.own(root, path)
+	return root, ok
+}
+
+var quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+
+// maskQuoted takes words of the file out of a parser's complaint: a token that
+// begins with an asterisk looks like an alias. Signs are short, and stay.
+func maskQuoted(msg string) string {
+	const sign = 3
+	return quoted.ReplaceAllStringFunc(msg, func(q string) string {
+		if len(q) <= sign+2 {
+			return q
+		}
+		return "'…'"
+	})
+}
+
+// own notes that n and all in it were written in a file.
+func (r *reader) own(n *tree.Node, path string) {
+	if n == nil {
+		return
+	}
+	if _, done := r.files[n]; done {
+		return
+	}
+	r.files[n] = path
+	for i := range n.Fields {
+		r.own(n.Fields[i].Value, path)
+	}
+	for _, it := range n.Items {
+		r.own(it, path)
+	}
+}
+
+// merge returns over laid over under. Neither is changed.
+func (r *reader) merge(under, over *tree.Node) *tree.Node {
+	switch {
+	case over == nil:
+		return under
+	case !under.IsMap() || !over.IsMap() || isInclude(under) || isInclude(over):
+		return over
+	}
+	out := &tree.Node{Kind: tree.Map, Pos: over.Pos, Fields: make([]tree.Field, 0, len(under.Fields)+len(over.Fields))}
+	r.files[out] = r.files[over]
+	above := make(map[string]*tree.Field, len(over.Fields))
+	for i := range over.Fields {
+		above[over.Fields[i].Key] = &over.Fields[i]
+	}
+	for _, f := range under.Fields {
+		if o := above[f.Key]; o != nil {
+			f = tree.Field{Key: f.Key, Pos: o.Pos, Value: r.merge(f.Value, o.Value)}
+			delete(above, f.Key)
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	for _, f := range over.Fields {
+		if above[f.Key] != nil {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	return out
+}
+
+// isInclude reports whether n stands for a value that comes from elsewhere,
+// such as { $env: NAME }.
+func isInclude(n *tree.Node) bool {
+	for i := range n.Fields {
+		if strings.HasPrefix(n.Fields[i].Key, "$") {
+			return true
+		}
+	}
+	return false
+}

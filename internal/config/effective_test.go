@@ -1,0 +1,81 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+)
+
+// TestEffective wants what is printed to be a configuration that says the
+// same, apart from the secrets.
+func TestEffective(t *testing.T) {
+	env := vars{"ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3"}
+	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything)} {
+		t.Run(name, func(t *testing.T) {
+			first := mustLoad(t, text, env)
+			printed := string(tree.AppendYAML(nil, first.Effective()))
+			if strings.Contains(printed, "s3cr3t") {
+				t.Fatalf("a secret is shown in\n%s", printed)
+			}
+			again := mustLoad(t, strings.ReplaceAll(printed, `"********"`, "hidden"), nil)
+			if d := diff(masked(first), masked(again)); d != "" {
+				t.Errorf("(-first +again):\n%s\n%s", d, printed)
+			}
+		})
+	}
+}
+
+// masked sets all secrets to the same.
+func masked(c *Config) *Config {
+	for _, list := range [][]source.Cluster{c.Composer.Clusters, c.Orchestrator.Clusters} {
+		for i := range list {
+			for _, secret := range []*source.Secret{&list[i].Token, &list[i].OIDC.ClientSecret} {
+				if *secret != "" {
+					*secret = "hidden"
+				}
+			}
+		}
+	}
+	return c
+}
+
+// TestEffectiveText shows what is printed.
+func TestEffectiveText(t *testing.T) {
+	c, _ := Load([]string{"conf/a.yaml"}, Options{
+		ReadFile: disk{"conf/a.yaml": "crossplaneIngestor:\n  clusters:\n    - { name: a, url: 'https://x', token: abc, caFile: ca.pem }\n"}.read,
+		Sections: []string{SectionComposer},
+	})
+	want := `words: auto
+composerIngestor:
+  enabled: true
+  defaultOwner: platform-team
+  defaultSystem: platform
+  schedule:
+    frequency: 5m
+    timeout: 2m
+  clusters:
+    - name: a
+      url: https://x
+      authProvider: serviceAccount
+      token: "********"
+      skipTLSVerify: false
+      caFile: conf/ca.pem
+`
+	got := string(tree.AppendYAML(nil, c.Effective()))
+	if !strings.HasPrefix(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
+}
+
+// TestEffectiveUnread wants no configuration where there is none.
+func TestEffectiveUnread(t *testing.T) {
+	c, fs := Load([]string{"nowhere.yaml"}, Options{ReadFile: disk{}.read})
+	if finding.Count(fs, finding.Error) != 1 || c.Effective().Len() != 0 {
+		t.Errorf("found %q, config %s", lines(fs), tree.AppendYAML(nil, c.Effective()))
+	}
+}

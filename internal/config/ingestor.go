@@ -1,0 +1,62 @@
+package config
+
+import "time"
+
+// ClusterIngestor is the section clusterIngestor: variant B of the service.
+type ClusterIngestor struct {
+	// Enabled is true if the section is there and does not say otherwise.
+	Enabled    bool
+	Components Components
+	XRDs       XRDs
+}
+
+// Components says whether workloads with the label become Components.
+type Components struct {
+	Enabled bool
+	// Frequency is how long it is from one scan to the next.
+	Frequency time.Duration
+}
+
+// XRDs says whether definitions with the label become Templates.
+type XRDs struct {
+	// Enabled is true if neither composer nor composer.xrds is switched off.
+	Enabled bool
+	// IngestAll makes Templates of all definitions with the label.
+	IngestAll bool
+	// Frequency is how long it is from one scan to the next.
+	Frequency time.Duration
+}
+
+func (c *ClusterIngestor) read(o *object) {
+	c.Enabled = o.given()
+	o.flag("enabled", &c.Enabled)
+	o.object("components", func(o *object) {
+		o.flag("enabled", &c.Components.Enabled)
+		o.taskRunner(&c.Components.Frequency)
+		o.noEffect("ingestAsResources", "onlyIngestAnnotatedResources", "excludedNamespaces", "customWorkloadTypes", "disableDefaultWorkloadTypes")
+	})
+	// The framework's own name, in the vocabulary of the section.
+	o.also("composer", "crossplane")
+	o.object("composer", func(o *object) {
+		whole := true
+		o.flag("enabled", &whole)
+		o.object("xrds", func(o *object) {
+			o.flag("enabled", &c.XRDs.Enabled)
+			o.flag("ingestAllXRDs", &c.XRDs.IngestAll)
+			o.taskRunner(&c.XRDs.Frequency)
+			o.noEffect("ingestOnlyAsAPI", "convertDefaultValuesToPlaceholders", "publishPhase")
+		})
+		c.XRDs.Enabled = c.XRDs.Enabled && whole
+		o.noEffect("claims")
+	})
+	o.noEffect("annotationPrefix", "defaultOwner", "ingestAPIsAsCRDs", "allowAllClusters", "allowedClusterNames",
+		"clusterNameMapping", "argoIntegration", "mappings", "kro", "genericCRDTemplates")
+}
+
+// taskRunner reads how often something is scanned.
+func (o *object) taskRunner(frequency *time.Duration) {
+	o.object("taskRunner", func(o *object) {
+		o.units("frequency", frequency, time.Second, 1, 366*day)
+		o.noEffect("timeout")
+	})
+}

@@ -1,0 +1,305 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// object is a map that is being read. Each of its methods that take a key
+// reads that key, and thereby says that it exists.
+type object struct {
+	r *reader
+	// node is nil if the map is not there.
+	node *tree.Node
+	at   place
+	// path is the way to it as it is written, doc as it is listed.
+	path, doc string
+	// known are the keys that are read, idle those that are accepted besides.
+	known, idle []string
+	// other is the spelling of a key that was used instead of its own.
+	other map[string]string
+	// lenient says that what cannot be filled in is no mistake.
+	lenient bool
+	// unchecked says that nothing is known about its keys.
+	unchecked bool
+	// out is what holds, defaults included.
+	out *tree.Node
+}
+
+// given reports whether the map is there.
+func (o *object) given() bool { return o.node != nil || o.r.describing }
+
+// spelling returns the key under which a key is written.
+func (o *object) spelling(key string) string {
+	if s, ok := o.other[key]; ok {
+		return s
+	}
+	return key
+}
+
+// field returns the entry of a key, nil if there is none or it is null.
+func (o *object) field(key string) *tree.Field {
+	f := o.node.Field(o.spelling(key))
+	if f == nil || f.Value.IsNull() {
+		return nil
+	}
+	return f
+}
+
+// has reports whether a key is given, rightly or not.
+func (o *object) has(key string) bool { return o.field(key) != nil }
+
+// keyAt returns where a key is written, or where the map is if it is not.
+func (o *object) keyAt(key string) place {
+	if f := o.field(key); f != nil {
+		return o.r.keyPlace(f)
+	}
+	return o.at
+}
+
+// valueAt returns where the value of a key that is given is written.
+func (o *object) valueAt(key string) place { return o.r.placeOf(o.field(key).Value) }
+
+// pathTo returns the way to a key.
+func (o *object) pathTo(key string) string { return join(o.path, o.spelling(key)) }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// get returns what a key holds.
+func (o *object) get(key string) value { return o.value(key, false) }
+
+// value is get for a key that holds a secret or not.
+func (o *object) value(key string, secret bool) value {
+	o.known = append(o.known, key)
+	f := o.field(key)
+	if f == nil {
+		return value{at: o.at, path: o.pathTo(key), secret: secret}
+	}
+	return o.r.resolve(f.Value, o.pathTo(key), secret, o.lenient)
+}
+
+// also says that a key has another spelling.
+func (o *object) also(key, other string) {
+	if o.r.describing {
+		o.r.keys = append(o.r.keys, Key{Path: join(o.doc, other), Type: "as `" + key + "`"})
+	}
+	o.known = append(o.known, other)
+	f := o.field(other)
+	switch {
+	case f == nil:
+		return
+	case o.has(key):
+		o.clash(key, other)
+		return
+	}
+	if o.other == nil {
+		o.other = map[string]string{}
+	}
+	o.other[key] = other
+}
+
+// clash reports that two keys are given of which one can hold.
+func (o *object) clash(key, other string) {
+	a, b := o.field(key), o.field(other)
+	// Pointing at the later one reads naturally.
+	if before(o.r.keyPlace(b), o.r.keyPlace(a)) {
+		a, b = b, a
+	}
+	o.r.report(RuleTogether, o.r.keyPlace(b), join(o.path, b.Key), "keep one of the two",
+		"%s cannot be used together with %s at %s", join(o.path, b.Key), a.Key, o.r.keyPlace(a))
+}
+
+// before reports whether a stands before b in the same file.
+func before(a, b place) bool {
+	if a.file != b.file {
+		return false
+	}
+	return a.pos.Line < b.pos.Line || a.pos.Line == b.pos.Line && a.pos.Column < b.pos.Column
+}
+
+// oneOf reports all but the first of the keys that are given. It returns the
+// one that is, "" if none is.
+func (o *object) oneOf(keys ...string) string {
+	first := ""
+	for _, key := range keys {
+		switch {
+		case !o.has(key):
+		case first == "":
+			first = key
+		default:
+			o.clash(first, key)
+		}
+	}
+	return first
+}
+
+// require reports a key that is missing from a map that is there.
+func (o *object) require(key, hint string) {
+	if o.given() && !o.has(key) {
+		o.r.report(RuleMissing, o.at, o.pathTo(key), hint, "%s has no %s", o.path, key)
+	}
+}
+
+// done notes what a key holds.
+func (o *object) done(key, kind string, holds *tree.Node) {
+	o.note(key, kind, holds)
+	if holds != nil {
+		o.out.Set(key, holds)
+	}
+}
+
+// note lists a key.
+func (o *object) note(key, kind string, def *tree.Node) {
+	if !o.r.describing {
+		return
+	}
+	k := Key{Path: join(o.doc, key), Type: kind}
+	if def != nil {
+		k.Default = string(tree.AppendJSON(nil, def, ""))
+		if def.Kind == tree.String {
+			k.Default = def.Text
+		}
+	}
+	o.r.keys = append(o.r.keys, k)
+}
+
+// object reads the map under a key.
+func (o *object) object(key string, read func(*object)) {
+	v := o.get(key)
+	o.note(key, "map", nil)
+	if v.node != nil && v.node.Kind != tree.Map {
+		o.r.wrongType(v, "a map", "write its keys below it, indented")
+		v.node = nil
+	}
+	child := o.child(v)
+	child.doc = join(o.doc, key)
+	read(child)
+	child.finish()
+	if len(child.out.Fields) > 0 {
+		o.out.Set(key, child.out)
+	}
+}
+
+// child returns the map v as an object.
+func (o *object) child(v value) *object {
+	return &object{r: o.r, node: v.node, at: v.at, path: v.path, lenient: o.lenient, out: tree.Obj()}
+}
+
+// list reads each entry of the list of maps under a key.
+func (o *object) list(key string, read func(*object)) {
+	v := o.get(key)
+	o.note(key, "list", nil)
+	if o.r.describing {
+		read(&object{r: o.r, doc: join(o.doc, key) + "[]", out: tree.Obj()})
+		return
+	}
+	if v.node == nil {
+		return
+	}
+	if v.node.Kind != tree.List {
+		o.r.wrongType(v, "a list", "write each entry on a line of its own that begins with a dash")
+		return
+	}
+	out := tree.Arr()
+	for i, it := range v.node.Items {
+		item := o.r.resolve(it, fmt.Sprintf("%s[%d]", v.path, i), false, o.lenient)
+		if item.node == nil || item.node.Kind != tree.Map {
+			if item.node != nil || it.IsNull() {
+				o.r.wrongType(item, "a map", "write its keys after the dash")
+			}
+			continue
+		}
+		child := o.child(item)
+		read(child)
+		child.finish()
+		out.Items = append(out.Items, child.out)
+	}
+	o.out.Set(key, out)
+}
+
+// passOver accepts keys that a portal uses for its pages.
+func (o *object) passOver(keys ...string) {
+	o.accept(RulePassedOver, "", "%s is for the portal's pages and passed over here", keys)
+}
+
+// noEffect accepts keys of Backstage's plugins that do something there which
+// is not done here.
+func (o *object) noEffect(keys ...string) {
+	o.accept(RuleNoEffect, "remove it, unless a portal that shares the file uses it", "%s has no effect here", keys)
+}
+
+func (o *object) accept(rule, hint, format string, keys []string) {
+	o.idle = append(o.idle, keys...)
+	for _, key := range keys {
+		o.note(key, typeIdle, nil)
+		if o.has(key) {
+			o.r.report(rule, o.keyAt(key), o.pathTo(key), hint, format, o.pathTo(key))
+		}
+	}
+}
+
+// typeIdle is the type of keys that are accepted and not read.
+const typeIdle = "any; not used"
+
+// finish reports the keys that nobody asked for.
+func (o *object) finish() {
+	if o.node == nil || o.unchecked {
+		return
+	}
+	for i := range o.node.Fields {
+		f := &o.node.Fields[i]
+		if slices.Contains(o.known, f.Key) || slices.Contains(o.idle, f.Key) {
+			continue
+		}
+		hint := ""
+		if !o.r.full() {
+			hint = o.allowed(f.Key)
+		}
+		o.r.report(RuleUnknown, o.r.keyPlace(f), join(o.path, f.Key), hint, "%s has no key %q", o.path, shorten(f.Key))
+	}
+}
+
+// allowed says which keys there are, and which of them may be meant.
+func (o *object) allowed(key string) string {
+	all := "it has " + enumerate(o.known, "and")
+	if near := nearest(key, o.known); near != "" {
+		return fmt.Sprintf("did you mean %s? %s", near, all)
+	}
+	return all
+}
+
+// slips reports keys at the top that are nearly ours. The others belong to
+// somebody else.
+func (o *object) slips() {
+	if o.node == nil {
+		return
+	}
+	// Short words are near to too many others.
+	const long = 8
+	names := slices.DeleteFunc(slices.Clone(o.known), func(name string) bool { return len(name) < long })
+	for i := range o.node.Fields {
+		f := &o.node.Fields[i]
+		if slices.Contains(o.known, f.Key) || o.r.full() {
+			continue
+		}
+		if near := nearest(f.Key, names); near != "" {
+			o.r.report(RuleUnknown, o.r.keyPlace(f), f.Key, "did you mean "+near+"?", "%q is not a section, but nearly one", shorten(f.Key))
+		}
+	}
+}
+
+// enumerate joins words the way people do.
+func enumerate(all []string, last string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " " + last + " " + all[len(all)-1]
+}

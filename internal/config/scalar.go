@@ -1,0 +1,345 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// kindNames are the kinds as people call them.
+var kindNames = [...]string{
+	tree.Null: "nothing", tree.Bool: "a boolean", tree.Int: "a number", tree.Float: "a number",
+	tree.String: "text", tree.List: "a list", tree.Map: "a map",
+}
+
+// found describes what v holds, and shows it if it may be seen.
+func (v value) found() string {
+	switch {
+	case v.node == nil:
+		return kindNames[tree.Null]
+	case v.from != "":
+		return "what the " + v.from + " holds"
+	case v.secret, v.node.Kind == tree.List, v.node.Kind == tree.Map:
+		return kindNames[v.node.Kind]
+	case v.node.Kind == tree.String:
+		return strconv.Quote(shorten(v.node.Text))
+	}
+	return shorten(v.node.Text)
+}
+
+// wrongType reports a value that is not of its type.
+func (r *reader) wrongType(v value, want, hint string) {
+	r.report(RuleType, v.at, v.path, hint, "%s: want %s, found %s", v.path, want, v.found())
+}
+
+// wrong reports a value that is of its type, and not allowed.
+func (r *reader) wrong(v value, want, hint string) {
+	r.report(RuleValue, v.at, v.path, hint, "%s: want %s, found %s", v.path, want, v.found())
+}
+
+// flag reads a boolean.
+func (o *object) flag(key string, to *bool) {
+	v := o.get(key)
+	switch {
+	case v.node == nil:
+	case v.node.Kind == tree.Bool, v.filled && isBool(v.node.Text):
+		*to = v.node.Text == "true"
+	case isBool(v.node.Scalar()):
+		o.r.wrongType(v, "true or false", "remove the quotes")
+	default:
+		o.r.wrongType(v, "true or false", "")
+	}
+	o.done(key, "boolean", tree.Boolean(*to))
+}
+
+func isBool(s string) bool { return s == "true" || s == "false" }
+
+// str returns the text under a key, and reports what is no text or empty. It
+// returns false if there is none to be used.
+func (o *object) str(key string) (value, string, bool) {
+	v := o.get(key)
+	if v.node == nil {
+		return v, "", false
+	}
+	text, ok := o.r.textOf(v)
+	return v, text, ok
+}
+
+// textOf returns the text v holds, and reports what is no text or empty.
+func (r *reader) textOf(v value) (string, bool) {
+	switch {
+	case v.node == nil:
+		return "", false
+	case v.node.Kind == tree.List, v.node.Kind == tree.Map:
+		r.wrongType(v, "text", "")
+		return "", false
+	case v.node.Kind != tree.String:
+		r.wrongType(v, "text", "put it in quotes")
+		return "", false
+	case strings.TrimSpace(v.node.Text) == "":
+		r.report(RuleValue, v.at, v.path, "write a value, or remove it", "%s is empty%s", v.path, v.because())
+		return "", false
+	}
+	return v.node.Text, true
+}
+
+// because says where an empty value came from.
+func (v value) because() string {
+	if v.from == "" {
+		return ""
+	}
+	return ", because the " + v.from + " is"
+}
+
+// text reads text that is not empty. If check is not nil it says what is
+// wanted of the text instead, "" if it is right.
+func (o *object) text(key string, to *string, check func(string) string) {
+	v, text, ok := o.str(key)
+	if ok && check != nil {
+		if want := check(text); want != "" {
+			o.r.wrong(v, want, "")
+			ok = false
+		}
+	}
+	if ok {
+		*to = text
+	}
+	o.done(key, "string", tree.OptStr(*to))
+}
+
+// secret reads a secret. Nothing of it is shown, whatever is wrong with it.
+func (o *object) secret(key string, to *source.Secret) {
+	v := o.value(key, true)
+	if text, ok := o.r.textOf(v); ok && o.r.isSecret(v, text) {
+		*to = source.Secret(text)
+	}
+	o.done(key, "secret", tree.OptStr(to.String()))
+}
+
+// isSecret reports a secret that cannot be sent as it is.
+func (r *reader) isSecret(v value, text string) bool {
+	bad := strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' })
+	if bad < 0 {
+		return true
+	}
+	r.report(RuleValue, v.at, v.path, "remove spaces and line breaks; a file must hold the secret alone",
+		"%s holds a character that no secret can have, at position %d%s", v.path, bad+1, v.holding())
+	return false
+}
+
+// holding says where the value came from.
+func (v value) holding() string {
+	if v.from == "" {
+		return ""
+	}
+	return " of the " + v.from
+}
+
+// secretFile reads a secret from the file that is named under a key.
+func (o *object) secretFile(key string, to *source.Secret) {
+	v, name, ok := o.str(key)
+	o.note(key, "path", nil)
+	if !ok {
+		return
+	}
+	from := v.from
+	v.node, v.secret = nil, true
+	o.r.includeFile(name, from, &v, o.lenient)
+	if text, ok := o.r.textOf(v); ok && o.r.isSecret(v, text) {
+		*to = source.Secret(text)
+		o.out.Set(key, tree.Str(o.r.beside(name, v.at)))
+	}
+}
+
+// filePath reads the path of a file or folder, relative to the configuration file.
+func (o *object) filePath(key string, to *string) {
+	if v, text, ok := o.str(key); ok && o.r.isPath(v, text) {
+		*to = o.r.beside(text, v.at)
+	}
+	o.done(key, "path", tree.OptStr(*to))
+}
+
+// filePaths reads several paths in one text, separated as the system does it.
+func (o *object) filePaths(key string, to *string) {
+	if v, text, ok := o.str(key); ok {
+		var all []string
+		parts := slices.DeleteFunc(filepath.SplitList(text), func(p string) bool { return p == "" })
+		if len(parts) == 0 {
+			o.r.wrong(v, "a path", "")
+		}
+		for _, p := range parts {
+			if o.r.isPath(v, p) {
+				all = append(all, o.r.beside(p, v.at))
+			}
+		}
+		*to = strings.Join(all, string(filepath.ListSeparator))
+	}
+	o.done(key, "path", tree.OptStr(*to))
+}
+
+// isPath reports a path that only a shell understands.
+func (r *reader) isPath(v value, text string) bool {
+	if text != "~" && !strings.HasPrefix(text, "~/") {
+		return true
+	}
+	r.wrong(v, "a path", "write ${HOME} for ~, which only a shell knows")
+	return false
+}
+
+// choice reads one of several words.
+func (o *object) choice(key string, to *string, allowed ...string) {
+	v, text, ok := o.str(key)
+	if ok && o.r.isOneOf(v, text, allowed) {
+		*to = text
+	}
+	o.done(key, "one of "+strings.Join(allowed, ", "), tree.OptStr(*to))
+}
+
+// isOneOf reports text that is none of the words allowed.
+func (r *reader) isOneOf(v value, text string, allowed []string) bool {
+	for _, a := range allowed {
+		if text == a {
+			return true
+		}
+	}
+	hint := ""
+	if near := nearest(text, allowed); near != "" && v.from == "" {
+		hint = "did you mean " + near + "?"
+	}
+	r.wrong(v, enumerate(allowed, "or"), hint)
+	return false
+}
+
+// words reads the choice of a vocabulary.
+func (o *object) words(key string, to *words.Choice) {
+	name := "auto"
+	o.choice(key, &name, "auto", words.Portal.String(), words.Upstream.String())
+	// The words are those ParseChoice knows.
+	*to, _ = words.ParseChoice(name)
+}
+
+// level reads how much is logged.
+func (o *object) level(key string, to *slog.Level) {
+	name := strings.ToLower(to.String())
+	o.choice(key, &name, "debug", "info", "warn", "error")
+	// The words are those slog knows.
+	_ = to.UnmarshalText([]byte(name))
+}
+
+// reference reads the name of an entity, of a kind if it does not say.
+func (o *object) reference(key string, to *string, kind string) {
+	o.text(key, to, func(s string) string {
+		if _, err := entity.ParseExisting(s, kind, entity.DefaultNamespace); err != nil {
+			return "name, namespace/name or kind:namespace/name"
+		}
+		return ""
+	})
+}
+
+// number reads a whole number within bounds.
+func (o *object) number(key string, to *int, least, most int) {
+	n := int64(*to)
+	o.whole(key, &n, "", int64(least), int64(most))
+	*to = int(n)
+	o.done(key, "integer", tree.Number(n))
+}
+
+// units reads a whole number of a unit, within bounds.
+func (o *object) units(key string, to *time.Duration, unit time.Duration, least, most int64) {
+	name := map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds"}[unit]
+	n := int64(*to / unit)
+	o.whole(key, &n, " of "+name, least, most)
+	*to = time.Duration(n) * unit
+	o.done(key, name, tree.Number(n))
+}
+
+// whole reads a whole number of something.
+func (o *object) whole(key string, to *int64, of string, least, most int64) {
+	v := o.get(key)
+	if v.node == nil {
+		return
+	}
+	want := fmt.Sprintf("a number%s from %d to %d", of, least, most)
+	n, ok := v.number()
+	switch {
+	case !ok && v.node.Kind == tree.String && v.from == "" && isNumber(v.node.Text):
+		o.r.wrongType(v, want, "remove the quotes")
+	case !ok && v.node.Kind == tree.String && v.from == "":
+		o.r.wrongType(v, want, "write the number alone")
+	case !ok:
+		o.r.wrongType(v, want, "")
+	case n != math.Trunc(n):
+		o.r.wrongType(v, "a whole number"+of, "")
+	case n < float64(least) || n > float64(most):
+		o.r.wrong(v, want, "")
+	default:
+		*to = int64(n)
+	}
+}
+
+// number returns the number v holds. All that are allowed anywhere are small
+// enough to be exact.
+func (v value) number() (float64, bool) {
+	if v.node.Kind != tree.Int && v.node.Kind != tree.Float && !(v.filled && isNumber(v.node.Text)) {
+		return 0, false
+	}
+	// A number too large is infinite, and out of any bounds.
+	n, _ := strconv.ParseFloat(strings.TrimSpace(v.node.Text), 64)
+	return n, true
+}
+
+// isNumber reports whether text is a number as JSON has them, or too large.
+func isNumber(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.Trim(s, "+-.0123456789eE") != "" {
+		return false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return err == nil || math.IsInf(n, 0)
+}
+
+// strings reads a list of texts that are not empty. If check is not nil it says
+// what is wanted of each instead, "" if it is right.
+func (o *object) strings(key string, to *[]string, check func(string) string) {
+	v := o.get(key)
+	if v.node != nil && v.node.Kind != tree.List {
+		o.r.wrongType(v, "a list", "write [ ] around it, or each entry on a line of its own that begins with a dash")
+		v.node = nil
+	}
+	if v.node != nil {
+		*to = nil
+	}
+	for i, it := range v.node.List() {
+		item := o.r.resolve(it, fmt.Sprintf("%s[%d]", v.path, i), false, o.lenient)
+		if it.IsNull() {
+			o.r.wrongType(item, "text", "")
+			continue
+		}
+		text, ok := o.r.textOf(item)
+		if !ok {
+			continue
+		}
+		if check != nil {
+			if want := check(text); want != "" {
+				o.r.wrong(item, want, "")
+				continue
+			}
+		}
+		*to = append(*to, text)
+	}
+	out := tree.Strs(*to)
+	if out == nil {
+		out = tree.Arr()
+	}
+	o.done(key, "list of string", out)
+}
