@@ -14,9 +14,10 @@ pinned = $(shell awk '$$1 == "$(1)" {print $$2}' tools/go.mod)-$(shell go env GO
 LINT := $(CACHE)/bin/golangci-lint-$(call pinned,github.com/golangci/golangci-lint/v2)
 VULN := $(CACHE)/bin/govulncheck-$(call pinned,golang.org/x/vuln)
 
-# Modules beside the main one, each with tests of its own. `each` runs a command in every one of them.
+# Modules beside the main one, each with tests of its own. `each` runs a command in every one of them, compiling as
+# `make devcluster` does: otherwise lint would compile a whole API server a second time.
 MODULES := $(filter-out tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod)))
-each = @for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
+each = @export CGO_ENABLED=0; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
 
 # Real definitions and real judges, when they lie beside the checkout; tests that need them are skipped without.
 # Setting a variable, to another folder or to nothing, wins.
@@ -30,31 +31,33 @@ ifneq ($(INGESTOR_ORACLE),)
 export INGESTOR_ORACLE_DIR := $(CACHE)/oracle
 endif
 
-.PHONY: help run build test lint race bench fmt vuln oracle clean
+.PHONY: help run build test lint race bench fmt vuln oracle devcluster cluster clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build ingestor-cli and preview the examples
+run: build ## Build the programs and preview the examples
 	bin/ingestor-cli examples/ --recursive --preview
 
-build: ## Build ingestor-cli into bin/
-	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ingestor-cli ./cmd/ingestor-cli
+build: ## Build the programs into bin/
+	@mkdir -p bin
+	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle ## Lint, then run every test
+test: lint oracle devcluster ## Lint, then run every test
 	go test ./...
-	$(call each,go test ./...)
+	@# Lint has vetted these; go test would vet all of Kubernetes with them.
+	$(call each,go test -vet=off ./...)
 
 lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is tidy
 	$(LINT) run ./...
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle ## Run every test under the race detector (needs a C compiler)
+race: oracle devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
-bench: ## Run every benchmark
+bench: devcluster ## Run every benchmark
 	@echo "looking for benchmarks"
 	@pkgs=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./... \
 		| xargs -r grep -l '^func Benchmark' | xargs -r -n1 dirname | sort -u) || true; \
@@ -81,6 +84,21 @@ else
 		npm ci --no-audit --no-fund; rm -f .installed-*; touch $$stamp; \
 	fi
 endif
+
+devcluster: ## Build the API server that tests start, once; it takes minutes
+	@if [ -n "$${INGESTOR_NO_CLUSTER:-}" ]; then \
+		echo "devcluster: INGESTOR_NO_CLUSTER is set; tests that need a cluster are skipped"; \
+	else \
+		go run ./test/apiserver/prepare >/dev/null; \
+	fi
+
+cluster: ## Run an API server with the examples in it, until Ctrl-C
+	@program=$$(go run ./test/apiserver/prepare); \
+	echo "Starting a cluster. When it is ready, try in another terminal:"; \
+	echo "  export KUBECONFIG=$(abspath data/cluster/kubeconfig)"; \
+	echo "  go run ./cmd/composer-ingestor discover"; \
+	echo "Ctrl-C stops it. What is in it stays in data/cluster."; \
+	exec "$$program" serve --dir data/cluster --crds both --xr-crds $(addprefix --apply ,$(wildcard examples/*.yaml))
 
 clean: ## Remove what was built here; the tools in the cache stay
 	rm -rf bin coverage.out

@@ -77,7 +77,10 @@ func run(w io.Writer) error {
 	if err := start(w, cli, filepath.Join(in, "0000.yaml")); err != nil {
 		return err
 	}
-	return memory(w, tmp, cli)
+	if err := memory(w, tmp, cli); err != nil {
+		return err
+	}
+	return clusters(w, tmp)
 }
 
 // transforms measures the engine on one core: a definition to Template, API and

@@ -1,0 +1,202 @@
+package manifest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"two.yaml":         "# nothing here\n---\n" + pod("a") + "---\n---\n" + pod("b"),
+		"below/more.json":  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"c"}} {"apiVersion":"v1","kind":"Pod","metadata":{"name":"d"}}`,
+		"below/list.yml":   "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: e, namespace: shop}}\n",
+		"below/notes.txt":  "not for a cluster",
+		"below/x/far.yaml": pod("far"),
+		"bad/broken.yaml":  pod("f") + "---\nkind: [Pod\n",
+		"bad/nameless.yml": "apiVersion: v1\nkind: Pod\n",
+		"bad/kindless.yml": "apiVersion: v1\nmetadata: {name: g}\n",
+		"bad/text.yaml":    "just words\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		paths  []string
+		want   []string
+		err    []string // Parts of the error.
+	}{
+		"Documents": {"a file has any number of documents, empty ones are none", []string{"two.yaml"}, []string{"/a", "/b"}, nil},
+		"Folder":    {"every file in it that can be manifests, in order", []string{"below"}, []string{"shop/e", "/c", "/d"}, nil},
+		"Several":   {"in the order they are named", []string{"below/more.json", "two.yaml"}, []string{"/c", "/d", "/a", "/b"}, nil},
+		"Broken":    {"a mistake is found again", []string{"bad/broken.yaml"}, nil, []string{"document 2", "broken.yaml"}},
+		"Nameless":  {"what has no name cannot be applied", []string{"bad/nameless.yml"}, nil, []string{"a Pod has no name", "nameless.yml"}},
+		"Kindless":  {"nor what has no kind", []string{"bad/kindless.yml"}, nil, []string{"document 1", "kindless.yml", "no kind"}},
+		"Text":      {"nor what is no object", []string{"bad/text.yaml"}, nil, []string{"not an object"}},
+		"Missing":   {"the path stands in the error once", []string{"nowhere.yaml"}, nil, []string{`nowhere.yaml": no such file`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var paths []string
+			for _, p := range tc.paths {
+				paths = append(paths, filepath.Join(dir, p))
+			}
+			found, err := Read(paths, nil)
+			check(t, tc.reason, err, tc.err)
+			if diff := cmp.Diff(tc.want, names(found)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReadStdin(t *testing.T) {
+	found, err := Read([]string{Stdin}, strings.NewReader(pod("a")))
+	if err != nil || len(found) != 1 {
+		t.Errorf("Read returns %v, %v", found, err)
+	}
+	if _, err := Read([]string{Stdin}, nil); err == nil {
+		t.Error("a standard input that is not there was read")
+	}
+}
+
+func TestComposites(t *testing.T) {
+	const versions = `
+  versions:
+  - {name: v1beta1, served: true, referenceable: false}
+  - name: v1
+    served: true
+    referenceable: true
+    additionalPrinterColumns: [{name: SIZE, type: string, jsonPath: .spec.size}]
+    schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: {type: object, required: [size],
+      properties: {size: {type: integer, minimum: 1, x-ui-order: 1}}}}}}
+`
+	const names = `
+  group: example.org
+  names: {kind: XBoat, plural: xboats}`
+	cases := map[string]struct {
+		reason  string
+		version string
+		spec    string
+		want    []string // Name, kind, scope and stored version of each.
+		err     []string
+	}{
+		"First": {"the first generation lives in the whole cluster", "v1", names + versions,
+			[]string{"xboats.example.org XBoat Cluster v1"}, nil},
+		"Claim": {"a claim lives in a namespace", "v1", names + "\n  claimNames: {kind: Boat, plural: boats}" + versions,
+			[]string{"xboats.example.org XBoat Cluster v1", "boats.example.org Boat Namespaced v1"}, nil},
+		"Second": {"the second lives in a namespace by default", "v2", names + versions,
+			[]string{"xboats.example.org XBoat Namespaced v1"}, nil},
+		"Scope": {"and elsewhere if asked", "v2", names + "\n  scope: Cluster" + versions,
+			[]string{"xboats.example.org XBoat Cluster v1"}, nil},
+		"Groupless":   {"a kind needs a group", "v1", "\n  names: {kind: XBoat, plural: xboats}" + versions, nil, []string{"xboats", "no group"}},
+		"Versionless": {"and a version", "v1", names, nil, []string{"xboats", "no versions"}},
+		"NoSchema": {"a schema that is none is found out", "v1", names + "\n  versions: [{name: v1, schema: {openAPIV3Schema: {type: [object]}}}]",
+			nil, []string{"xboats", "schema"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			def := parse(t, "apiVersion: apiextensions.crossplane.io/"+tc.version+
+				"\nkind: CompositeResourceDefinition\nmetadata: {name: xboats.example.org}\nspec:"+tc.spec)
+			if !IsDefinition(def) || IsCRD(def) {
+				t.Errorf("%v is not taken for a definition", def)
+			}
+			made, err := Composites(def)
+			check(t, tc.reason, err, tc.err)
+			var got []string
+			for _, crd := range made {
+				if !IsCRD(crd) {
+					t.Errorf("%v is not taken for a kind", crd)
+				}
+				got = append(got, outline(t, crd))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestSchema sees what becomes of a schema.
+func TestSchema(t *testing.T) {
+	version := parse(t, `
+apiVersion: v1
+kind: Version
+metadata: {name: v1}
+schema: {openAPIV3Schema: {properties: {spec: {required: [size], properties: {size: {type: integer, minimum: 1, x-ui-order: 1}}}}}}
+`)
+	got, err := schema(version.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"type": "object",
+		"properties": map[string]any{
+			"spec": map[string]any{
+				"type": "object", "required": []any{"size"}, "x-kubernetes-preserve-unknown-fields": true,
+				"properties": map[string]any{"size": map[string]any{"type": "integer", "minimum": 1.0}},
+			},
+			"status": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func pod(name string) string { return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\n" }
+
+func parse(t *testing.T, text string) Object {
+	t.Helper()
+	found, err := decode(strings.NewReader(text), "test")
+	if err != nil || len(found) != 1 {
+		t.Fatalf("decode returns %v, %v", found, err)
+	}
+	return found[0]
+}
+
+func names(objects []Object) []string {
+	var all []string
+	for _, o := range objects {
+		all = append(all, o.GetNamespace()+"/"+o.GetName())
+	}
+	return all
+}
+
+// outline is what tells kinds apart.
+func outline(t *testing.T, crd Object) string {
+	t.Helper()
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	parts := []string{crd.GetName(), kind, scope}
+	for _, v := range versions {
+		if v := v.(map[string]any); v["storage"] == true {
+			parts = append(parts, v["name"].(string))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func check(t *testing.T, reason string, err error, parts []string) {
+	t.Helper()
+	if (err == nil) != (len(parts) == 0) {
+		t.Fatalf("%s: the error is %v, want %q in it", reason, err, parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: the error is %v, want %q in it", reason, err, part)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/controller-manager/pkg/informerfactory"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/garbagecollector"
+	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/serviceaccount"
+)
+
+const (
+	// resync is how often controllers look at everything again.
+	resync = 10 * time.Minute
+	// rediscover is how often the garbage collector looks for new kinds.
+	rediscover = time.Second
+)
+
+// startControllers starts those without which an API server seems broken: a
+// namespace that is deleted goes away, a new one has its default service
+// account, and what belongs to a deleted object is deleted too. They end with
+// ctx; the function that is returned waits for that.
+func startControllers(ctx context.Context, config *rest.Config) (wait func(), err error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the controllers: %w", err)
+	}
+	meta, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the controllers: %w", err)
+	}
+	typed := informers.NewSharedInformerFactory(client, resync)
+	untyped := metadatainformer.NewSharedInformerFactory(meta, resync)
+	started := make(chan struct{})
+
+	namespaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
+		typed.Core().V1().Namespaces(), resync, corev1.FinalizerKubernetes)
+	accounts, err := serviceaccount.NewServiceAccountsController(klog.FromContext(ctx), typed.Core().V1().ServiceAccounts(),
+		typed.Core().V1().Namespaces(), client, serviceaccount.DefaultServiceAccountsControllerOptions())
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the service account controller: %w", err)
+	}
+	garbage, err := garbagecollector.NewGarbageCollector(ctx, client, meta,
+		restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery())),
+		garbagecollector.DefaultIgnoredResources(), informerfactory.NewInformerFactory(typed, untyped), started)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the garbage collector: %w", err)
+	}
+
+	typed.Start(ctx.Done())
+	untyped.Start(ctx.Done())
+	close(started)
+	var all sync.WaitGroup
+	all.Go(func() { namespaces.Run(ctx, 2) })
+	all.Go(func() { accounts.Run(ctx, 1) })
+	all.Go(func() { garbage.Run(ctx, 2, time.Minute) })
+	all.Go(func() { garbage.Sync(ctx, client.Discovery(), rediscover) })
+	return func() {
+		all.Wait()
+		typed.Shutdown()
+		untyped.Shutdown()
+	}, nil
+}

@@ -1,0 +1,318 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const definition = `
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata:
+  name: xboats.example.org
+spec:
+  group: example.org
+  names: {kind: XBoat, plural: xboats}
+  claimNames: {kind: Boat, plural: boats}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                length: {type: integer}
+`
+
+const boat = `
+apiVersion: example.org/v1
+kind: Boat
+metadata: {name: ferry, namespace: harbour}
+spec: {length: 30}
+`
+
+const orphan = `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: orphan
+  namespace: dock
+  ownerReferences:
+    - {apiVersion: v1, kind: ConfigMap, name: nobody, uid: 7c9e6679-7425-40de-944b-e07fc1f90ae7}
+`
+
+// TestServer goes through the life of one server, because a start takes
+// seconds.
+func TestServer(t *testing.T) {
+	s := Start(t, Options{CRDs: "both", XRCRDs: true, Apply: []string{definition}})
+	const boats = "/apis/example.org/v1/namespaces/harbour/boats/ferry"
+
+	s.Apply(t, boat)
+	if got := s.get(t, boats, "")["spec"]; !cmp.Equal(got, map[string]any{"length": 30.0}) {
+		t.Errorf("the boat has %v", got)
+	}
+	for _, group := range []string{"apiextensions.crossplane.io", "apiextensions.composer.io"} {
+		if s.get(t, "/apis/"+group+"/v1/compositions", "")["items"] == nil {
+			t.Errorf("cannot list the compositions of %s", group)
+		}
+	}
+
+	t.Run("Controllers", func(t *testing.T) {
+		s.Apply(t, orphan)
+		wait(t, "a default service account", func() error {
+			return s.status("/api/v1/namespaces/dock/serviceaccounts/default", "", http.StatusOK)
+		})
+		wait(t, "the garbage collector", func() error {
+			return s.status("/api/v1/namespaces/dock/configmaps/orphan", "", http.StatusNotFound)
+		})
+		// Delete waits for the namespace controller.
+		s.Delete(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: dock}")
+	})
+
+	token := s.Token(t, "harbour", "watchman")
+	t.Run("Token", func(t *testing.T) {
+		cases := map[string]struct {
+			reason string
+			path   string
+			token  string
+			want   int
+		}{
+			"Stranger":  {"a bad token is no token", "/api/v1/namespaces", "bad", http.StatusUnauthorized},
+			"Unbound":   {"an account without a role may do nothing", boats, token, http.StatusForbidden},
+			"Discovery": {"whoever is known may look around", "/apis", token, http.StatusOK},
+		}
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				if err := s.status(tc.path, tc.token, tc.want); err != nil {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			})
+		}
+	})
+
+	t.Run("UnknownKind", func(t *testing.T) {
+		_, err := s.Do("apply", write(t, strings.ReplaceAll(boat, "Boat", "Submarine")))
+		if err == nil || !strings.Contains(err.Error(), "Submarine") || !strings.Contains(err.Error(), "manifest.yaml") {
+			t.Errorf("apply of an unknown kind: %v, want an error that names kind and file", err)
+		}
+	})
+
+	t.Run("KillAndRestart", func(t *testing.T) {
+		url, ca := s.URL, s.CA
+		s.Kill()
+		if err := s.status("/readyz", "", http.StatusOK); err == nil {
+			t.Error("a killed server answers")
+		}
+		s.Restart(t)
+		if s.URL != url || !cmp.Equal(s.CA, ca) {
+			t.Error("the address or the authority has changed")
+		}
+		s.get(t, boats, "")
+		if err := s.status("/apis", token, http.StatusOK); err != nil {
+			t.Errorf("the token is not known any more: %v", err)
+		}
+	})
+
+	t.Run("Delete", func(t *testing.T) {
+		s.Delete(t, boat)
+		if err := s.status(boats, "", http.StatusNotFound); err != nil {
+			t.Error(err)
+		}
+		s.Delete(t, boat, definition)
+		if err := s.status("/apis/example.org/v1/boats", "", http.StatusNotFound); err != nil {
+			t.Errorf("the kind outlives its definition: %v", err)
+		}
+	})
+
+	t.Run("Stop", func(t *testing.T) {
+		// A client that watches must not hold it up.
+		watch, err := s.Client().Get(s.URL + "/api/v1/namespaces?watch=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watch.Body.Close()
+		if err := s.process.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAbandoned sees a server end, with its folder, when whoever started it is
+// gone, which is when its standard input ends. Here it ends at once.
+func TestAbandoned(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	bin, err := Binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(bin, "serve", "--dir", dir, "--temporary").CombinedOutput(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, out)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+func TestOff(t *testing.T) {
+	t.Setenv(Off, "1")
+	if _, err := Run(Options{}); !errors.Is(err, ErrOff) {
+		t.Errorf("Run returns %v, want ErrOff", err)
+	}
+	t.Run("Start", func(t *testing.T) {
+		Start(t, Options{})
+		t.Error("the test was not skipped")
+	})
+}
+
+func TestDigest(t *testing.T) {
+	base := fstest.MapFS{"go.mod": {Data: []byte("module m")}, "a/a.go": {Data: []byte("package a")}}
+	with := func(name, text string) fstest.MapFS {
+		m := fstest.MapFS{name: {Data: []byte(text)}}
+		for n, f := range base {
+			if n != name {
+				m[n] = f
+			}
+		}
+		return m
+	}
+	cases := map[string]struct {
+		reason string
+		src    fs.FS
+		same   bool
+	}{
+		"Same":    {"nothing has changed", base, true},
+		"Test":    {"a test is not built in", with("a/a_test.go", "package a"), true},
+		"Page":    {"a page is not built in", with("README.md", "words"), true},
+		"Changed": {"another text is another program", with("a/a.go", "package a // more"), false},
+		"Added":   {"so is another file", with("b.go", "package m"), false},
+		"Version": {"so are other modules", with("go.sum", "x v1 h1:y"), false},
+	}
+	want, err := digest(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := digest(tc.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (got == want) != tc.same {
+				t.Errorf("%s: %s and %s", tc.reason, got, want)
+			}
+		})
+	}
+}
+
+func TestRemoveUnused(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	for name, age := range map[string]time.Duration{"devcluster-old-go1": 8 * 24 * time.Hour, "devcluster-new-go1": time.Hour, "golangci-lint-v1": 8 * 24 * time.Hour} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeUnused(dir, "devcluster", now.Add(-unused))
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(dir, "devcluster-new-go1"), filepath.Join(dir, "golangci-lint-v1")}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("what should be left (-) and is (+):\n%s", diff)
+	}
+}
+
+// get returns the object at a path, as the administrator or with a token.
+func (s *Server) get(t *testing.T, path, token string) map[string]any {
+	t.Helper()
+	code, body, err := s.request(path, token)
+	var got map[string]any
+	if err == nil && code == http.StatusOK {
+		err = json.Unmarshal(body, &got)
+	}
+	if err != nil || code != http.StatusOK {
+		t.Fatalf("GET %s: %d %v\n%s", path, code, err, body)
+	}
+	return got
+}
+
+// status tells whether a request is answered with a status.
+func (s *Server) status(path, token string, want int) error {
+	got, _, err := s.request(path, token)
+	if err == nil && got != want {
+		err = fmt.Errorf("GET %s is answered with %d, want %d", path, got, want)
+	}
+	return err
+}
+
+func (s *Server) request(path, token string) (int, []byte, error) {
+	req, err := http.NewRequest(http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	client := s.Client()
+	if token != "" {
+		// With a certificate the token would not be looked at.
+		plain := client.Transport.(*http.Transport).Clone()
+		plain.TLSClientConfig.Certificates = nil
+		defer plain.CloseIdleConnections()
+		client = &http.Client{Transport: plain}
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// write puts a manifest into a file.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "manifest.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// wait waits until done returns no error.
+func wait(t *testing.T, what string, done func() error) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		err := done()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s: %v", what, err)
+		}
+	}
+}

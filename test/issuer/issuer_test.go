@@ -1,0 +1,133 @@
+package issuer
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/oauth2"
+)
+
+// TestRefreshToken asks for an ID token as a cluster wants it.
+func TestRefreshToken(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"client_secret_basic", "client_secret_post", "none"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			i := Start(t, Options{AuthMethod: method, Groups: []string{"a", "b"}, Lifetime: 10 * time.Minute})
+			ctx := oidc.ClientContext(t.Context(), i.Client)
+			p, err := oidc.NewProvider(ctx, i.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := oauth2.Config{ClientID: i.ClientID, ClientSecret: i.ClientSecret, Endpoint: p.Endpoint()}
+			config.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+			if method != "client_secret_basic" {
+				config.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+			}
+			if method == "none" {
+				config.ClientSecret = ""
+			}
+			first := i.RefreshToken(t)
+			token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: first}).Token()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token.RefreshToken == first {
+				t.Error("the refresh token is not replaced")
+			}
+			raw, _ := token.Extra("id_token").(string)
+			id, err := p.VerifierContext(ctx, &oidc.Config{ClientID: i.ClientID}).Verify(ctx, raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var claims struct {
+				Email  string
+				Groups []string
+			}
+			if err := id.Claims(&claims); err != nil {
+				t.Fatal(err)
+			}
+			got := []any{id.Issuer, id.Audience, id.Subject, id.Expiry.Sub(id.IssuedAt), claims.Email, claims.Groups}
+			want := []any{i.URL, []string{i.ClientID}, i.Subject, 10 * time.Minute, i.Subject + "@example.com", []string{"a", "b"}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the ID token says (-want +got):\n%s", diff)
+			}
+			if _, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: first}).Token(); err == nil {
+				t.Error("a refresh token is taken twice")
+			}
+			if diff := cmp.Diff([]Request{{Grant: "refresh_token"}, {Grant: "refresh_token", Error: "invalid_grant"}}, i.Requests(t)); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestStop sees that nothing is left when an issuer ends.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	i := Start(t, Options{})
+	i.Stop()
+	if err := i.get(t.Context(), i.URL+"/requests", new(any)); err == nil {
+		t.Error("an issuer that was stopped answers")
+	}
+}
+
+// orphan is set for the process that is killed.
+const orphan = "INGESTOR_TEST_ORPHAN"
+
+// TestOrphan sees that an issuer ends when the test that started it is killed.
+func TestOrphan(t *testing.T) {
+	if os.Getenv(orphan) != "" {
+		i := Start(t, Options{})
+		if err := os.WriteFile(os.Getenv(orphan), []byte(i.URL), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		<-t.Context().Done()
+		return
+	}
+	t.Parallel()
+	seen := Start(t, Options{})
+	said := t.TempDir() + "/url"
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestOrphan$")
+	cmd.Env = append(os.Environ(), orphan+"="+said)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var url string
+	until(t, "the other process starts an issuer", func() bool {
+		data, _ := os.ReadFile(said)
+		url = string(data)
+		return strings.HasPrefix(url, "https://")
+	})
+	// That somebody answers shows, even if the certificate is of another authority.
+	answers := func() bool {
+		err := seen.get(ctx, url+"/requests", new(any))
+		return err != nil && strings.Contains(err.Error(), "certificate")
+	}
+	if !answers() {
+		t.Error("the other issuer does not answer")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	until(t, "the other issuer ends", func() bool { return !answers() })
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

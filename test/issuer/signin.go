@@ -1,0 +1,133 @@
+package issuer
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/oauth2"
+)
+
+// RefreshToken signs in as a person would, page by page, agrees to what the
+// client asks for, and returns the refresh token the client gets. Each call
+// gives another one.
+func (i *Issuer) RefreshToken(tb testing.TB) string {
+	tb.Helper()
+	token, err := i.signIn(tb.Context())
+	if err != nil {
+		tb.Fatalf("cannot sign in: %v", err)
+	}
+	return token
+}
+
+func (i *Issuer) signIn(ctx context.Context) (string, error) {
+	config := oauth2.Config{
+		ClientID: i.ClientID, RedirectURL: redirect, Scopes: []string{"openid", "email", "offline_access"},
+		Endpoint: oauth2.Endpoint{AuthURL: i.URL + "/auth", TokenURL: i.URL + "/token", AuthStyle: oauth2.AuthStyleInParams},
+	}
+	if i.opts.AuthMethod != "none" {
+		config.ClientSecret = i.ClientSecret
+	}
+	if i.opts.AuthMethod == "client_secret_basic" {
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	}
+	verifier, state := oauth2.GenerateVerifier(), rand.Text()
+	// A refresh token is given only to somebody who was asked.
+	back, err := i.agree(ctx, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("prompt", "consent")))
+	if err != nil {
+		return "", err
+	}
+	if got := back.Query().Get("state"); got != state {
+		return "", fmt.Errorf("the state is %q, want %q", got, state)
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, i.Client)
+	token, err := config.Exchange(ctx, back.Query().Get("code"), oauth2.VerifierOption(verifier))
+	if err != nil {
+		return "", err
+	}
+	if token.RefreshToken == "" {
+		return "", errors.New("the issuer gave no refresh token")
+	}
+	return token.RefreshToken, nil
+}
+
+// The parts of a page that are sent back.
+var (
+	formAction = regexp.MustCompile(`<form[^>]* action="([^"]+)" method="post">`)
+	formPrompt = regexp.MustCompile(`name="prompt" value="([a-z]+)"`)
+)
+
+// agree fills in every form from an address on, until the issuer sends the
+// browser back to the client, and returns the address it is sent back to.
+func (i *Issuer) agree(ctx context.Context, at string) (*url.URL, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	browser := *i.Client
+	browser.Jar = jar
+	here, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	var form url.Values
+	const most = 20
+	for range most {
+		if strings.HasPrefix(here.String(), redirect) {
+			return here, nil
+		}
+		next, filled, err := visit(ctx, &browser, here, form)
+		if err != nil {
+			return nil, err
+		}
+		if filled != nil {
+			filled.Set("login", i.Subject)
+			filled.Set("password", "any")
+		}
+		here, form = next, filled
+	}
+	return nil, fmt.Errorf("the issuer does not come to an end after %d pages", most)
+}
+
+// visit asks for a page, with a form if there is one, and returns where to go
+// next, and with which form.
+func visit(ctx context.Context, browser *http.Client, here *url.URL, form url.Values) (*url.URL, url.Values, error) {
+	method := http.MethodGet
+	if form != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, here.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, nil, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	resp, err := browser.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		next, err := here.Parse(resp.Header.Get("Location"))
+		return next, nil, err
+	}
+	action, prompt := formAction.FindSubmatch(page), formPrompt.FindSubmatch(page)
+	if resp.StatusCode != http.StatusOK || action == nil || prompt == nil {
+		return nil, nil, fmt.Errorf("%s answers %s without a form:\n%s", here.Path, resp.Status, page)
+	}
+	next, err := here.Parse(string(action[1]))
+	return next, url.Values{"prompt": {string(prompt[1])}}, err
+}
