@@ -56,6 +56,10 @@ const (
 	AnnotationXRKind           = "composer.vendor.io/xr-kind"
 	AnnotationClusterID        = "portal.io/cluster-id"
 	AnnotationClusterNamespace = "portal.io/cluster-namespace"
+
+	// AnnotationLeftBehind is on the Location of an export and lists files that
+	// it does not list any more and that are still there, to be removed later.
+	AnnotationLeftBehind = "example.dev/left-behind"
 )
 
 // Values that are written.

@@ -47,7 +47,7 @@ func clusters(d *xrd.Definition) []string {
 }
 
 func (r *run) refuse(d *xrd.Definition) string {
-	if ok, why := r.Engine.Profile().Admit(d); !ok {
+	if ok, why := r.Engine.Profile().Admit(d); !ok && !r.Unrequired {
 		return why
 	}
 	if ok, why := r.Filter.Admit(d); !ok {

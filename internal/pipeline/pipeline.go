@@ -46,6 +46,9 @@ type Options struct {
 	Discard bool
 	// Filter chooses among the definitions, after the profile has.
 	Filter xrd.Filter
+	// Unrequired takes definitions that lack what the profile requires, for
+	// runs that show what would be made of them. The Filter is asked as ever.
+	Unrequired bool
 	// SkipValidation leaves out all checks of definitions and entities.
 	SkipValidation bool
 	// Surroundings adds the System and Domain the entities belong to, in the
@@ -78,10 +81,20 @@ type Report struct {
 	// Entities are in the order they were written.
 	Entities []*entity.Entity
 	Findings []finding.Finding
+	// Outcomes are what became of each chosen definition, in their order.
+	Outcomes []Outcome
 	// Sources say, by definition, where values came from.
 	Sources map[string][]engine.Source
 	// ReadErr joins what could not be read; everything else was.
 	ReadErr error
+}
+
+// Outcome is what became of one definition.
+type Outcome struct {
+	Name string
+	// Findings are those about the definition, about what belongs to it and
+	// about what was made of it. They are among the Report's.
+	Findings []finding.Finding
 }
 
 // Refusal is a definition that was not chosen, and why.
@@ -186,8 +199,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 	holder := map[string]string{}
 	for i := range results {
 		o := &results[i]
+		o.Findings = append(o.Findings, r.keep(o, holder)...)
 		r.report.Findings = append(r.report.Findings, o.Findings...)
-		r.keep(o, holder)
+		r.report.Outcomes = append(r.report.Outcomes, Outcome{Name: o.name, Findings: o.Findings})
 		r.report.Sources[o.name] = o.Sources
 		if o.words != words.Upstream {
 			systems = words.Portal
@@ -210,8 +224,8 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 
 // keep adds entities to the report. Of two with the same reference the first
 // stays; definitions come in the order of their names, so that it is always
-// the same one.
-func (r *run) keep(o *outcome, holder map[string]string) {
+// the same one. The other is reported.
+func (r *run) keep(o *outcome, holder map[string]string) (clashes []finding.Finding) {
 	for _, e := range o.Entities {
 		key := e.Key()
 		first, taken := holder[key]
@@ -222,13 +236,14 @@ func (r *run) keep(o *outcome, holder map[string]string) {
 			}
 			continue
 		}
-		r.report.Findings = append(r.report.Findings, finding.Finding{
+		clashes = append(clashes, finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: key, Path: "metadata.name",
 			File: o.origin.File, Pos: o.at,
 			Message: fmt.Sprintf("entity %s of definition %q is left out: definition %q has one of that name", key, o.name, first),
 			Hint:    "give one of the two another name",
 		})
 	}
+	return clashes
 }
 
 // one checks and transforms one definition. A definition that makes the

@@ -23,6 +23,7 @@ import (
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
 )
 
 // TestOrphanFinding wants a place and a way out for a Composition alone.
@@ -243,5 +244,41 @@ func TestInputUntouched(t *testing.T) {
 	}
 	if len(set.Definitions) != 1 || len(set.Compositions) != 1 || len(set.Others) != 1 {
 		t.Errorf("a run changed the set: %d definitions, %d Compositions, %d others", len(set.Definitions), len(set.Compositions), len(set.Others))
+	}
+}
+
+// TestOutcomes wants each definition to have its own findings, the report to
+// have them all, and what a profile requires not to matter if nobody asks.
+func TestOutcomes(t *testing.T) {
+	bad := strings.Replace(definition("bad.example.org"), "served: true", "served: false", 1)
+	src := text(definition("as.example.org"), bad)
+	opts := pipeline.Options{Source: src, Engine: newEngine(engine.ComposerIngestor, engine.Hooks{})}
+	r, err := pipeline.Run(t.Context(), opts)
+	if err != nil || len(r.Outcomes) != 0 || len(r.Refused) != 2 {
+		t.Fatalf("both lack the label: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+	}
+	opts.Unrequired = true
+	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 2 || len(r.Refused) != 0 {
+		t.Fatalf("now they are taken: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+	}
+	for i, want := range []struct {
+		name     string
+		unserved bool
+	}{{"as.example.org", false}, {"bad.example.org", true}} {
+		got := r.Outcomes[i]
+		unserved := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Rule == lint.RuleNoServed })
+		label := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Rule == lint.RuleRequiredLabel })
+		if got.Name != want.name || unserved != want.unserved || !label {
+			t.Errorf("outcome %d is %q with %v", i, got.Name, got.Findings)
+		}
+		for _, f := range got.Findings {
+			if !slices.Contains(r.Findings, f) {
+				t.Errorf("the report lacks %v", f)
+			}
+		}
+	}
+	opts.Filter = xrd.Filter{Exclude: []string{"bad.example.org"}}
+	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 1 || len(r.Refused) != 1 {
+		t.Errorf("the filter is asked all the same: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
 }

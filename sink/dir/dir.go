@@ -1,5 +1,5 @@
 // Package dir writes entities to files: one for each kind, one for each
-// entity, or a single one. Files appear whole or not at all, and none appears
+// entity, a single one, or as the caller says. Files appear whole or not at all, and none appears
 // outside the directory, whatever an entity is called.
 package dir
 
@@ -30,6 +30,8 @@ const (
 	PerEntity
 	// SingleFile is one file for all.
 	SingleFile
+	// Named is a file for all entities that Options.File gives the same name.
+	Named
 )
 
 // Options are how a Sink writes.
@@ -38,6 +40,10 @@ type Options struct {
 	Format sink.Format
 	// Layout is PerKind by default.
 	Layout Layout
+	// File names the file for an entity with the layout Named: without a
+	// directory, and without what the format adds to it. Names that differ in
+	// case alone are one.
+	File func(*entity.Entity) string
 	// Wrote, if not nil, is told of each file once all are in place, those
 	// that were there already with the same content included.
 	Wrote func(path string, entities int)
@@ -198,7 +204,7 @@ func (s *Sink) render(es []*entity.Entity) []byte {
 	switch {
 	case s.opts.Layout == PerEntity && s.opts.Format == sink.JSON:
 		return entity.AppendJSON(nil, es[0])
-	case s.opts.Layout == PerEntity:
+	case s.opts.Layout == PerEntity, s.opts.Layout == Named && s.opts.Format == sink.YAML && len(es) == 1:
 		return entity.AppendYAML(nil, es[0])
 	case s.opts.Format == sink.JSON:
 		return entity.JSONArray(es)

@@ -63,6 +63,8 @@ func tree(t *testing.T) map[string]string {
 	return out
 }
 
+func byKind(e *entity.Entity) string { return "the-" + e.Kind }
+
 func TestWrite(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
@@ -86,6 +88,35 @@ func TestWrite(t *testing.T) {
 			entities: ents("System:x", "System:y"),
 			want:     map[string]string{"out/": "", "out/system.json": string(entity.JSONArray(ents("System:x", "System:y")))},
 			wrote:    map[string]int{"out/system.json": 2},
+		},
+		"Named": {
+			reason: "those with one name share a file, in the order given; a single document needs no marker", root: "out", opts: Options{Layout: Named, File: byKind},
+			entities: ents("Template:b", "Resource:y", "Resource:x"),
+			want: map[string]string{
+				"out/": "", "out/the-Template.yaml": text("Template:b"),
+				"out/the-Resource.yaml": "---\n" + text("Resource:y") + "---\n" + text("Resource:x"),
+			},
+			wrote: map[string]int{"out/the-Template.yaml": 1, "out/the-Resource.yaml": 2},
+		},
+		"NamedJSON": {
+			reason: "how many there are does not change what a reader gets", root: "out", opts: Options{Layout: Named, File: byKind, Format: sink.JSON},
+			entities: ents("Template:b"),
+			want:     map[string]string{"out/": "", "out/the-Template.json": string(entity.JSONArray(ents("Template:b")))},
+			wrote:    map[string]int{"out/the-Template.json": 1},
+		},
+		"NamedCase": {
+			reason: "names that differ in case alone are one: some disks know no difference", root: "out",
+			opts:     Options{Layout: Named, File: func(e *entity.Entity) string { return e.Metadata.Name }},
+			entities: ents("Template:Foo", "Template:foo"),
+			want:     map[string]string{"out/": "", "out/Foo.yaml": "---\n" + text("Template:Foo") + "---\n" + text("Template:foo")},
+			wrote:    map[string]int{"out/Foo.yaml": 2},
+		},
+		"NamedHostile": {
+			reason: "no name leaves the directory", root: "out",
+			opts:     Options{Layout: Named, File: func(*entity.Entity) string { return "../../x" }},
+			entities: ents("Template:a"),
+			want:     map[string]string{"out/": "", "out/_.._x-9cdf6a50.yaml": text("Template:a")},
+			wrote:    map[string]int{"out/_.._x-9cdf6a50.yaml": 1},
 		},
 		"PerEntity": {
 			reason: "a file an entity in a directory a kind, parents are made", root: "deep/out", opts: Options{Layout: PerEntity},

@@ -27,22 +27,25 @@ func (s *Sink) files(es []*entity.Entity, single string) []file {
 		return []file{{single, es}}
 	case PerEntity:
 		out = perEntity(es, s.opts.Format.Ext())
+	case Named:
+		out = gather(es, s.opts.File, s.opts.Format.Ext())
 	default:
-		out = perKind(es, s.opts.Format.Ext())
+		out = gather(es, func(e *entity.Entity) string { return strings.ToLower(e.Kind) }, s.opts.Format.Ext())
 	}
 	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return out
 }
 
-func perKind(es []*entity.Entity, ext string) []file {
+// gather gives all entities with one name a file, and keeps their order in it.
+func gather(es []*entity.Entity, name func(*entity.Entity) string, ext string) []file {
 	var out []file
 	index := map[string]int{}
 	for _, e := range es {
-		name := safeName(strings.ToLower(e.Kind)) + ext
-		i, ok := index[name]
+		name := safeName(name(e)) + ext
+		i, ok := index[strings.ToLower(name)]
 		if !ok {
 			i = len(out)
-			index[name] = i
+			index[strings.ToLower(name)] = i
 			out = append(out, file{name: name})
 		}
 		out[i].entities = append(out[i].entities, e)

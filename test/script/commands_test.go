@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,31 +18,36 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/tree"
 )
 
-// exits runs the command and wants an exit code:
+// exits returns a command that runs a program and wants an exit code. That of
+// ingestor-cli is called exits, that of composer-ingestor composer:
 //
 //	exits 2 a.yaml --validate
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 {
-		ts.Fatalf("usage: exits code [args...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	err = ts.Exec(ingestor.Name, args[1:]...)
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = e.ExitCode()
-	} else {
+//	composer 2 validate --xrd a.yaml
+func exits(program string) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 1 {
+			ts.Fatalf("usage: exits|composer code [args...]")
+		}
+		want, err := strconv.Atoi(args[0])
 		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-	if strings.Contains(ts.ReadFile("stderr"), "internal error") {
-		ts.Fatalf("the command has a bug")
+		got := 0
+		err = ts.Exec(program, args[1:]...)
+		if e, ok := errors.AsType[*exec.ExitError](err); ok {
+			got = e.ExitCode()
+		} else {
+			ts.Check(err)
+		}
+		if got != want {
+			ts.Fatalf("exit code %d, want %d", got, want)
+		}
+		if strings.Contains(ts.ReadFile("stderr"), "internal error") {
+			ts.Fatalf("the command has a bug")
+		}
 	}
 }
 
@@ -285,7 +291,8 @@ func countSARIF(data []byte) (int, error) {
 	if err := json.Unmarshal(data, &log); err != nil {
 		return 0, err
 	}
-	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != ingestor.Name {
+	programs := []string{ingestor.Name, composer.Name}
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || !slices.Contains(programs, log.Runs[0].Tool.Driver.Name) {
 		return 0, fmt.Errorf("version %q, %d runs", log.Version, len(log.Runs))
 	}
 	run := log.Runs[0]

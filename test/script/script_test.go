@@ -1,5 +1,5 @@
-// Package script holds every promise ingestor-cli makes on its command line as
-// scripts in testdata. Run the tests with -update to rewrite what a script
+// Package script holds every promise the programs make on their command lines
+// as scripts in testdata. Run the tests with -update to rewrite what a script
 // compares with cmp, after reading the difference.
 package script
 
@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/ingestor"
 )
 
@@ -24,15 +25,21 @@ const asUser = "AS_USER"
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		ingestor.Name: func() {
-			if id, err := strconv.Atoi(os.Getenv(asUser)); err == nil {
-				if err := syscall.Setuid(id); err != nil {
-					panic(err)
-				}
-			}
-			app.Main(ingestor.Name, ingestor.Run)
-		},
+		ingestor.Name: program(ingestor.Name, ingestor.Run),
+		composer.Name: program(composer.Name, composer.Run),
 	})
+}
+
+// program is the main function of a program.
+func program(name string, run app.Program) func() {
+	return func() {
+		if id, err := strconv.Atoi(os.Getenv(asUser)); err == nil {
+			if err := syscall.Setuid(id); err != nil {
+				panic(err)
+			}
+		}
+		app.Main(name, run)
+	}
 }
 
 func TestScripts(t *testing.T) {
@@ -45,13 +52,14 @@ func TestScripts(t *testing.T) {
 			return cond == "root" && os.Getuid() == 0, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":   exits,
-			"define":  define,
-			"example": example,
-			"bytes":   write,
-			"repeat":  repeat,
-			"files":   files,
-			"parse":   parse,
+			"exits":    exits(ingestor.Name),
+			"composer": exits(composer.Name),
+			"define":   define,
+			"example":  example,
+			"bytes":    write,
+			"repeat":   repeat,
+			"files":    files,
+			"parse":    parse,
 		},
 	})
 }

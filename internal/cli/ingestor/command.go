@@ -4,13 +4,12 @@ package ingestor
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
 )
 
 // Name is the program's name.
@@ -39,17 +38,10 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
   kubectl get xrd -o yaml | ingestor-cli - --words upstream --stdout --format json`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error {
-	cmd := newCommand(env)
-	cmd.SetArgs(env.Args)
-	cmd.SetIn(env.Stdin)
-	cmd.SetOut(env.Stdout)
-	cmd.SetErr(env.Stderr)
-	return cmd.ExecuteContext(ctx)
-}
+func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
 
 func newCommand(env *app.Env) *cobra.Command {
-	o := &options{}
+	o := &options{Voice: voice.Voice{Program: Name, Env: env}}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [files...]",
 		Short:         "Turn composite resource definitions into catalog entities",
@@ -62,40 +54,15 @@ func newCommand(env *app.Env) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		SilenceUsage:          true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.settle(cmd.Flags(), env, args); err != nil {
+			if err := o.settle(cmd.Flags(), args); err != nil {
 				return err
 			}
-			return run(cmd.Context(), env, o)
+			return run(cmd.Context(), o)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		ValidArgsFunction: flags.CompleteFiles,
 	}
 	cmd.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err, "see "+Name+" --help") })
-	o.bind(cmd, env)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flags.Usage(err, "see "+Name+" --help") })
+	o.bind(cmd)
 	return cmd
-}
-
-// usage is an error about how the command was called.
-func usage(err error, hint string) error {
-	return &app.Exit{Code: app.ExitUsage, Err: err, Hint: hint}
-}
-
-func usagef(hint, format string, args ...any) error {
-	return usage(fmt.Errorf(format, args...), hint)
-}
-
-// together returns an error if more than one of the flags was given.
-func together(given map[string]bool, names ...string) error {
-	var found []string
-	for _, n := range names {
-		if given[n] {
-			found = append(found, "--"+n)
-		}
-	}
-	if len(found) < 2 {
-		return nil
-	}
-	return usage(errors.New("cannot use "+strings.Join(found, " and ")+" together"), "leave one of them out")
 }

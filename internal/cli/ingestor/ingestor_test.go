@@ -16,12 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"example.dev/ingestor/engine"
-	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/test/sample"
-	"example.dev/ingestor/xrd"
 )
 
 const escape = "\x1b["
@@ -148,40 +144,6 @@ func TestInterrupted(t *testing.T) {
 	}, Run)
 	if _, err := os.Stat(dir); code != app.ExitFailed || !os.IsNotExist(err) || notes.Len() == 0 {
 		t.Errorf("exit code %d, output %v, standard error %q", code, err, notes.String())
-	}
-}
-
-// TestRules wants every rule that can be reported to be described, once.
-func TestRules(t *testing.T) {
-	ids := map[string]bool{}
-	for _, r := range Rules() {
-		if ids[r.ID] {
-			t.Errorf("rule %s is listed twice", r.ID)
-		}
-		if r.Title == "" {
-			t.Errorf("rule %s has no title", r.ID)
-		}
-		ids[r.ID] = true
-	}
-	for _, id := range []string{
-		xrd.RuleSyntax, xrd.RuleNotObject, xrd.RuleConflict, pipeline.RuleInternal, engine.RuleOrphan, engine.RuleClash, entity.RuleDuplicate,
-	} {
-		if !ids[id] {
-			t.Errorf("rule %s is reported, but not described: add it to Rules", id)
-		}
-	}
-}
-
-// TestRulesHandbook wants every rule in the handbook, with its severity.
-func TestRulesHandbook(t *testing.T) {
-	handbook, err := os.ReadFile("../../../docs/rules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range Rules() {
-		if !bytes.Contains(handbook, []byte("\n| "+r.ID+" | "+r.Severity.String()+" |")) {
-			t.Errorf("rule %s, %s, is not in docs/rules.md", r.ID, r.Severity)
-		}
 	}
 }
 

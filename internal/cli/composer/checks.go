@@ -1,0 +1,75 @@
+package composer
+
+import (
+	"slices"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/xrd/lint"
+)
+
+// check is one line that validate prints for a definition. It fails if one of
+// its rules was broken.
+type check struct {
+	title string
+	rules []string
+}
+
+// checks are all checks, in the order in which they are printed. Every rule
+// whose breach is an error belongs to one of them, and a few whose breach is a
+// warning elsewhere.
+var checks = []check{
+	{"XRD structure valid", []string{
+		lint.RuleAPIVersion, lint.RuleNoName, lint.RuleNameMismatch, lint.RuleFieldType, lint.RuleNoSpec, lint.RuleNoGroup, lint.RuleBadGroup,
+		lint.RuleNoKind, lint.RuleBadKind, lint.RuleBadNames, lint.RuleClaimSame, lint.RuleClaimIncomplete, lint.RuleLabelType, lint.RuleLabelValue,
+		lint.RuleScope, lint.RuleClaimScope, lint.RuleSecretScope, lint.RuleFieldValue,
+		lint.RuleNoVersions, lint.RuleVersionName, lint.RuleVersionTwice, lint.RuleNoReferenceable, lint.RuleManyReferenceable,
+		lint.RuleDeprecation, lint.RulePrinterColumn,
+	}},
+	{"schema present", []string{lint.RuleNoSchema, lint.RuleSchemaMisplaced}},
+	{"required labels found", []string{lint.RuleRequiredLabel}},
+	{"compatible with template generation", slices.Concat([]string{
+		lint.RuleNoServed,
+		lint.RuleKeywordType, lint.RuleNotSchema, lint.RuleUnknownType, lint.RuleNoType, lint.RuleNoItems, lint.RuleRequiredAbsent,
+		lint.RuleDefault, lint.RulePattern, lint.RuleBounds, lint.RulePropertiesAndMap, lint.RuleRefusedKeyword, lint.RuleExtensionValue,
+		lint.RuleCEL, lint.RuleBranchKeyword, lint.RuleBranchProperty, lint.RuleYAMLBooleanString, lint.RuleYAMLBoolean,
+		engine.RuleNoForm, pipeline.RuleInternal,
+	}, entityErrors())},
+}
+
+// entityErrors are the rules that keep an entity out of the catalog.
+func entityErrors() []string {
+	var ids []string
+	for _, r := range entity.Rules {
+		if r.Severity == finding.Error {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// broken returns the rules of a check that findings break, in order.
+func (c check) broken(fs []finding.Finding) []string {
+	var ids []string
+	for _, f := range fs {
+		if slices.Contains(c.rules, f.Rule) {
+			ids = append(ids, f.Rule)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// raised returns findings with what makes a check fail as errors: a definition
+// without the label that the service asks for is one that it does not take.
+func raised(fs []finding.Finding) []finding.Finding {
+	out := slices.Clone(fs)
+	for i := range out {
+		if out[i].Rule == lint.RuleRequiredLabel {
+			out[i].Severity = finding.Error
+		}
+	}
+	return out
+}

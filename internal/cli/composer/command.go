@@ -1,0 +1,93 @@
+// Package composer is the command composer-ingestor: what the service finds in
+// clusters, what it makes of it, and why not, without the service.
+package composer
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+)
+
+// Name is the program's name.
+const Name = "composer-ingestor"
+
+const long = `Shows what the service finds in clusters and what it makes of it: the
+definitions it takes, the entities it writes, and why it does not. With the
+same configuration it gives what the service gives.
+
+The clusters are those of the configuration (--config), or the contexts of a
+kubeconfig (--kubeconfig, --context). Without either it is the cluster of
+ORCHESTRATOR_API_URL, else the current context of $KUBECONFIG or
+~/.kube/config, else the cluster this runs in.
+
+Exit codes: 0 fine, 1 something failed, 2 validation failed, 3 nothing
+matched, 4 bad flags or configuration, 5 no cluster could be reached, or all
+refused.`
+
+const examples = `  # Can the clusters be read, and what is missing?
+  composer-ingestor test-connection --config app-config.yaml
+
+  # What does the service take, and why not the rest?
+  composer-ingestor discover --config app-config.yaml --all
+
+  # Why is this one not in the catalog?
+  composer-ingestor explain --config app-config.yaml --xrd databases.platform.io`
+
+// Run runs the command.
+func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+
+func newCommand(env *app.Env) *cobra.Command {
+	c := &common{Voice: voice.Voice{Program: Name, Env: env}}
+	root := &cobra.Command{
+		Use:           Name,
+		Short:         "Show what the service finds in clusters and what it makes of it",
+		Long:          long,
+		Example:       examples,
+		Version:       app.BuildVersion(),
+		Args:          knownCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	// The program alone does nothing but show its help.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, help(cmd)) })
+	c.bind(root)
+	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c))
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Flags().SortFlags = false
+		// The usage line says so already.
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+// help names the page of a command.
+func help(cmd *cobra.Command) string { return "see " + cmd.CommandPath() + " --help" }
+
+// knownCommand is for the program alone, which is called with a subcommand.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := help(cmd)
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + help(cmd)
+	}
+	return flags.Usagef(hint, "there is no command %q", args[0])
+}
+
+// noArguments is for commands that take flags alone.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return flags.Usagef(help(cmd), "cannot use argument %q: %s takes flags alone", args[0], cmd.CommandPath())
+}

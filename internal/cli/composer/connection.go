@@ -1,0 +1,197 @@
+package composer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+var connectionForms = []string{asText, asJSON}
+
+func newConnection(c *common) *cobra.Command {
+	var output string
+	var composites bool
+	cmd := &cobra.Command{
+		Use:   "test-connection [options]",
+		Short: "Check that clusters can be read, and say what is missing",
+		Long: `Takes the way to each cluster step by step: its address, its certificate, who
+one is there, what it serves, and every permission that the service needs. What
+fails is shown with the way out; permissions that are missing are shown as the
+rules to add to a ClusterRole.`,
+		Example: `  # All clusters of the configuration
+  composer-ingestor test-connection --config app-config.yaml
+
+  # One of them, with the permissions to read composite resources and claims
+  composer-ingestor test-connection --config app-config.yaml --cluster prod --composites`,
+		Args: noArguments,
+		RunE: c.run(func(ctx context.Context, s *session, _ []string) error {
+			return s.testConnection(ctx, output, composites)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&output, "output", "o", asText, "`form` of the result: "+strings.Join(connectionForms, ", "))
+	f.BoolVar(&composites, "composites", false, "also check the permissions to read composite resources and claims")
+	flags.Complete(cmd, map[string][]string{"output": connectionForms})
+	return cmd
+}
+
+// connection is what was seen on the way to one cluster.
+type connection struct {
+	*member
+	checks []cluster.Check
+	done   chan struct{}
+}
+
+func (s *session) testConnection(ctx context.Context, output string, composites bool) error {
+	if err := oneOf("output", output, connectionForms); err != nil {
+		return err
+	}
+	fleet, err := s.connect()
+	if err != nil {
+		return err
+	}
+	opts := cluster.CheckOptions{Watch: true}
+	if composites {
+		opts.Composites, opts.Namespaces = s.selection().takes, s.config.Composer.Namespaces
+	}
+	var all []*connection
+	for _, m := range fleet.members {
+		c := &connection{member: m, done: make(chan struct{})}
+		all = append(all, c)
+		go func() {
+			defer close(c.done)
+			c.take(ctx, opts)
+		}()
+	}
+	if err := s.showConnections(all, output); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return judge(all)
+}
+
+// take takes the way to the cluster.
+func (c *connection) take(ctx context.Context, opts cluster.CheckOptions) {
+	if c.cluster != nil {
+		c.cluster.Check(ctx, opts, func(k cluster.Check) { c.checks = append(c.checks, k) })
+		return
+	}
+	k := cluster.Check{Name: "settings", Result: cluster.Failed, Detail: c.status.Err.Error()}
+	if e, ok := errors.AsType[*cluster.Error](c.status.Err); ok {
+		k.Detail, k.Hint = e.Err.Error(), e.Hint
+	}
+	c.checks = []cluster.Check{k}
+}
+
+// showConnections writes the result of each cluster, in order, as soon as it
+// and all before it are there.
+func (s *session) showConnections(all []*connection, output string) error {
+	items := tree.Arr()
+	for _, c := range all {
+		<-c.done
+		if output == asJSON {
+			items.Items = append(items.Items, c.node())
+			continue
+		}
+		if err := s.print([]byte(c.text(s.Out()))); err != nil {
+			return err
+		}
+	}
+	if output != asJSON {
+		return nil
+	}
+	return s.print(append(tree.AppendJSON(nil, tree.Obj(tree.F("clusters", items)), "  "), '\n'))
+}
+
+// ok reports whether no check failed.
+func (c *connection) ok() bool {
+	return !slices.ContainsFunc(c.checks, func(k cluster.Check) bool { return k.Result == cluster.Failed })
+}
+
+// readable reports whether anything could be read from the cluster.
+func (c *connection) readable() bool {
+	return slices.ContainsFunc(c.checks, func(k cluster.Check) bool { return k.Result == cluster.OK && strings.HasPrefix(k.Name, "list ") })
+}
+
+// missing returns the rules to add.
+func (c *connection) missing() []cluster.Rule {
+	var rules []cluster.Rule
+	for _, k := range c.checks {
+		if isMissing(k) {
+			rules = append(rules, k.Missing)
+		}
+	}
+	return cluster.Merge(rules)
+}
+
+func isMissing(k cluster.Check) bool { return len(k.Missing.Resources) > 0 }
+
+func (c *connection) text(style term.Style) string {
+	colors := map[cluster.Result]func(string) string{cluster.OK: style.Green, cluster.Failed: style.Red, cluster.Skipped: style.Dim}
+	var b strings.Builder
+	fmt.Fprintln(&b, style.Bold(c.title()))
+	for _, k := range c.checks {
+		fmt.Fprintf(&b, "  %s%s %s", colors[k.Result](string(k.Result)), strings.Repeat(" ", len(cluster.Skipped)-len(k.Result)), term.Safe(k.Name))
+		if k.Detail != "" {
+			fmt.Fprintf(&b, ": %s", term.Safe(k.Detail))
+		}
+		fmt.Fprintln(&b)
+		// A permission is one of the rules below.
+		if k.Hint != "" && !isMissing(k) {
+			fmt.Fprintln(&b, indent(term.SafeLines(k.Hint), "          "))
+		}
+	}
+	if rules := c.missing(); len(rules) > 0 {
+		fmt.Fprintln(&b, "  add these rules to the ClusterRole of its account:")
+		for _, r := range rules {
+			fmt.Fprintln(&b, indent(term.SafeLines(r.YAML()), "    "))
+		}
+	}
+	return b.String()
+}
+
+// indent puts the same before every line.
+func indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
+
+func (c *connection) node() *tree.Node {
+	steps, rules := tree.Arr(), tree.Arr()
+	for _, k := range c.checks {
+		steps.Items = append(steps.Items, tree.Obj(
+			tree.F("name", tree.Str(k.Name)), tree.F("result", tree.Str(string(k.Result))),
+			tree.F("detail", tree.OptStr(k.Detail)), tree.F("hint", tree.OptStr(k.Hint)),
+		))
+	}
+	for _, r := range c.missing() {
+		rules.Items = append(rules.Items, tree.Obj(
+			tree.F("apiGroups", tree.Strs(r.Groups)), tree.F("resources", tree.Strs(r.Resources)), tree.F("verbs", tree.Strs(r.Verbs)),
+		))
+	}
+	return tree.Obj(
+		tree.F("name", tree.Str(c.status.Cluster)), tree.F("url", tree.OptStr(c.status.URL)),
+		tree.F("ok", tree.Boolean(c.ok())), tree.F("checks", steps), tree.F("missing", rules),
+	)
+}
+
+// judge is the exit code: 5 if nothing could be read from any cluster, 1 if
+// something is wrong with one.
+func judge(all []*connection) error {
+	switch {
+	case !slices.ContainsFunc(all, (*connection).readable):
+		return &app.Exit{Code: app.ExitUnreachable}
+	case slices.ContainsFunc(all, func(c *connection) bool { return !c.ok() }):
+		return &app.Exit{Code: app.ExitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package composer
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/app"
+)
+
+func TestConnectionText(t *testing.T) {
+	a := newStandIn(t, definition("apps.example.org"), unlabelled("bees.example.org"))
+	a.forbidden = []string{"watch compositeresourcedefinitions", "watch compositions", "list apps"}
+	b := newStandIn(t)
+	b.refuse["/apis"] = http.StatusUnauthorized
+	out, notes, code := run(t, "test-connection", "--config", configure(t, "", a, b), "--composites")
+	host := strings.TrimPrefix(a.URL, "http://")
+	other := strings.TrimPrefix(b.URL, "http://")
+	want := `cluster a (` + a.URL + `)
+  ok      address: ` + host + `, which is no name to look up
+  skipped TLS: the address is http, so that anybody on the way can read along
+  ok      authentication: reader
+  ok      version: v1.99.0
+  ok      definitions: apiextensions.crossplane.io v1
+  ok      list compositeresourcedefinitions.apiextensions.crossplane.io
+  failed  watch compositeresourcedefinitions.apiextensions.crossplane.io: the account may not
+  ok      list compositions.apiextensions.crossplane.io
+  failed  watch compositions.apiextensions.crossplane.io: the account may not
+  failed  list apps.example.org: the account may not
+  ok      watch apps.example.org
+  add these rules to the ClusterRole of its account:
+    - apiGroups: ["apiextensions.crossplane.io"]
+      resources: ["compositeresourcedefinitions", "compositions"]
+      verbs: ["watch"]
+    - apiGroups: ["example.org"]
+      resources: ["apps"]
+      verbs: ["list"]
+cluster b (` + b.URL + `)
+  ok      address: ` + other + `, which is no name to look up
+  skipped TLS: the address is http, so that anybody on the way can read along
+  failed  authentication: the server answers 401: Unauthorized
+          the server does not accept the credential, which is wrong or has expired: get a new one, for a service account with kubectl create token
+  skipped version: because of authentication
+  skipped definitions: because of authentication
+  skipped permissions: because of authentication
+`
+	if diff := cmp.Diff(want, out); diff != "" || code != app.ExitFailed || notes != "" {
+		t.Errorf("a block for each cluster, with the way out of each failure, and one list of rules: exit code %d (-want +got):\n%s\n%s", code, diff, notes)
+	}
+}
+
+func TestConnectionCodes(t *testing.T) {
+	fine := newStandIn(t, definition("apps.example.org"))
+	refusing := newStandIn(t)
+	refusing.refuse["/apis"] = http.StatusUnauthorized
+	lacking := newStandIn(t)
+	lacking.forbidden = []string{"list compositeresourcedefinitions", "list compositions", "watch compositeresourcedefinitions", "watch compositions"}
+	watching := newStandIn(t)
+	watching.forbidden = []string{"watch compositions"}
+	cases := map[string]struct {
+		reason   string
+		clusters []*standIn
+		code     int
+		ok       []bool
+	}{
+		"Fine":     {"all checks of all clusters", []*standIn{fine, fine}, app.ExitOK, []bool{true, true}},
+		"One":      {"one of two refuses", []*standIn{refusing, fine}, app.ExitFailed, []bool{false, true}},
+		"None":     {"none lets anybody in", []*standIn{refusing, refusing}, app.ExitUnreachable, []bool{false, false}},
+		"Lacking":  {"one that lets nothing be read is as good as none", []*standIn{lacking}, app.ExitUnreachable, []bool{false}},
+		"Watching": {"the service needs to watch", []*standIn{watching}, app.ExitFailed, []bool{false}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, notes, code := run(t, "test-connection", "--config", configure(t, "", tc.clusters...), "--output", "json")
+			var got struct {
+				Clusters []struct {
+					Name   string
+					OK     bool
+					Checks []struct{ Name, Result, Hint string }
+				}
+			}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatalf("%v in\n%s\n%s", err, out, notes)
+			}
+			var ok []bool
+			for _, c := range got.Clusters {
+				ok = append(ok, c.OK)
+				for _, k := range c.Checks {
+					if k.Result == "failed" && k.Hint == "" {
+						t.Errorf("%s: %s of %s fails without a way out", tc.reason, k.Name, c.Name)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.ok, ok); diff != "" || code != tc.code {
+				t.Errorf("%s: exit code %d, want %d (-want +got):\n%s", tc.reason, code, tc.code, diff)
+			}
+		})
+	}
+}
+
+// TestConnectionSettings wants a cluster whose settings are wrong to have its
+// block like the others.
+func TestConnectionSettings(t *testing.T) {
+	good := newStandIn(t)
+	empty := write(t, "kubeconfig", "apiVersion: v1\nkind: Config\n")
+	config := write(t, "app-config.yaml", "composerIngestor:\n  clusters:\n    - {name: lost, kubeconfig: "+empty+", context: nowhere}\n    - {name: good, url: "+good.URL+", serviceAccountToken: "+secret+"}\n")
+	out, notes, code := run(t, "test-connection", "--config", config)
+	if code != app.ExitFailed || !strings.HasPrefix(out, "cluster lost\n  failed  settings: cannot find context \"nowhere\"") || !strings.Contains(out, "\ncluster good (") {
+		t.Errorf("exit code %d\n%s\n%s", code, out, notes)
+	}
+}

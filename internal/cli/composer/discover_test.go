@@ -1,0 +1,211 @@
+package composer
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/app"
+)
+
+// TestDiscoverForms holds every form of the list against the contract.
+func TestDiscoverForms(t *testing.T) {
+	a := newStandIn(t, definition("queues.example.org"), definition("apps.example.org"), unlabelled("bees.example.org"))
+	b := newStandIn(t, definition("apps.example.org"))
+	config := configure(t, "", a, b)
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"Table": {"the same definition in two clusters is one row; the preferred version stands first", nil,
+			"NAME                GROUP        KIND   VERSIONS     CLUSTERS\n" +
+				"apps.example.org    example.org  App    v1,v1alpha1  a,b\n" +
+				"queues.example.org  example.org  Queue  v1,v1alpha1  a\n"},
+		"All": {"what is not taken is there, with the reason", []string{"--all"},
+			"NAME                GROUP        KIND   VERSIONS     CLUSTERS  NOT TAKEN BECAUSE\n" +
+				"apps.example.org    example.org  App    v1,v1alpha1  a,b\n" +
+				"bees.example.org    example.org  Bee    v1,v1alpha1  a         it has no label openportal.dev/ingest: \"true\"\n" +
+				"queues.example.org  example.org  Queue  v1,v1alpha1  a\n"},
+		"Name": {"plain names, one a line", []string{"--output", "name"}, "apps.example.org\nqueues.example.org\n"},
+		"JSON": {"as the contract has it", []string{"--output", "json", "--group", "example.org", "--name-pattern", "^q"}, `{
+  "discovered": [
+    {
+      "apiVersion": "apiextensions.crossplane.io/v1",
+      "kind": "CompositeResourceDefinition",
+      "metadata": {
+        "name": "queues.example.org"
+      },
+      "spec": {
+        "group": "example.org",
+        "versions": [
+          "v1alpha1",
+          "v1"
+        ]
+      }
+    }
+  ],
+  "count": 1
+}
+`},
+		"YAML": {"the same in YAML", []string{"-o", "yaml", "--name-pattern", "^q"}, `discovered:
+  - apiVersion: apiextensions.crossplane.io/v1
+    kind: CompositeResourceDefinition
+    metadata:
+      name: queues.example.org
+    spec:
+      group: example.org
+      versions:
+        - v1alpha1
+        - v1
+count: 1
+`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, notes, code := run(t, append([]string{"discover", "--config", config}, tc.args...)...)
+			if diff := cmp.Diff(tc.want, out); diff != "" || code != app.ExitOK {
+				t.Errorf("%s: exit code %d (-want +got):\n%s\n%s", tc.reason, code, diff, notes)
+			}
+		})
+	}
+	_, notes, _ := run(t, "discover", "--config", config)
+	want := "cluster a (" + a.URL + "): 3 definitions\ncluster b (" + b.URL + "): 1 definition\n" +
+		"1 definition not selected (bees.example.org: it has no label openportal.dev/ingest: \"true\"; see --all or explain)\n"
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("what was read, and what was not taken (-want +got):\n%s", diff)
+	}
+	if _, notes, _ := run(t, "discover", "--config", config, "--quiet"); notes != "" {
+		t.Errorf("--quiet says %q", notes)
+	}
+}
+
+// TestDiscoverPushed wants selectors asked of the server, but not the label of
+// the profile: what lacks it is to be told.
+func TestDiscoverPushed(t *testing.T) {
+	const path = "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions"
+	a := newStandIn(t, definition("apps.example.org", "team=red", "env=dev"), definition("bees.example.org", "team=blue"), unlabelled("cats.example.org"))
+	config := configure(t, "xrdFilters:\n  labelSelector: team=red\n", a)
+	cases := map[string]struct {
+		reason string
+		args   []string
+		pushed string
+		want   string
+		code   int
+	}{
+		"Config":  {"the configuration's", nil, path + " team=red", "apps.example.org\n", app.ExitOK},
+		"Both":    {"the flag's as well", []string{"--selector", "env in (dev, test)"}, path + " env in (dev,test),team=red", "apps.example.org\n", app.ExitOK},
+		"Nothing": {"both must hold", []string{"--selector", "team=blue"}, path + " team=blue,team=red", "", app.ExitNothing},
+		"All":     {"to show what is refused it must be read", []string{"--all"}, path, "apps.example.org\nbees.example.org\ncats.example.org\n", app.ExitOK},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a.calls()
+			out, notes, code := run(t, append([]string{"discover", "--config", config, "--output", "name"}, tc.args...)...)
+			if out != tc.want || code != tc.code {
+				t.Errorf("%s: exit code %d, want %d; got %q, want %q\n%s", tc.reason, code, tc.code, out, tc.want, notes)
+			}
+			if calls := a.calls(); !slices.Contains(calls, tc.pushed) {
+				t.Errorf("%s: want %q among %q", tc.reason, tc.pushed, calls)
+			}
+		})
+	}
+}
+
+// TestExitCodes wants a cluster that fails to cost no other its results, and
+// the code to tell how much is missing.
+func TestExitCodes(t *testing.T) {
+	good := newStandIn(t, definition("apps.example.org"))
+	bare := newStandIn(t)
+	other := newStandIn(t, unlabelled("bees.example.org"))
+	refusing := newStandIn(t, definition("cats.example.org"))
+	refusing.refuse["/apis"] = http.StatusUnauthorized
+	partly := newStandIn(t, definition("dogs.example.org"))
+	partly.refuse["/apis/apiextensions.crossplane.io/v1/compositions"] = http.StatusForbidden
+	differing := newStandIn(t, definition("apps.example.org", "team=red"))
+	cases := map[string]struct {
+		reason   string
+		clusters []*standIn
+		args     []string
+		code     int
+		out      string
+		notes    []string
+	}{
+		"Fine":        {"all is well", []*standIn{good}, []string{"discover", "-o", "name"}, app.ExitOK, "apps.example.org\n", nil},
+		"OneRefuses":  {"what the other has is there", []*standIn{good, refusing}, []string{"discover", "-o", "name"}, app.ExitFailed, "apps.example.org\n", []string{`composer-ingestor: cluster "b": cannot find definitions: `, "\n  the server does not accept the credential", "cluster b (" + refusing.URL + "): not read"}},
+		"AllRefuse":   {"nothing is known of any", []*standIn{refusing, refusing}, []string{"discover", "-o", "name"}, app.ExitUnreachable, "", []string{`cluster "a": cannot`, `cluster "b": cannot`}},
+		"NotAsked":    {"what is not asked for cannot be refused", []*standIn{partly}, []string{"discover", "-o", "name"}, app.ExitOK, "dogs.example.org\n", nil},
+		"Partly":      {"the definitions are read, the Compositions not", []*standIn{partly}, []string{"transform", "--cluster", "a", "--stdout"}, app.ExitFailed, "", []string{"but not all could be read", "\n  the account lacks a permission; add this rule to its ClusterRole:\n  - apiGroups: ", "\n    verbs: [\"list\"]"}},
+		"Bare":        {"no definition at all", []*standIn{bare}, []string{"discover"}, app.ExitNothing, "", []string{"nothing matched\n  the clusters hold no definition"}},
+		"NoneTaken":   {"none that is taken, and why", []*standIn{other}, []string{"discover"}, app.ExitNothing, "", []string{"nothing matched\n  1 definition found, none selected: bees.example.org because it has no label"}},
+		"Differ":      {"two that differ are told", []*standIn{good, differing}, []string{"discover", "-o", "name"}, app.ExitOK, "apps.example.org\n", []string{"XRD003"}},
+		"NoSuchName":  {"a name that is nowhere", []*standIn{good, bare}, []string{"validate", "--cluster", "all", "--xrd", "zebras.example.org"}, app.ExitNothing, "", []string{`there is no definition "zebras.example.org" in clusters "a" and "b"`}},
+		"OneNameLess": {"the other one is checked all the same", []*standIn{good}, []string{"validate", "--cluster", "a", "--xrd", "apps.example.org", "--xrd", "zebras.example.org", "--quiet"}, app.ExitNothing, "apps.example.org\n", []string{`there is no definition "zebras.example.org" in cluster "a"`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			config := configure(t, "", tc.clusters...)
+			out, notes, code := run(t, append(tc.args, "--config", config)...)
+			if code != tc.code || !strings.HasPrefix(out, tc.out) {
+				t.Errorf("%s: exit code %d, want %d; standard output %q, want %q first\n%s", tc.reason, code, tc.code, out, tc.out, notes)
+			}
+			for _, want := range tc.notes {
+				if !strings.Contains(notes, want) {
+					t.Errorf("%s: want %q in\n%s", tc.reason, want, notes)
+				}
+			}
+		})
+	}
+}
+
+// TestSettings wants settings that cannot be used to be the trouble of one
+// cluster, unless all have it.
+func TestSettings(t *testing.T) {
+	good := newStandIn(t, definition("apps.example.org"))
+	lost := "clusters:\n    - {name: lost, kubeconfig: " + write(t, "kubeconfig", "apiVersion: v1\nkind: Config\n") + ", context: nowhere}\n"
+	both := write(t, "app-config.yaml", "composerIngestor:\n  "+lost+"    - {name: good, url: "+good.URL+", serviceAccountToken: "+secret+"}\n")
+	out, notes, code := run(t, "discover", "--config", both, "-o", "name")
+	if code != app.ExitFailed || out != "apps.example.org\n" || !strings.Contains(notes, `cluster "lost": cannot connect: cannot find context "nowhere"`) {
+		t.Errorf("one of two: exit code %d, %q\n%s", code, out, notes)
+	}
+	out, notes, code = run(t, "discover", "--config", write(t, "app-config.yaml", "composerIngestor:\n  "+lost))
+	if code != app.ExitUsage || out != "" || !strings.Contains(notes, `cluster "lost": cannot connect`) {
+		t.Errorf("all there are: exit code %d, %q\n%s", code, out, notes)
+	}
+}
+
+// TestUnreachable wants an address nobody listens at to be told as that.
+func TestUnreachable(t *testing.T) {
+	gone := &standIn{URL: "http://127.0.0.1:1"}
+	_, notes, code := run(t, "discover", "--config", configure(t, "", gone), "--timeout", "1s")
+	if code != app.ExitUnreachable || !strings.Contains(notes, `composer-ingestor: cluster "a": cannot find definitions: `) || !strings.Contains(notes, "\n  check that the API server runs") {
+		t.Errorf("exit code %d\n%s", code, notes)
+	}
+}
+
+// TestSecrets wants no secret shown, whatever is asked for. That run looks
+// for them.
+func TestSecrets(t *testing.T) {
+	good := newStandIn(t, definition("apps.example.org"))
+	refusing := newStandIn(t)
+	refusing.refuse["/"] = http.StatusForbidden
+	config := configure(t, "", good, refusing)
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"discover", "--all"}, {"transform", "--cluster", "all", "--stdout"}, {"export", "--output", dir}, {"validate", "--cluster", "all"},
+		{"test-connection"}, {"test-connection", "--output", "json"}, {"explain", "apps.example.org"},
+	} {
+		_, notes, _ := run(t, append(args, "--config", config, "--debug")...)
+		if !strings.Contains(notes, "level=DEBUG") && args[0] != "test-connection" {
+			t.Errorf("%q --debug shows nothing more:\n%s", args, notes)
+		}
+	}
+	env := map[string]string{"ORCHESTRATOR_API_URL": good.URL, "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": secret}
+	out, notes, code := runIn(t, &app.Env{Args: []string{"discover", "-o", "name", "--debug"}, Getenv: func(k string) string { return env[k] }})
+	if code != app.ExitOK || out != "apps.example.org\n" || !strings.Contains(notes, "cluster default (") {
+		t.Errorf("the cluster of the environment: exit code %d, %q\n%s", code, out, notes)
+	}
+}

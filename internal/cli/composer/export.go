@@ -1,0 +1,146 @@
+package composer
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink/dir"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd"
+)
+
+// exportOptions are the flags of export.
+type exportOptions struct {
+	format, output    string
+	composites, prune bool
+}
+
+// asCatalog is the only format there is.
+const asCatalog = "catalog"
+
+func newExport(c *common) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export [options]",
+		Short: "Write everything the service makes of clusters to files",
+		Long: `Writes the entities of all definitions that the service takes to
+<output>/<Kind>/<name>.yaml, and catalog-info.yaml, a Location that lists them
+for a portal to read.
+
+Nothing is removed. What a cluster that cannot be read had before stays in the
+list. What is not made any more leaves the list, and its file stays until
+--prune removes it.`,
+		Example: `  # Everything in the clusters of the configuration
+  composer-ingestor export --config app-config.yaml --cluster all --output catalog/
+
+  # With composite resources and claims, and without files of what is gone
+  composer-ingestor export --config app-config.yaml --composites --prune`,
+		Args: noArguments,
+		RunE: c.run(func(ctx context.Context, s *session, _ []string) error { return s.export(ctx, o) }),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "format", "f", asCatalog, "`format`: "+asCatalog)
+	f.StringVarP(&o.output, "output", "o", "./catalog-entities", "output `directory`")
+	f.BoolVar(&o.composites, "composites", false, "also read composite resources and claims")
+	f.BoolVar(&o.prune, "prune", false, "remove files of earlier exports that are not made any more")
+	flags.Complete(cmd, map[string][]string{"format": {asCatalog}})
+	return cmd
+}
+
+func (s *session) export(ctx context.Context, o *exportOptions) error {
+	if err := oneOf("format", o.format, []string{asCatalog}); err != nil {
+		return err
+	}
+	fleet, err := s.connect()
+	if err != nil {
+		return err
+	}
+	catalog, err := openCatalog(o.output)
+	if err != nil {
+		return voice.Failure(err)
+	}
+	filters := s.config.Composer
+	read := cluster.ReadOptions{Labels: filters.Filter.Labels}
+	if o.composites {
+		read.Composites, read.Namespaces = s.selection().takes, filters.Namespaces
+	}
+	progress := s.Progress("transforming", "definitions")
+	defer progress.Done()
+	r, err := pipeline.Run(ctx, pipeline.Options{
+		Source: fleet.source(read), Filter: filters.Filter, Words: s.words, Progress: progress.Update, Log: s.Logger(),
+		Engine: engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{}),
+		Sink: dir.New(o.output, dir.Options{Layout: dir.PerEntity, Wrote: func(path string, _ int) {
+			if s.Detailed() {
+				s.Sayf("wrote %s", term.Safe(path))
+			}
+			catalog.add(path)
+		}}),
+	})
+	progress.Done()
+	if err != nil {
+		return voice.Failure(err)
+	}
+	fleet.tell()
+	s.tellRefused(r)
+	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
+		return err
+	}
+	if err := s.conclude(ctx, catalog, o, r); err != nil {
+		return voice.Failure(err)
+	}
+	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions) == 0, why: func() string {
+		if why := voice.WhyNothing(r); why != "" {
+			return why
+		}
+		return "the clusters hold no definition that the labels asked for select"
+	}})
+}
+
+// conclude writes the Location, removes what is to be removed, and says so.
+func (s *session) conclude(ctx context.Context, c *catalog, o *exportOptions, r *pipeline.Report) error {
+	complete := whole(r)
+	plan := c.plan(complete, o.prune)
+	if err := c.write(ctx, plan, s.words.For(c.spoken(r.Entities, len(plan.kept) > 0))); err != nil {
+		return err
+	}
+	if err := c.remove(plan.remove); err != nil {
+		return err
+	}
+	if s.Quiet {
+		return nil
+	}
+	if len(r.Definitions) > 0 {
+		s.Sayf("%s in %s under %s", voice.Made(r), voice.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
+	}
+	earlier := func(files []string) string { return voice.Count(len(files), "file", "files") + " of an earlier export" }
+	switch {
+	case len(plan.kept) > 0:
+		s.Sayf("still listed: %s, because not everything could be read", earlier(plan.kept))
+	case len(plan.remove) > 0:
+		s.Sayf("removed: %s", earlier(plan.remove))
+	case complete && len(plan.left) > 0:
+		s.Sayf("left: %s that nothing makes any more; --prune removes such files", earlier(plan.left))
+	}
+	if o.prune && !complete {
+		s.Sayf("--prune removed nothing, because not everything could be read")
+	}
+	return nil
+}
+
+// whole reports whether what is not made any more is gone: everything could be
+// read, and everything that was read could be made into something.
+func whole(r *pipeline.Report) bool {
+	lost := append(entityErrors(), xrd.RuleSyntax, pipeline.RuleInternal)
+	return r.ReadErr == nil && !slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+		return f.Severity == finding.Error && slices.Contains(lost, f.Rule)
+	})
+}

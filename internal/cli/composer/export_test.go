@@ -1,0 +1,253 @@
+package composer
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/app"
+)
+
+// files lists the files below a directory.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// location returns the Location's text.
+func location(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "catalog-info.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestExport(t *testing.T) {
+	a := newStandIn(t, definition("apps.example.org"), unlabelled("bees.example.org"))
+	a.others["/apis/example.org/v1/apps"] = []object{{"metadata": object{"name": "shop", "namespace": "team-a"}}}
+	a.others["/apis/example.org/v1/namespaces/team-a/apps"] = a.others["/apis/example.org/v1/apps"]
+	config := configure(t, "xrdFilters:\n  namespaces: [team-a]\n", a)
+	out := filepath.Join(t.TempDir(), "out")
+	stdout, notes, code := run(t, "export", "--config", config, "--output", out)
+	if code != app.ExitOK || stdout != "" {
+		t.Fatalf("exit code %d, %q\n%s", code, stdout, notes)
+	}
+	want := []string{"API/apps.example.org-api.yaml", "Resource/apps.example.org-xrd.yaml", "Template/apps.example.org.yaml", "catalog-info.yaml"}
+	if diff := cmp.Diff(want, files(t, out)); diff != "" {
+		t.Errorf("a file an entity, and the Location (-want +got):\n%s", diff)
+	}
+	wantLocation := `apiVersion: backstage.io/v1alpha1
+kind: Location
+metadata:
+  name: composer-ingestor
+  description: Entities of composite resource definitions
+spec:
+  targets:
+    - "./API/apps.example.org-api.yaml"
+    - "./Resource/apps.example.org-xrd.yaml"
+    - "./Template/apps.example.org.yaml"
+`
+	if diff := cmp.Diff(wantLocation, location(t, out)); diff != "" {
+		t.Errorf("the Location lists the files, in the words of the definitions (-want +got):\n%s", diff)
+	}
+	wantNotes := "cluster a (" + a.URL + "): 2 definitions\n" +
+		"1 definition not selected (bees.example.org: it has no label openportal.dev/ingest: \"true\"; see explain)\n" +
+		"3 entities from 1 definition (1 Template, 1 API, 1 Resource) in 3 files under " + out + "\n"
+	if diff := cmp.Diff(wantNotes, notes); diff != "" {
+		t.Errorf("what was done (-want +got):\n%s", diff)
+	}
+	a.calls()
+	if _, notes, code := run(t, "export", "--config", config, "--output", out, "--composites", "--words", "portal"); code != app.ExitOK {
+		t.Errorf("exit code %d\n%s", code, notes)
+	}
+	if text := location(t, out); !strings.HasPrefix(text, "apiVersion: portal.io/v1alpha1\n") || strings.Count(text, "./Resource/shop-") != 1 {
+		t.Errorf("composites are there, in the words that were asked for:\n%s", text)
+	}
+	for _, call := range a.calls() {
+		if strings.HasSuffix(call, "/bees") || call == "/apis/example.org/v1/apps" {
+			t.Errorf("asked for %s: composites of other definitions, or of other namespaces, are not wanted", call)
+		}
+	}
+}
+
+// TestExportWithout wants a catalog with nothing in it not begun.
+func TestExportWithout(t *testing.T) {
+	config := configure(t, "", newStandIn(t, unlabelled("bees.example.org")))
+	out := filepath.Join(t.TempDir(), "out")
+	_, notes, code := run(t, "export", "--config", config, "--output", out)
+	if _, err := os.Stat(out); code != app.ExitNothing || !os.IsNotExist(err) {
+		t.Errorf("exit code %d, %v\n%s", code, err, notes)
+	}
+}
+
+// TestExportOutage wants a cluster that cannot be read to take nothing from
+// the catalog, and what is gone to leave it when everything can be read.
+func TestExportOutage(t *testing.T) {
+	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
+	config := configure(t, "", a, b)
+	out := t.TempDir()
+	export := func(code int, args ...string) string {
+		t.Helper()
+		_, notes, got := run(t, append([]string{"export", "--config", config, "--output", out}, args...)...)
+		if got != code {
+			t.Errorf("exit code %d, want %d\n%s", got, code, notes)
+		}
+		return notes
+	}
+	has := func(reason string, text string, want bool, parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			if strings.Contains(text, p) != want {
+				t.Errorf("%s: %q there: %v, want %v, in\n%s", reason, p, !want, want, text)
+			}
+		}
+	}
+	theirs := []string{"./Template/bees.example.org.yaml", "./API/bees.example.org-api.yaml", "./Resource/bees.example.org-xrd.yaml"}
+	export(app.ExitOK)
+	has("all is listed", location(t, out), true, theirs...)
+
+	b.refuse["/apis"] = http.StatusUnauthorized
+	notes := export(app.ExitFailed, "--prune")
+	has("an outage makes nobody forget", location(t, out), true, append(theirs, "./Template/apps.example.org.yaml")...)
+	has("it is said", notes, true, "still listed: 3 files of an earlier export", "--prune removed nothing")
+	if n := len(files(t, out)); n != 7 {
+		t.Errorf("--prune removed files of a cluster that could not be read: %q", files(t, out))
+	}
+
+	a.refuse["/apis"] = http.StatusUnauthorized
+	before := location(t, out)
+	export(app.ExitUnreachable, "--prune")
+	if diff := cmp.Diff(before, location(t, out)); diff != "" || len(files(t, out)) != 7 {
+		t.Errorf("when no cluster can be read nothing changes (-before +after):\n%s", diff)
+	}
+
+	delete(a.refuse, "/apis")
+	delete(b.refuse, "/apis")
+	b.definitions = []object{unlabelled("bees.example.org")}
+	notes = export(app.ExitOK)
+	has("what is not made any more is not listed", strings.SplitAfter(location(t, out), "targets:")[1], false, theirs...)
+	has("the files are left, and how to be rid of them is said", notes, true, "left: 3 files of an earlier export that nothing makes any more; --prune removes")
+	if n := len(files(t, out)); n != 7 {
+		t.Errorf("without --prune files were removed: %q", files(t, out))
+	}
+
+	notes = export(app.ExitOK, "--prune")
+	has("the run after that still knows them", notes, true, "removed: 3 files of an earlier export")
+	want := []string{"API/apps.example.org-api.yaml", "Resource/apps.example.org-xrd.yaml", "Template/apps.example.org.yaml", "catalog-info.yaml"}
+	if diff := cmp.Diff(want, files(t, out)); diff != "" {
+		t.Errorf("--prune removes what is not made any more (-want +got):\n%s", diff)
+	}
+	has("and forgets them", location(t, out), false, "bees")
+
+	a.definitions = nil
+	export(app.ExitNothing, "--prune")
+	if diff := cmp.Diff([]string{"catalog-info.yaml"}, files(t, out)); diff != "" {
+		t.Errorf("the last definition goes as the others do (-want +got):\n%s", diff)
+	}
+}
+
+// TestExportMissing wants a file that is gone not to stay listed, outage or
+// not: a portal would look for it in vain.
+func TestExportMissing(t *testing.T) {
+	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
+	config := configure(t, "", a, b)
+	out := t.TempDir()
+	if _, notes, code := run(t, "export", "--config", config, "--output", out); code != app.ExitOK {
+		t.Fatalf("exit code %d\n%s", code, notes)
+	}
+	if err := os.Remove(filepath.Join(out, "Template", "bees.example.org.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	b.refuse["/apis"] = http.StatusUnauthorized
+	_, notes, code := run(t, "export", "--config", config, "--output", out)
+	if text := location(t, out); code != app.ExitFailed || strings.Contains(text, "./Template/bees") || !strings.Contains(text, "./API/bees") {
+		t.Errorf("exit code %d\n%s\n%s", code, text, notes)
+	}
+}
+
+// TestExportSpoilt wants an object that cannot be read, in a list that can, to
+// count as one that is still there.
+func TestExportSpoilt(t *testing.T) {
+	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org"))
+	config := configure(t, "", a)
+	out := t.TempDir()
+	if _, notes, code := run(t, "export", "--config", config, "--output", out); code != app.ExitOK {
+		t.Fatalf("exit code %d\n%s", code, notes)
+	}
+	deep := any("x")
+	for range 500 {
+		deep = object{"a": deep}
+	}
+	a.definitions[1]["spec"] = deep
+	_, notes, code := run(t, "export", "--config", config, "--output", out, "--prune")
+	if code != app.ExitInvalid || !strings.Contains(location(t, out), "./Template/bees.example.org.yaml") || len(files(t, out)) != 7 {
+		t.Errorf("exit code %d, files %q\n%s", code, files(t, out), notes)
+	}
+}
+
+// TestExportTheirs wants nothing touched that no export wrote.
+func TestExportTheirs(t *testing.T) {
+	config := configure(t, "", newStandIn(t, definition("apps.example.org")))
+	ours := "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: composer-ingestor}\nspec:\n  targets:\n"
+	cases := map[string]struct {
+		reason string
+		text   string
+		code   int
+		stays  bool
+	}{
+		"Component": {"the page of a component, as every repository has it", "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: shop}\n", app.ExitFailed, true},
+		"Location":  {"somebody else's Location", "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: other}\n", app.ExitFailed, true},
+		"Broken":    {"what cannot be read", "a: [", app.ExitFailed, true},
+		"Two":       {"more than a Location", ours + "    - ./x.yaml\n---\nkind: Other\n", app.ExitFailed, true},
+		"Outside":   {"a target outside is not ours to remove", ours + "    - ../victim.yaml\n    - /etc/hostname\n    - ./link.yaml\n    - ./Template\n    - https://example.org/x.yaml\n", app.ExitOK, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			out := filepath.Join(top, "out")
+			put := func(name, text string) {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(top, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("victim.yaml", "here")
+			put("out/catalog-info.yaml", tc.text)
+			put("out/Template/mine.yaml", "here")
+			if err := os.Symlink("../victim.yaml", filepath.Join(out, "link.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			_, notes, code := run(t, "export", "--config", config, "--output", out, "--prune")
+			if code != tc.code || (location(t, out) == tc.text) != tc.stays {
+				t.Errorf("%s: exit code %d, want %d\n%s\n%s", tc.reason, code, tc.code, notes, location(t, out))
+			}
+			for _, kept := range []string{"victim.yaml", "out/Template/mine.yaml", "out/link.yaml"} {
+				if _, err := os.Lstat(filepath.Join(top, kept)); err != nil {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			}
+			if tc.stays && len(files(t, out)) != 3 {
+				t.Errorf("%s: something was written: %q", tc.reason, files(t, out))
+			}
+		})
+	}
+}

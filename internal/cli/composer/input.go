@@ -1,0 +1,141 @@
+package composer
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/xrd"
+)
+
+// inputs are what --xrd names: files, or definitions in clusters.
+type inputs struct {
+	given []string
+
+	// fleet are the clusters that are read; nil if it is files.
+	fleet  *fleet
+	source source.Source
+	// names are the definitions that are asked for.
+	names []string
+	// chosen says that the service's filters choose, because nobody else did.
+	chosen bool
+}
+
+func (in *inputs) bind(f *pflag.FlagSet) {
+	f.StringArrayVar(&in.given, "xrd", nil, "`file` or directory of definitions, or - for standard input; with --cluster or --context\nthe name of a definition. May be given several times")
+}
+
+// isFile reports whether a value of --xrd is a file, not the name of a
+// definition.
+func isFile(s string) bool {
+	ext := filepath.Ext(s)
+	return s == file.Stdin || strings.ContainsAny(s, `/\`) || ext == ".yaml" || ext == ".yml" || ext == ".json"
+}
+
+// open settles where the definitions come from. args are further values of
+// --xrd, as a shell leaves them behind a pattern.
+func (in *inputs) open(s *session, args []string) error {
+	in.given = append(in.given, args...)
+	if slices.Contains(in.given, "") {
+		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+	}
+	if s.useClusters() {
+		return in.openClusters(s)
+	}
+	if len(in.given) == 0 {
+		return flags.Usagef("name files or directories with --xrd, or - for standard input; or clusters with --cluster or --context", "no input given")
+	}
+	if err := s.configure(false); err != nil {
+		return err
+	}
+	in.source = s.files(in.given)
+	return nil
+}
+
+// files reads files.
+func (s *session) files(paths []string) source.Source {
+	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		progress := s.Progress("reading", "files")
+		defer progress.Done()
+		return file.New(paths, file.Options{Stdin: s.Env.Stdin, Progress: progress.Update, Skipped: func(path, why string) {
+			if s.Detailed() {
+				s.Sayf("passed over %s: %s", term.Safe(path), why)
+			}
+		}}).Read(ctx)
+	})
+}
+
+func (in *inputs) openClusters(s *session) (err error) {
+	if i := slices.IndexFunc(in.given, isFile); i >= 0 {
+		return flags.Usagef("--xrd names definitions there; leave out --cluster and --context to read files", "cannot read %q from a cluster", in.given[i])
+	}
+	if in.fleet, err = s.connect(); err != nil {
+		return err
+	}
+	in.names, in.chosen = in.given, len(in.given) == 0
+	read := cluster.ReadOptions{Names: in.names}
+	if in.chosen {
+		read.Labels = s.config.Composer.Filter.Labels
+	}
+	in.source = in.fleet.source(read)
+	return nil
+}
+
+// run runs the pipeline over the inputs. What is named is taken whatever it
+// lacks; what is not named, the service's filters choose.
+func (in *inputs) run(ctx context.Context, s *session, e *engine.Engine, opts pipeline.Options) (*pipeline.Report, error) {
+	progress := s.Progress("transforming", "definitions")
+	defer progress.Done()
+	opts.Source, opts.Engine, opts.Words = in.source, e, s.words
+	opts.Progress, opts.Log = progress.Update, s.Logger()
+	opts.Unrequired = !in.chosen
+	if in.chosen {
+		opts.Filter = s.config.Composer.Filter
+	}
+	return pipeline.Run(ctx, opts)
+}
+
+// tell says how the clusters were read, and what was left out.
+func (in *inputs) tell(s *session, r *pipeline.Report) {
+	if in.fleet != nil {
+		in.fleet.tell()
+	}
+	s.tellRefused(r)
+}
+
+// tellRefused says how many definitions were not chosen.
+func (s *session) tellRefused(r *pipeline.Report) {
+	if s.Quiet || len(r.Refused) == 0 || len(r.Definitions) == 0 {
+		return
+	}
+	first := r.Refused[0]
+	s.Sayf("%s not selected (%s: %s; see explain)", voice.Count(len(r.Refused), "definition", "definitions"), term.Safe(first.Name), term.Safe(first.Why))
+}
+
+// ending returns what the exit code of a run over the inputs depends on.
+func (in *inputs) ending(r *pipeline.Report, strict bool) ending {
+	e := ending{
+		fleet: in.fleet, findings: r.Findings, strict: strict, absent: absent(in.names, r.Definitions), empty: len(r.Definitions) == 0,
+		why: func() string {
+			if why := voice.WhyNothing(r); why != "" {
+				return why
+			}
+			return "the input holds no documents"
+		},
+	}
+	if in.fleet == nil {
+		e.unread = r.ReadErr
+	}
+	return e
+}

@@ -1,0 +1,191 @@
+package composer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/sink/dir"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+const (
+	// locationName is the name of the Location, and locationFile the stem of
+	// its file.
+	locationName = "composer-ingestor"
+	locationFile = "catalog-info"
+)
+
+// catalog is the directory that export writes to. Paths are below it, with
+// slashes.
+type catalog struct {
+	dir string
+	// listed and left are the files an earlier run listed, and those it left
+	// behind, as far as they are there.
+	listed, left []string
+	// words are those of the earlier Location, if there is one.
+	words words.Vocabulary
+	there bool
+	// made are the files of this run.
+	made []string
+}
+
+// openCatalog reads what an earlier run left. A file of the Location's name
+// that is not ours is not touched.
+func openCatalog(root string) (*catalog, error) {
+	c := &catalog{dir: root}
+	in, err := os.OpenRoot(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, c.errorf("", err, "name a directory with --output")
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	const name = locationFile + ".yaml"
+	data, err := in.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, c.errorf(name, err, "move it away, or choose another place with --output")
+	}
+	docs, bad := tree.DecodeBytes(data)
+	if len(docs) != 1 || len(bad) > 0 || docs[0].Get("kind").Str() != entity.KindLocation || docs[0].Get("metadata", "name").Str() != locationName {
+		return nil, c.errorf(name, errors.New("it is there, and no export wrote it"), "move it away, or choose another place with --output")
+	}
+	c.there = true
+	c.words = words.Of(docs[0].Get("apiVersion").Str())
+	c.listed = existing(in, docs[0].Get("spec", "targets").Strings())
+	annotations := words.KeysIn(docs[0].Get("metadata", "annotations").StringMap())
+	c.left = existing(in, strings.Fields(annotations[words.AnnotationLeftBehind]))
+	return c, nil
+}
+
+func (c *catalog) errorf(name string, err error, hint string) error {
+	return &dir.Error{Path: filepath.Join(c.dir, name), Err: err, Hint: hint}
+}
+
+// existing returns those of the targets that are files below the directory.
+func existing(in *os.Root, targets []string) []string {
+	var out []string
+	for _, t := range targets {
+		name := path.Clean(t)
+		if !filepath.IsLocal(filepath.FromSlash(name)) || !isRegular(in, name) {
+			continue
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func isRegular(in *os.Root, name string) bool {
+	info, err := in.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// add notes a file that was written.
+func (c *catalog) add(file string) {
+	// Both are of one making, so that one is below the other.
+	rel, err := filepath.Rel(c.dir, file)
+	if err == nil {
+		c.made = append(c.made, filepath.ToSlash(rel))
+	}
+}
+
+// plan is what is to become of the files.
+type plan struct {
+	// targets are those to list; kept are those among them that were not made.
+	targets, kept []string
+	// left are those to leave behind, remove those to remove.
+	left, remove []string
+}
+
+// plan settles what becomes of files that were not made: if not everything
+// could be read, they stay as they are.
+func (c *catalog) plan(whole, prune bool) plan {
+	gone := func(files []string) []string {
+		return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(c.made, f) })
+	}
+	listed, left := gone(c.listed), gone(c.left)
+	p := plan{targets: slices.Clone(c.made)}
+	switch {
+	case !whole:
+		p.kept, p.left = listed, left
+		p.targets = append(p.targets, listed...)
+	case prune:
+		p.remove = append(listed, left...)
+	default:
+		p.left = append(listed, left...)
+	}
+	for _, files := range []*[]string{&p.targets, &p.left, &p.remove} {
+		slices.Sort(*files)
+		*files = slices.Compact(*files)
+	}
+	return p
+}
+
+// write writes the Location. If nothing was made and there is none yet, there
+// is nothing to list.
+func (c *catalog) write(ctx context.Context, p plan, v words.Vocabulary) error {
+	if len(p.targets) == 0 && !c.there {
+		return nil
+	}
+	targets := tree.Arr()
+	for _, t := range p.targets {
+		targets.Items = append(targets.Items, tree.Str("./"+t))
+	}
+	e := &entity.Entity{
+		APIVersion: words.EntityVersion, Kind: entity.KindLocation,
+		Metadata: entity.Metadata{Name: locationName, Description: "Entities of composite resource definitions"},
+		Spec:     tree.Obj(tree.F("targets", targets)),
+	}
+	if len(p.left) > 0 {
+		e.Metadata.Annotations = map[string]string{words.AnnotationLeftBehind: strings.Join(p.left, " ")}
+	}
+	entity.Speak(e, v)
+	return dir.New(c.dir, dir.Options{Layout: dir.Named, File: func(*entity.Entity) string { return locationFile }}).Write(ctx, []*entity.Entity{e})
+}
+
+// remove removes files that are not made any more.
+func (c *catalog) remove(files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	in, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return c.errorf("", err, "")
+	}
+	defer func() { _ = in.Close() }() // Nothing was written through it.
+	for _, name := range files {
+		if !isRegular(in, name) {
+			continue
+		}
+		if err := in.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot remove %q: %w", filepath.Join(c.dir, filepath.FromSlash(name)), err)
+		}
+	}
+	return nil
+}
+
+// spoken returns the vocabulary of the Location: upstream if all entities speak
+// it, those that were kept included. Without any it is the one that was used
+// before.
+func (c *catalog) spoken(es []*entity.Entity, kept bool) words.Vocabulary {
+	if len(es) == 0 || kept && c.words != words.Upstream {
+		return c.words
+	}
+	if slices.ContainsFunc(es, func(e *entity.Entity) bool { return words.Of(e.APIVersion) != words.Upstream }) {
+		return words.Portal
+	}
+	return words.Upstream
+}

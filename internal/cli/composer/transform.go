@@ -1,0 +1,163 @@
+package composer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink"
+	"example.dev/ingestor/sink/dir"
+	"example.dev/ingestor/sink/stream"
+	"example.dev/ingestor/words"
+)
+
+// transformOptions are the flags of transform.
+type transformOptions struct {
+	inputs
+	flags.Entities
+	output, formatName string
+	stdout             bool
+	format             sink.Format
+}
+
+func newTransform(c *common) *cobra.Command {
+	o := &transformOptions{}
+	cmd := &cobra.Command{
+		Use:   "transform --xrd FILE... [options]",
+		Short: "Write the entities of definitions to files",
+		Long: `Writes the entities of each definition to template-<name>.yaml, api-<name>.yaml
+and resource-<name>.yaml, the last with all Resources of the definition. Names
+are short, as those of ingestor-cli are: databases for databases.platform.io.
+
+With --cluster or --context the definitions are read from clusters: those that
+--xrd names, or all that the configuration's xrdFilters take.`,
+		Example: `  # Write three files for a definition
+  composer-ingestor transform --xrd database.yaml --output out/
+
+  # A definition as a cluster has it, to standard output
+  composer-ingestor transform --context dev --xrd databases.platform.io --stdout`,
+		RunE:              c.run(func(ctx context.Context, s *session, args []string) error { return s.transform(ctx, o, args) }),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: flags.CompleteFiles,
+	}
+	f := cmd.Flags()
+	o.inputs.bind(f)
+	f.StringVarP(&o.output, "output", "o", ".", "output `directory`")
+	f.StringVarP(&o.formatName, "format", "f", "yaml", "`format` of the entities: yaml or json")
+	f.BoolVar(&o.stdout, "stdout", false, "write to standard output: YAML documents, or a JSON object a line")
+	o.Entities.Bind(f, "")
+	flags.Complete(cmd, map[string][]string{"format": {"yaml", "json"}})
+	return cmd
+}
+
+func (o *transformOptions) settle(s *session) (err error) {
+	if o.format, err = sink.ParseFormat(o.formatName); err != nil {
+		return flags.Usage(err, "--format yaml or --format json")
+	}
+	if err := flags.Together(s.given, "stdout", "output"); err != nil {
+		return err
+	}
+	return o.Check()
+}
+
+// engineOptions are those of the configuration, with the flags before them.
+func (o *transformOptions) engineOptions(s *session) engine.Options {
+	e := s.engineOptions(engine.CLI)
+	e.Namespace, e.Tags = o.Namespace, o.Tags
+	if o.Owner != "" {
+		e.Owner = o.Owner
+	}
+	if o.System != "" {
+		e.System = o.System
+	}
+	return e
+}
+
+func (s *session) transform(ctx context.Context, o *transformOptions, args []string) error {
+	if err := o.settle(s); err != nil {
+		return err
+	}
+	if err := o.open(s, args); err != nil {
+		return err
+	}
+	files := 0
+	var to sink.Sink = stream.New(s.Env.Stdout, o.format)
+	if !o.stdout {
+		to = byDefinition(o.output, o.format, func(path string, n int) {
+			files++
+			if s.Detailed() {
+				s.Sayf("wrote %s (%s)", term.Safe(path), voice.Count(n, "entity", "entities"))
+			}
+		})
+	}
+	r, err := o.run(ctx, s, engine.New(engine.CLI, o.engineOptions(s), engine.Hooks{}), pipeline.Options{Sink: to})
+	if err != nil {
+		return voice.Failure(err)
+	}
+	o.tell(s, r)
+	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
+		return err
+	}
+	if len(r.Definitions) > 0 && !s.Quiet {
+		where := ""
+		if !o.stdout {
+			where = fmt.Sprintf(" in %s under %s", voice.Count(files, "file", "files"), term.Safe(o.output))
+		}
+		s.Sayf("%s%s", voice.Made(r), where)
+	}
+	return s.end(o.ending(r, false))
+}
+
+// byDefinition writes a file for each kind of each definition: all entities
+// of a definition are called by its Template's name.
+func byDefinition(root string, format sink.Format, wrote func(path string, n int)) sink.Sink {
+	return sink.Func(func(ctx context.Context, entities []*entity.Entity) error {
+		names := definitionNames(entities)
+		return dir.New(root, dir.Options{
+			Format: format, Layout: dir.Named, Wrote: wrote,
+			File: func(e *entity.Entity) string {
+				name, ok := names[definitionOf(e)]
+				if !ok {
+					name = baseName(e)
+				}
+				return strings.ToLower(e.Kind) + "-" + name
+			},
+		}).Write(ctx, entities)
+	})
+}
+
+// definitionOf returns the name of the definition an entity was made of;
+// empty if the definition has none.
+func definitionOf(e *entity.Entity) string {
+	return words.KeysIn(e.Metadata.Annotations)[words.AnnotationXRDName]
+}
+
+// definitionNames returns what the entities of each definition are called: as
+// its Template is or, if it has none, as its own Resource is.
+func definitionNames(entities []*entity.Entity) map[string]string {
+	names := map[string]string{}
+	for _, e := range entities {
+		name := definitionOf(e)
+		switch {
+		case name == "":
+		case e.Kind == entity.KindTemplate:
+			names[name] = e.Metadata.Name
+		case e.Kind == entity.KindResource && names[name] == "" && words.In(words.Type, e.Spec.Get("type").Str()) == words.TypeXRD:
+			names[name] = baseName(e)
+		}
+	}
+	return names
+}
+
+// baseName returns an entity's name without what tells its kind.
+func baseName(e *entity.Entity) string {
+	return strings.TrimSuffix(strings.TrimSuffix(e.Metadata.Name, "-api"), "-xrd")
+}

@@ -1,0 +1,168 @@
+package composer
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
+)
+
+// TestChecks wants every rule whose breach is an error of a definition to fail
+// exactly one check, and no check to have a rule that there is not.
+func TestChecks(t *testing.T) {
+	// These are about a document or a Composition.
+	elsewhere := []string{
+		xrd.RuleSyntax,
+		lint.RuleCompositionName, lint.RuleCompositionType, lint.RuleCompositionEmpty, lint.RuleCompositionMode, lint.RuleModeMix,
+		lint.RuleNativeMode, lint.RuleStepName, lint.RuleStepFunction,
+	}
+	known := map[string]bool{}
+	for _, r := range voice.Rules() {
+		known[r.ID] = true
+		n := 0
+		for _, c := range checks {
+			for _, id := range c.rules {
+				if id == r.ID {
+					n++
+				}
+			}
+		}
+		switch {
+		case n > 1:
+			t.Errorf("rule %s fails %d checks", r.ID, n)
+		case slices.Contains(elsewhere, r.ID) && n > 0:
+			t.Errorf("rule %s is about no definition, and fails a check", r.ID)
+		case r.Severity == finding.Error && n == 0 && !slices.Contains(elsewhere, r.ID):
+			t.Errorf("rule %s, %q, fails no check: add it to one", r.ID, r.Title)
+		}
+	}
+	for _, c := range checks {
+		for _, id := range c.rules {
+			if !known[id] {
+				t.Errorf("check %q has rule %s, which there is not", c.title, id)
+			}
+		}
+	}
+}
+
+// TestChecksTitles pins the words: scripts of other people look for them.
+func TestChecksTitles(t *testing.T) {
+	var got []string
+	for _, c := range checks {
+		got = append(got, c.title)
+	}
+	want := []string{"XRD structure valid", "schema present", "required labels found", "compatible with template generation"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the checks of the contract, in its order (-want +got):\n%s", diff)
+	}
+}
+
+func TestValidateClusters(t *testing.T) {
+	bad := definition("bees.example.org")
+	delete(bad["spec"].(object)["versions"].([]object)[0], "schema")
+	a := newStandIn(t, definition("apps.example.org"), bad, unlabelled("cats.example.org"))
+	config := configure(t, "", a)
+	cases := map[string]struct {
+		reason string
+		args   []string
+		code   int
+		want   []string
+		not    []string
+	}{
+		"All":   {"all that the service takes", nil, app.ExitInvalid, []string{"apps.example.org\n  ok: ", "bees.example.org\n", "  failed: schema present [XRD048]\n", "a/xrd/bees.example.org: error: "}, []string{"cats.example.org\n"}},
+		"Named": {"the one named, whatever it lacks", []string{"--xrd", "cats.example.org"}, app.ExitInvalid, []string{"cats.example.org\n", "  failed: required labels found [XRD029]\n", "error: label openportal.dev/ingest is"}, []string{"apps.example.org"}},
+		"Fine":  {"nothing is wrong", []string{"--xrd", "apps.example.org"}, app.ExitOK, []string{"  ok:     compatible with template generation\n"}, []string{"failed", "error"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, notes, code := run(t, append([]string{"validate", "--config", config, "--cluster", "a"}, tc.args...)...)
+			if code != tc.code {
+				t.Errorf("%s: exit code %d, want %d\n%s\n%s", tc.reason, code, tc.code, out, notes)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s: want %q in\n%s", tc.reason, want, out)
+				}
+			}
+			for _, not := range tc.not {
+				if strings.Contains(out, not) {
+					t.Errorf("%s: want no %q in\n%s", tc.reason, not, out)
+				}
+			}
+		})
+	}
+}
+
+// TestValidateStrangers wants Compositions of what was not asked for to be
+// nobody's trouble.
+func TestValidateStrangers(t *testing.T) {
+	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org", "team=red"))
+	a.compositions = []object{composition("small", "App")}
+	config := configure(t, "xrdFilters:\n  labelSelector: team=red\n", a)
+	for reason, args := range map[string][]string{
+		"chosen by name":   {"--xrd", "bees.example.org"},
+		"chosen by filter": {},
+	} {
+		out, notes, code := run(t, append([]string{"validate", "--config", config, "--cluster", "a", "--output-format", "json"}, args...)...)
+		if code != app.ExitOK || strings.Contains(out, "small") {
+			t.Errorf("%s: exit code %d\n%s\n%s", reason, code, out, notes)
+		}
+	}
+}
+
+// composition returns a Composition for a kind of example.org.
+func composition(name, kind string) object {
+	return object{
+		"apiVersion": group + "/v1", "kind": "Composition", "metadata": object{"name": name},
+		"spec": object{
+			"compositeTypeRef": object{"apiVersion": "example.org/v1", "kind": kind}, "mode": "Pipeline",
+			"pipeline": []object{{"step": "a", "functionRef": object{"name": "f"}}},
+		},
+	}
+}
+
+// TestValidateTerminal wants signs and colour for people, words for machines.
+func TestValidateTerminal(t *testing.T) {
+	a := newStandIn(t, unlabelled("cats.example.org"))
+	args := []string{"validate", "--config", configure(t, "", a), "--cluster", "a", "--xrd", "cats.example.org"}
+	out, _, _ := runIn(t, &app.Env{Args: args, StdoutTerminal: true})
+	if !strings.Contains(out, "\x1b[32m✓\x1b[39m schema present\n") || !strings.Contains(out, "\x1b[31m✗\x1b[39m required labels found") {
+		t.Errorf("on a terminal:\n%q", out)
+	}
+	out, _, _ = runIn(t, &app.Env{Args: append(args, "--no-color"), StdoutTerminal: true})
+	if !strings.Contains(out, "  ✓ schema present\n") || strings.Contains(out, "\x1b[") {
+		t.Errorf("on one without colour:\n%q", out)
+	}
+}
+
+func TestTransformClusters(t *testing.T) {
+	bad := unlabelled("bees.example.com")
+	bad["spec"].(object)["versions"].([]object)[0]["served"] = false
+	bad["spec"].(object)["versions"].([]object)[1]["served"] = false
+	a := newStandIn(t, definition("apps.example.org"), bad, unlabelled("cats.example.net"))
+	a.compositions = []object{composition("small", "App")}
+	config := configure(t, "xrdFilters:\n  groups: [example.org, example.com]\n", a)
+	out := t.TempDir()
+	_, notes, code := run(t, "transform", "--config", config, "--cluster", "a", "--output", out)
+	want := []string{"api-apps.yaml", "resource-apps.yaml", "resource-bees.yaml", "template-apps.yaml"}
+	if diff := cmp.Diff(want, files(t, out)); diff != "" || code != app.ExitInvalid {
+		t.Errorf("all that the filters take, one without a Template too: exit code %d (-want +got):\n%s\n%s", code, diff, notes)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "resource-apps.yaml"))
+	if err != nil || strings.Count(string(text), "\nkind: Resource\n") != 2 {
+		t.Errorf("all Resources of a definition are in one file: %v\n%s", err, text)
+	}
+	stdout, notes, code := run(t, "transform", "--config", config, "--cluster", "a", "--xrd", "cats.example.net", "--stdout", "--format", "json", "--owner", "me")
+	if code != app.ExitOK || strings.Count(stdout, "\n") != 3 || strings.Count(stdout, `"owner":"me"`) != 3 {
+		t.Errorf("the one named, whatever the filters say: exit code %d\n%s\n%s", code, stdout, notes)
+	}
+}

@@ -1,0 +1,87 @@
+// Package flags holds the flags that several commands have, what they mean,
+// and the errors about how a command was called.
+package flags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/internal/app"
+)
+
+// Execute runs a command in env.
+func Execute(ctx context.Context, env *app.Env, cmd *cobra.Command) error {
+	cmd.SetArgs(env.Args)
+	cmd.SetIn(env.Stdin)
+	cmd.SetOut(env.Stdout)
+	cmd.SetErr(env.Stderr)
+	return cmd.ExecuteContext(ctx)
+}
+
+// Usage is an error about how a command was called.
+func Usage(err error, hint string) error {
+	return &app.Exit{Code: app.ExitUsage, Err: err, Hint: hint}
+}
+
+// Usagef is Usage with a message.
+func Usagef(hint, format string, args ...any) error {
+	return Usage(fmt.Errorf(format, args...), hint)
+}
+
+// Given returns the flags that were given; a switch that was turned off was
+// not.
+func Given(f *pflag.FlagSet) map[string]bool {
+	given := map[string]bool{}
+	f.Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() != "false" })
+	return given
+}
+
+// Together returns an error if more than one of the flags was given.
+func Together(given map[string]bool, names ...string) error {
+	var found []string
+	for _, n := range names {
+		if given[n] {
+			found = append(found, "--"+n)
+		}
+	}
+	if len(found) < 2 {
+		return nil
+	}
+	return Usage(errors.New("cannot use "+strings.Join(found, " and ")+" together"), "leave one of them out")
+}
+
+// Complete says which values flags can have, for shells to offer. Flags that
+// the command does not have are passed over.
+func Complete(cmd *cobra.Command, values map[string][]string) {
+	for flag, all := range values {
+		if cmd.Flag(flag) == nil {
+			continue
+		}
+		// It fails only for a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// CompleteFiles has shells offer the files that definitions stand in.
+func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// Pattern reads a regular expression that names are to match; nil if text is
+// empty.
+func Pattern(flag, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, Usagef(flag+" takes a regular expression of RE2", "cannot use name pattern %q: %w", text, err)
+	}
+	return re, nil
+}

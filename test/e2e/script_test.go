@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/composer"
+	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/test/apiserver"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		ingestor.Name: func() { app.Main(ingestor.Name, ingestor.Run) },
+		composer.Name: func() { app.Main(composer.Name, composer.Run) },
+	})
+}
+
+// TestScripts runs composer-ingestor against two real clusters, one under each
+// vocabulary, and one that is not there. Scripts find them in app-config.yaml
+// as up, own and gone, and their kubeconfigs in UP and OWN. The account of the
+// configuration has the permissions of deploy/rbac.yaml; that of NOBODY has
+// none.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	examples := filepath.Join("..", "..", "examples")
+	var upstream, own []string
+	all, err := filepath.Glob(filepath.Join(examples, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "apiextensions.composer.io") {
+			own = append(own, path)
+			continue
+		}
+		upstream = append(upstream, path)
+	}
+	role := filepath.Join("..", "..", "deploy", "rbac.yaml")
+	env := map[string]string{"GONE_TOKEN": "token-of-nobody"}
+	for name, opts := range map[string]apiserver.Options{
+		"UP":  {CRDs: "crossplane", XRCRDs: true, Apply: append(upstream, role)},
+		"OWN": {CRDs: "composer", XRCRDs: true, Apply: append(own, role)},
+	} {
+		s := apiserver.Start(t, opts)
+		env[name], env[name+"_URL"], env[name+"_DIR"] = s.Kubeconfig, s.URL, s.Dir
+		env[name+"_TOKEN"] = s.Token(t, "composer-ingestor", "composer-ingestor")
+		env[name+"_NOBODY"] = s.Token(t, "default", "nobody")
+	}
+	t.Run("Scripts", func(t *testing.T) {
+		testscript.Run(t, testscript.Params{
+			Dir:                 "testdata",
+			UpdateScripts:       *update,
+			RequireExplicitExec: true,
+			RequireUniqueNames:  true,
+			Setup:               func(e *testscript.Env) error { return setup(e, env) },
+			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+				"composer": exits,
+				"secret":   secret,
+			},
+		})
+	})
+}
+
+// setup gives a script the clusters.
+func setup(e *testscript.Env, env map[string]string) error {
+	config := ""
+	for _, name := range []string{"UP", "OWN"} {
+		e.Setenv(name, env[name])
+		for _, more := range []string{"_URL", "_TOKEN", "_NOBODY"} {
+			e.Setenv(name+more, env[name+more])
+		}
+		e.Setenv(name+"_CA", filepath.Join(env[name+"_DIR"], "pki", "ca.crt"))
+		lower := strings.ToLower(name)
+		config += "    - name: " + lower + "\n      url: " + env[name+"_URL"] + "\n      authProvider: serviceAccount\n" +
+			"      serviceAccountToken: ${" + name + "_TOKEN}\n      caFile: ${" + name + "_CA}\n"
+	}
+	e.Setenv("GONE_TOKEN", env["GONE_TOKEN"])
+	config = "composerIngestor:\n  clusters:\n" + config +
+		"    - name: gone\n      url: https://127.0.0.1:1\n      authProvider: token\n      token: ${GONE_TOKEN}\n"
+	return os.WriteFile(filepath.Join(e.WorkDir, "app-config.yaml"), []byte(config), 0o600)
+}
+
+// exits runs composer-ingestor and wants an exit code:
+//
+//	composer 5 discover --config app-config.yaml --cluster gone
+//
+// Whatever it prints, no credential is in it.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: composer code [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(composer.Name, args[1:]...)
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = e.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		checkSecrets(ts, stream, ts.ReadFile(stream))
+	}
+	if strings.Contains(ts.ReadFile("stderr"), "internal error") {
+		ts.Fatalf("the command has a bug")
+	}
+}
+
+// secret wants files to hold no credential:
+//
+//	secret out/catalog-info.yaml
+func secret(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: secret file...")
+	}
+	for _, name := range args {
+		checkSecrets(ts, name, ts.ReadFile(name))
+	}
+}
+
+func checkSecrets(ts *testscript.TestScript, where, text string) {
+	for _, name := range []string{"UP_TOKEN", "OWN_TOKEN", "UP_NOBODY", "OWN_NOBODY", "GONE_TOKEN"} {
+		token := ts.Getenv(name)
+		// A token has three parts; a part alone gives it away as well.
+		for part := range strings.SplitSeq(token, ".") {
+			if len(part) > 12 && strings.Contains(text, part) {
+				ts.Fatalf("%s shows %s", where, name)
+			}
+		}
+	}
+}
