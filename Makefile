@@ -31,7 +31,7 @@ ifneq ($(INGESTOR_ORACLE),)
 export INGESTOR_ORACLE_DIR := $(CACHE)/oracle
 endif
 
-.PHONY: help run build test lint race bench fmt vuln oracle devcluster cluster clean
+.PHONY: help run build test lint race bench fmt vuln oracle issuer devcluster cluster clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ build: ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle devcluster ## Lint, then run every test
+test: lint oracle issuer devcluster ## Lint, then run every test
 	go test ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
@@ -53,7 +53,7 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle devcluster ## Run every test under the race detector (needs a C compiler)
+race: oracle issuer devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
@@ -84,6 +84,9 @@ else
 		npm ci --no-audit --no-fund; rm -f .installed-*; touch $$stamp; \
 	fi
 endif
+
+issuer: ## Prepare the OpenID Connect provider the tests sign in at
+	@go run ./test/issuer/prepare >/dev/null
 
 devcluster: ## Build the API server that tests start, once; it takes minutes
 	@if [ -n "$${INGESTOR_NO_CLUSTER:-}" ]; then \

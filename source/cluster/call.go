@@ -28,7 +28,7 @@ type request struct {
 	// needs are the permissions it takes, to be named when they are missing.
 	needs Rule
 	// read, if not nil, takes the answer, and returns an error if it is not
-	// complete.
+	// complete, or a foreignError if it is something else.
 	read func(data []byte) error
 }
 
@@ -172,9 +172,11 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 		return &foreignError{fmt.Sprintf("the answer is %s, not JSON", orNothing(kind))}
 	}
 	if r.read != nil {
-		if err := r.read(data); err != nil {
+		err := r.read(data)
+		if _, ok := errors.AsType[*foreignError](err); err != nil && !ok {
 			return &cutError{err}
 		}
+		return err
 	}
 	return nil
 }

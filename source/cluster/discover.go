@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -53,16 +55,19 @@ func (a API) modern() bool { return slices.Contains(a.Definitions, versionModern
 // APIs asks the server which groups of definitions it serves. That it serves
 // none is an error with the reason Absent.
 func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
-	var out []API
-	for _, group := range words.Spellings(words.Group, words.GroupExtensions) {
-		api, err := c.api(ctx, group)
-		if err != nil {
-			return nil, err
-		}
-		if len(api.Definitions) > 0 {
-			out = append(out, api)
-		}
+	groups := words.Spellings(words.Group, words.GroupExtensions)
+	out := make([]API, len(groups))
+	var asked errgroup.Group
+	for i, group := range groups {
+		asked.Go(func() (err error) {
+			out[i], err = c.api(ctx, group)
+			return err
+		})
 	}
+	if err := asked.Wait(); err != nil {
+		return nil, err
+	}
+	out = slices.DeleteFunc(out, func(a API) bool { return len(a.Definitions) == 0 })
 	if len(out) == 0 {
 		return nil, &Error{
 			Cluster: c.name, Doing: "find definitions", Reason: Absent,
@@ -76,24 +81,31 @@ func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 // api asks for one group. One that is not served gives the zero API.
 func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	out := API{Group: group}
-	answer, err := c.ask(ctx, request{doing: "find definitions", path: "/apis/" + group})
+	answer, err := c.askFor(ctx, "APIGroup", "/apis/"+group)
 	if isAbsent(err) {
 		return API{}, nil
 	}
 	if err != nil {
 		return API{}, err
 	}
-	for _, v := range answer.Get("versions").List() {
-		version := v.Get("version").Str()
-		names, err := c.served(ctx, group, version)
-		if err != nil {
-			return API{}, err
+	versions := answer.Get("versions").List()
+	names := make([][]string, len(versions))
+	var asked errgroup.Group
+	for i, v := range versions {
+		asked.Go(func() (err error) {
+			names[i], err = c.served(ctx, group, v.Get("version").Str())
+			return err
+		})
+	}
+	if err := asked.Wait(); err != nil {
+		return API{}, err
+	}
+	for i, v := range versions {
+		if slices.Contains(names[i], definitions) {
+			out.Definitions = append(out.Definitions, v.Get("version").Str())
 		}
-		if slices.Contains(names, definitions) {
-			out.Definitions = append(out.Definitions, version)
-		}
-		if slices.Contains(names, compositions) {
-			out.Compositions = append(out.Compositions, version)
+		if slices.Contains(names[i], compositions) {
+			out.Compositions = append(out.Compositions, v.Get("version").Str())
 		}
 	}
 	newestFirst := func(a, b string) int { return xrd.CompareVersions(b, a) }
@@ -104,7 +116,7 @@ func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 
 // served returns the resources of a version of a group.
 func (c *Cluster) served(ctx context.Context, group, version string) ([]string, error) {
-	answer, err := c.ask(ctx, request{doing: "find definitions", path: "/apis/" + group + "/" + version})
+	answer, err := c.askFor(ctx, "APIResourceList", "/apis/"+group+"/"+version)
 	if isAbsent(err) {
 		// It was taken away since the group was asked for.
 		return nil, nil
@@ -117,6 +129,18 @@ func (c *Cluster) served(ctx context.Context, group, version string) ([]string, 
 		names = append(names, res.Get("name").Str())
 	}
 	return names, nil
+}
+
+// askFor asks what is served, and believes only an object of the kind: any
+// other service may answer with JSON, which would look like a server that
+// serves nothing.
+func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, error) {
+	r := request{doing: "find definitions", path: path}
+	answer, err := c.ask(ctx, r)
+	if err == nil && answer.Get("kind").Str() != kind {
+		return nil, c.explain(r, &foreignError{"the answer is JSON, but not an " + kind})
+	}
+	return answer, err
 }
 
 // ask makes a call whose answer is one object.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"example.dev/ingestor/source/cluster/access"
 )
@@ -130,6 +131,8 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 		e.Hint = "the server is too busy: try again later, or ask it less often"
 	case s.code == http.StatusGone:
 		e.Hint = "the list changed too fast to be read in pages: try again"
+	case s.code == http.StatusBadRequest && strings.HasPrefix(c.way.URL, "http://"):
+		e.Hint = "the server does not take the request: write https:// in its url, and check that it is that of an API server"
 	case s.code >= 500:
 		e.Hint = "the server has a fault of its own: try again, and look at its log if it goes on"
 	default:
@@ -147,7 +150,7 @@ func isTimeout(err error) bool {
 
 func isCut(err error) bool {
 	_, ok := errors.AsType[*cutError](err)
-	return ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	return ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // isCredential reports whether a credential could not be had. The client

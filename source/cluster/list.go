@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -89,30 +91,82 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 	var p page
 	r.read = func(data []byte) error {
 		p = page{}
-		rest, err := wire.List(data, func(raw []byte) {
-			n, err := wire.Decode(raw)
-			if err != nil {
-				p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
-				return
-			}
-			p.items = append(p.items, n)
-		})
+		rest, err := wire.List(data, p.take)
 		p.next = rest.Get("metadata", "continue").Str()
-		return err
+		if err != nil && !json.Valid(data) {
+			return err
+		}
+		if err != nil || len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
+			return &foreignError{"the answer is JSON, but not a list"}
+		}
+		return nil
 	}
 	err := c.call(ctx, r)
 	return p, err
 }
 
-// nameIn finds the name of an object that cannot be read as a whole, by
-// looking at no more than its metadata.
-func nameIn(raw []byte) string {
-	name := "an object without a readable name"
-	shallow := tree.Wire{Limits: tree.Limits{Bytes: len(raw), Depth: 1 << 20}, Omit: wire.Omit}
-	if n, err := shallow.Decode(raw); err == nil {
-		name = n.Get("metadata", "name").Str()
+// take adds an item of a list.
+func (p *page) take(raw []byte) {
+	n, err := wire.Decode(raw)
+	switch {
+	case err != nil:
+	case !n.IsMap():
+		err = errors.New("it is not an object")
+	case n.Get("metadata", "name").Str() == "":
+		err = errors.New("it has no name")
 	}
-	return name
+	if err != nil {
+		p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
+		return
+	}
+	p.items = append(p.items, n)
+}
+
+// isEmptyList reports whether an answer is a list without items, and not an
+// object that never had any.
+func isEmptyList(data []byte) bool {
+	n, err := wire.Decode(data)
+	if err != nil || !n.Has("items") {
+		return false
+	}
+	items := n.Get("items")
+	return items.IsList() || items.Kind == tree.Null
+}
+
+// nameIn finds the name of an object that cannot be read as a whole. It goes
+// through it word by word: an object that is nested without end must not be
+// the end of this program.
+func nameIn(raw []byte) string {
+	const most = 2
+	// What is on the way to a word, by depth: the keys, and whether it is a map
+	// and a key is next there.
+	var keys [most + 1]string
+	var isMap, isKey [most + 1]bool
+	d, depth := json.NewDecoder(bytes.NewReader(raw)), 0
+	for word, err := d.Token(); err == nil; word, err = d.Token() {
+		switch delim, ok := word.(json.Delim); {
+		case ok && (delim == '{' || delim == '['):
+			if depth++; depth <= most {
+				keys[depth], isMap[depth], isKey[depth] = "", delim == '{', true
+			}
+			continue
+		case ok:
+			depth--
+		}
+		if depth < 1 || depth > most || !isMap[depth] {
+			continue
+		}
+		text, _ := word.(string)
+		if isKey[depth] {
+			keys[depth], isKey[depth] = text, false
+			continue
+		}
+		if depth == most && keys == [...]string{"", "metadata", "name"} && text != "" {
+			return text
+		}
+		isKey[depth] = true
+	}
+	return "an object without a readable name"
 }
 
 // message says what is wrong with an object that cannot be read.

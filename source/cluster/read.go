@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -81,7 +82,12 @@ type reading struct {
 	seen  map[string]bool
 	errs  []error
 	lists int
+	// silent says that the server has stopped answering.
+	silent atomic.Bool
 }
+
+// errSilent is a call that was not made.
+var errSilent = errors.New("the server has stopped answering, so it was not asked")
 
 // definitions reads the definitions of a group.
 func (r *reading) definitions(ctx context.Context, api API) error {
@@ -138,10 +144,18 @@ func (r *reading) composites(ctx context.Context) {
 		}
 		for _, k := range Composites(d, r.opts.Namespaces) {
 			group.Go(func() error {
+				if r.silent.Load() {
+					// One that does not answer is not waited for again and again.
+					r.keep(k.Resource, k.Plural, nil, nil, r.explain(request{doing: "list " + k.String()}, errSilent))
+					return nil
+				}
 				items, bad, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
 				if isAbsent(err) {
 					r.unserved(d, k)
 					return nil
+				}
+				if e, ok := errors.AsType[*Error](err); ok && (e.Reason == Timeout || e.Reason == Unreachable) {
+					r.silent.Store(true)
 				}
 				for _, n := range items {
 					// Metadata alone does not tell what it is the metadata of.

@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,7 +78,13 @@ func Start(tb testing.TB, opts Options) *Issuer {
 	if opts.AuthMethod == "" {
 		opts.AuthMethod = "client_secret_basic"
 	}
-	node, modules := install(tb)
+	node, modules, err := Install()
+	if errors.Is(err, ErrOff) {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
 	dir := tb.TempDir()
 	// The script finds its packages beside itself.
 	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {

@@ -2,9 +2,11 @@ package issuer
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,6 +78,33 @@ func TestStop(t *testing.T) {
 	if err := i.get(t.Context(), i.URL+"/requests", new(any)); err == nil {
 		t.Error("an issuer that was stopped answers")
 	}
+}
+
+// TestOff sees that a machine without node skips the tests that need it.
+func TestOff(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Run("Start", func(t *testing.T) {
+		Start(t, Options{})
+		t.Error("the test was not skipped")
+	})
+}
+
+// TestInstall installs the packages anew, once for all who want them.
+func TestInstall(t *testing.T) {
+	if _, _, err := Install(); errors.Is(err, ErrOff) {
+		t.Skip(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			_, modules, err := Install()
+			if err != nil || !exists(modules+"/oidc-provider/package.json") {
+				t.Errorf("Install: %v", err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // orphan is set for the process that is killed.

@@ -4,6 +4,7 @@
 package access
 
 import (
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -61,9 +62,9 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 	}
 	cfg.UserAgent = agent
 	cfg.WarningHandler = rest.NoWarnings{}
-	base, _, err := rest.DefaultServerUrlFor(cfg)
+	base, err := address(cfg)
 	if err != nil {
-		return nil, bad("write it as https://host:port", "cannot use the address: %w", plain(err))
+		return nil, err
 	}
 	if tokens != nil {
 		cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -72,10 +73,32 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 	}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
-		return nil, bad("check the certificates and keys of the cluster's settings", "cannot use its settings: %w", err)
+		hint := "check the certificates and keys of the cluster's settings"
+		if cfg.AuthProvider != nil {
+			hint = "use exec with a program that gives credentials, or a token, in the kubeconfig instead of auth-provider"
+		}
+		return nil, bad(hint, "cannot use its settings: %w", err)
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Access{URL: strings.TrimSuffix(base.String(), "/"), Config: cfg, Client: client}, nil
+	// The library may return a client that all the program shares.
+	own := *client
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if cfg.ExecProvider != nil {
+		own.Transport = &program{command: cfg.ExecProvider.Command, next: client.Transport}
+	}
+	return &Access{URL: strings.TrimSuffix(base.String(), "/"), Config: cfg, Client: &own}, nil
+}
+
+// address returns where the server is. What the library says of an address it
+// cannot use repeats it, with any password in it.
+func address(cfg *rest.Config) (*url.URL, error) {
+	base, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return nil, bad("write it as https://host:port", "cannot use the address %q", redact(cfg.Host))
+	}
+	if base.User != nil {
+		return nil, bad("give credentials as a token, not in the address", "cannot use the address %q", redact(cfg.Host))
+	}
+	return base, nil
 }
 
 // settle returns the client library's settings and, if they are not among
@@ -89,52 +112,47 @@ func settle(c source.Cluster) (*rest.Config, tokenSource, error) {
 		if err != nil {
 			return nil, nil, bad("this works in a pod only, with its service account's token mounted", "cannot use the cluster this runs in: %w", err)
 		}
-		return ownTokens(cfg, "")
+		cfg, tokens := ownTokens(cfg)
+		return cfg, tokens, nil
 	}
-	cfg := &rest.Config{Host: c.URL}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, nil, bad("write it as https://host:port", "cannot use the address %q", redact(c.URL))
 	}
-	if u.User != nil {
-		return nil, nil, bad("give credentials as a token, not in the address", "cannot use the address %q", redact(c.URL))
-	}
-	cfg.TLSClientConfig, err = trust(c)
-	if err != nil {
-		return nil, nil, err
+	cfg := &rest.Config{Host: c.URL}
+	cfg.Insecure = c.SkipTLSVerify
+	if !c.SkipTLSVerify {
+		// The library refuses to be given both.
+		if cfg.CAData, err = authority(c.CAFile, c.CAData, "caFile"); err != nil {
+			return nil, nil, err
+		}
 	}
 	tokens, err := tokensOf(c)
 	return cfg, tokens, err
 }
 
-// trust says whose certificate is believed.
-func trust(c source.Cluster) (rest.TLSClientConfig, error) {
-	t := rest.TLSClientConfig{Insecure: c.SkipTLSVerify, CAFile: c.CAFile, CAData: c.CAData}
-	if c.SkipTLSVerify {
-		// The library refuses to be given both.
-		t.CAFile, t.CAData = "", nil
-		return t, nil
-	}
-	if t.CAFile != "" && len(t.CAData) == 0 {
-		data, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return t, bad("check caFile", "cannot read the certificate authority: %w", err)
-		}
-		t.CAFile, t.CAData = "", data
-	}
-	if len(t.CAData) == 0 {
-		return t, nil
-	}
-	if block, _ := pem.Decode(t.CAData); block == nil {
-		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(t.CAData)))
-		if err == nil {
-			t.CAData = decoded
+// authority returns the certificates of an authority in PEM, from a file or as
+// they are, also in base64 as a kubeconfig has them; nil if there are none.
+// setting is what the file is called in the settings.
+func authority(file string, data []byte, setting string) ([]byte, error) {
+	if file != "" && len(data) == 0 {
+		var err error
+		if data, err = os.ReadFile(file); err != nil {
+			return nil, bad("check "+setting, "cannot read the certificate authority: %w", err)
 		}
 	}
-	if block, _ := pem.Decode(t.CAData); block == nil || block.Type != "CERTIFICATE" {
-		return t, bad("give the certificate in PEM, beginning with -----BEGIN CERTIFICATE-----", "cannot use the certificate authority: it is not a certificate in PEM")
+	if len(data) == 0 && file == "" {
+		return nil, nil
 	}
-	return t, nil
+	if block, _ := pem.Decode(data); block == nil {
+		if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(data))); err == nil {
+			data = decoded
+		}
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(data) {
+		return nil, bad("give the certificate in PEM, beginning with -----BEGIN CERTIFICATE-----", "cannot use the certificate authority: it is not a certificate in PEM")
+	}
+	return data, nil
 }
 
 func tokensOf(c source.Cluster) (tokenSource, error) {
@@ -145,11 +163,14 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 	default:
 		return nil, bad("use serviceAccount, token or oidc", "cannot authenticate by %q", c.Auth)
 	}
+	token := strings.TrimSpace(c.Token.Reveal())
 	switch {
 	case c.TokenFile != "":
 		return &tokenFile{path: c.TokenFile}, nil
-	case c.Token != "":
-		return fixed(strings.TrimSpace(c.Token.Reveal())), nil
+	case token != "" && !isToken(token):
+		return nil, bad("set token to one token and nothing else", "cannot authenticate: the token holds more than one token")
+	case token != "":
+		return fixed(token), nil
 	case c.Auth == source.AuthToken:
 		return nil, bad("set token or tokenFile", "cannot authenticate: there is no token")
 	}
@@ -161,16 +182,14 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 
 // ownTokens takes the token file out of the library's settings: the library
 // looks at it once a minute, which is late for a token that was replaced.
-func ownTokens(cfg *rest.Config, origin string) (*rest.Config, tokenSource, error) {
+func ownTokens(cfg *rest.Config) (*rest.Config, tokenSource) {
 	if cfg.BearerTokenFile == "" {
-		return cfg, nil, nil
+		return cfg, nil
 	}
-	path := cfg.BearerTokenFile
-	if origin != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(origin), path)
-	}
-	cfg.BearerToken, cfg.BearerTokenFile = "", ""
-	return cfg, &tokenFile{path: path}, nil
+	own := rest.CopyConfig(cfg)
+	// A token goes before a program, which is not asked then.
+	own.BearerToken, own.BearerTokenFile, own.ExecProvider = "", "", nil
+	return own, &tokenFile{path: cfg.BearerTokenFile}
 }
 
 func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
@@ -193,7 +212,8 @@ func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
 	if err != nil {
 		return nil, nil, bad("check the context, for example with kubectl --context "+name+" version", "cannot use context %q: %w", name, err)
 	}
-	return ownTokens(cfg, "")
+	cfg, tokens := ownTokens(cfg)
+	return cfg, tokens, nil
 }
 
 // Contexts returns the names of a kubeconfig's contexts in order, and the
@@ -238,11 +258,12 @@ func quoteAll(names []string) string {
 // redact returns an address without what may be secret in it.
 func redact(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || u.Host == "" && strings.Contains(address, "@") {
+		// Any part of it may be a password.
 		return "(not an address)"
 	}
 	if u.User != nil {
-		u.User = url.User("…")
+		u.User = url.User("xxxxx")
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u.String()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 
@@ -30,7 +29,9 @@ type issuer struct {
 	// refresh is the refresh token to use next: an issuer may give another
 	// one each time.
 	refresh string
-	now     *oauth2.Token
+	// style is how the client proves who it is, once that is known.
+	style oauth2.AuthStyle
+	now   *oauth2.Token
 }
 
 func newIssuer(o source.OIDC) (*issuer, error) {
@@ -38,24 +39,23 @@ func newIssuer(o source.OIDC) (*issuer, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, bad("set oidc.issuer to the address whose /.well-known/openid-configuration answers", "cannot use the issuer %q", redact(o.Issuer))
 	}
+	if u.User != nil {
+		return nil, bad("set oidc.clientId and oidc.clientSecret instead", "cannot use the issuer %q: there are credentials in its address", redact(o.Issuer))
+	}
 	if o.ClientID == "" {
 		return nil, bad("set oidc.clientId", "cannot use the issuer %q: there is no client", redact(o.Issuer))
 	}
 	if o.RefreshToken == "" && o.ClientSecret == "" {
 		return nil, bad("set oidc.clientSecret, or oidc.refreshToken", "cannot use the issuer %q: there is neither a client's secret nor a refresh token", redact(o.Issuer))
 	}
-	ca := o.CAData
-	if o.CAFile != "" && len(ca) == 0 {
-		if ca, err = os.ReadFile(o.CAFile); err != nil {
-			return nil, bad("check oidc.caFile", "cannot read the issuer's certificate authority: %w", err)
-		}
+	ca, err := authority(o.CAFile, o.CAData, "oidc.caFile")
+	if err != nil {
+		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if len(ca) > 0 {
+	if ca != nil {
 		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(ca) {
-			return nil, bad("give the certificate in PEM", "cannot use the issuer's certificate authority: it is not a certificate in PEM")
-		}
+		pool.AppendCertsFromPEM(ca)
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	return &issuer{
@@ -89,7 +89,7 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 		}
 		i.provider = p
 	}
-	got, err := i.ask(ctx)
+	got, err := i.introduce(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,45 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: raw, Expiry: id.Expiry}, nil
 }
 
-func (i *issuer) ask(ctx context.Context) (*oauth2.Token, error) {
-	o := i.settings
+// introduce asks for a token with the client's credentials in the header, as
+// every issuer should take them, and in the body if that is refused for this
+// reason alone: a second try would spend a refresh token, and hide why the
+// first one failed.
+func (i *issuer) introduce(ctx context.Context) (*oauth2.Token, error) {
+	styles := []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams}
+	switch {
+	case i.style != oauth2.AuthStyleAutoDetect:
+		styles = []oauth2.AuthStyle{i.style}
+	case i.settings.ClientSecret == "":
+		// One who has nothing to prove says no more than its name.
+		styles = styles[1:]
+	}
+	var first error
+	for _, style := range styles {
+		got, err := i.ask(ctx, style)
+		if err == nil {
+			i.style = style
+			return got, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if r, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || r.ErrorCode != "invalid_client" {
+			return nil, err
+		}
+	}
+	return nil, first
+}
+
+func (i *issuer) ask(ctx context.Context, style oauth2.AuthStyle) (*oauth2.Token, error) {
+	o, at := i.settings, i.provider.Endpoint()
+	at.AuthStyle = style
 	if i.refresh != "" {
-		config := oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), Endpoint: i.provider.Endpoint(), Scopes: o.Scopes}
+		config := oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), Endpoint: at, Scopes: o.Scopes}
 		return config.TokenSource(ctx, &oauth2.Token{RefreshToken: i.refresh}).Token()
 	}
 	config := clientcredentials.Config{
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), TokenURL: i.provider.Endpoint().TokenURL, Scopes: o.Scopes,
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), TokenURL: at.TokenURL, AuthStyle: style, Scopes: o.Scopes,
 	}
 	if o.Audience != "" {
 		// Issuers call it by one name or the other.
@@ -126,10 +157,9 @@ func (i *issuer) ask(ctx context.Context) (*oauth2.Token, error) {
 func (i *issuer) refused(token string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.now == nil || i.now.AccessToken != token {
-		return true
+	if i.now != nil && i.now.AccessToken == token {
+		i.now = nil
 	}
-	i.now = nil
 	return true
 }
 
@@ -141,16 +171,26 @@ func (i *issuer) explain(err error) error {
 		if r.ErrorDescription != "" {
 			what += ": " + r.ErrorDescription
 		}
-		return fmt.Errorf("%s refused: %s", at, what)
+		return fmt.Errorf("%s refused: %s", at, i.brief(what))
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("%s cannot be asked: %w", at, u.Err)
 	}
-	// The rest of a longer message is the page that was answered.
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	const most = 300
-	if len(first) > most {
-		first = first[:most] + "…"
+	return fmt.Errorf("%s: %s", at, i.brief(err.Error()))
+}
+
+// brief shortens a message to its first line, the rest of which is a page that
+// was answered, and takes out what an issuer repeats of what it was sent.
+func (i *issuer) brief(message string) string {
+	for _, s := range []source.Secret{i.settings.ClientSecret, i.settings.RefreshToken, source.Secret(i.refresh)} {
+		if s != "" {
+			message = strings.ReplaceAll(message, s.Reveal(), s.String())
+		}
 	}
-	return fmt.Errorf("%s: %s", at, first)
+	first, _, _ := strings.Cut(message, "\n")
+	const most = 300
+	if runes := []rune(first); len(runes) > most {
+		first = string(runes[:most]) + "…"
+	}
+	return first
 }

@@ -47,19 +47,34 @@ func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || !b.tokens.refused(token) {
 		return resp, err
 	}
-	again := req.Clone(req.Context())
-	if req.Body != nil {
-		if req.GetBody == nil {
-			return resp, nil
-		}
-		if again.Body, err = req.GetBody(); err != nil {
-			return resp, nil
-		}
+	again, ok := repeat(req)
+	if !ok {
+		return resp, nil
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	_ = resp.Body.Close()
+	drain(resp)
 	_, resp, err = b.send(again)
 	return resp, err
+}
+
+// repeat returns the request as it was before it was sent, if it can be sent
+// again.
+func repeat(req *http.Request) (*http.Request, bool) {
+	again := req.Clone(req.Context())
+	if req.Body == nil || req.Body == http.NoBody {
+		return again, true
+	}
+	if req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	again.Body = body
+	return again, err == nil
+}
+
+// drain ends an answer nobody wants, so that its connection can be used again.
+func drain(resp *http.Response) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	_ = resp.Body.Close()
 }
 
 func (b *bearer) send(req *http.Request) (string, *http.Response, error) {
@@ -78,6 +93,11 @@ func (b *bearer) send(req *http.Request) (string, *http.Response, error) {
 
 // WrappedRoundTripper returns the transport below, for the library's use.
 func (b *bearer) WrappedRoundTripper() http.RoundTripper { return b.next }
+
+// isToken reports whether a text can be sent as one token.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
 
 // fixed is a token that does not change.
 type fixed string
@@ -119,7 +139,7 @@ func (f *tokenFile) token(context.Context) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("cannot use the token's file %s: it is empty", f.path)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if !isToken(text) {
 		return "", errors.New("cannot use the token's file " + f.path + ": it holds more than one token")
 	}
 	f.text, f.mtime, f.size = text, info.ModTime(), info.Size()

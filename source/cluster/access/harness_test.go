@@ -1,0 +1,174 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/klog/v2"
+
+	"example.dev/ingestor/source"
+)
+
+// marker is part of every secret in these tests, so that one that is shown
+// where it should not be is found.
+const marker = "hunter2"
+
+// said is all that was logged while the tests ran, by the standard logger and
+// by the client library's, which says all it can.
+var said logged
+
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	flags := flag.NewFlagSet("klog", flag.ExitOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "v": "10"} {
+		if err := flags.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	klog.SetOutput(&said)
+	code := m.Run()
+	klog.Flush()
+	if code == 0 && strings.Contains(said.String(), marker) {
+		fmt.Fprintf(os.Stderr, "a secret was logged:\n%s\n", said.String())
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// keeps sees that an error and the log show no secret: neither one with the
+// marker, nor one of those given.
+func keeps(t *testing.T, err error, secrets ...string) {
+	t.Helper()
+	klog.Flush()
+	shown := []string{said.String(), err.Error()}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		shown = append(shown, fmt.Sprintf("%v %+v %#v %q", e, e, e, e))
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		shown = append(shown, e.Hint)
+	}
+	for _, text := range shown {
+		for _, secret := range append(secrets, marker) {
+			if strings.Contains(text, secret) {
+				t.Errorf("a secret is shown in %q", text)
+			}
+		}
+	}
+}
+
+// api is a server that takes some tokens and remembers all it was sent.
+type api struct {
+	URL string
+	CA  []byte
+
+	mu     sync.Mutex
+	tokens []string
+	bodies []string
+	agent  string
+}
+
+// newAPI starts a server that answers whom accept accepts; nil accepts
+// everybody.
+func newAPI(t *testing.T, accept func(token string) bool) *api {
+	a := &api{}
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		body, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		a.tokens, a.bodies = append(a.tokens, token), append(a.bodies, string(body))
+		a.agent = r.UserAgent()
+		a.mu.Unlock()
+		if accept != nil && !accept(token) {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	a.URL = srv.URL
+	a.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	return a
+}
+
+// seen returns the tokens the server was sent.
+func (a *api) seen() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.tokens...)
+}
+
+// only accepts one token.
+func only(token string) func(string) bool { return func(t string) bool { return t == token } }
+
+// open opens the way to a cluster, which must succeed.
+func open(t *testing.T, c source.Cluster) *Access {
+	t.Helper()
+	a, err := Open(c, "tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// get asks for a path, and returns the status of the answer.
+func get(ctx context.Context, a *Access, path string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := a.Client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, errors.Join(err, resp.Body.Close())
+}
+
+// want asks for a path, and sees that the answer has the status.
+func want(t *testing.T, a *Access, status int) {
+	t.Helper()
+	if got, err := get(t.Context(), a, "/"); err != nil || got != status {
+		t.Fatalf("the server answers %d, %v, want %d", got, err, status)
+	}
+}
+
+// write makes a file, below a folder of the test if the name is relative.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(t.TempDir(), name)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}

@@ -1,0 +1,327 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd"
+)
+
+// patient waits long for a server that fails now and then.
+var patient = cluster.Options{Timeout: time.Minute, Patience: time.Minute, PageSize: 2}
+
+// many are definitions, enough for several pages.
+func many(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, definitionItem(ours, fmt.Sprintf("%04d", i), ""))
+	}
+	return out
+}
+
+// isList reports whether a request is for a page of definitions.
+func isList(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/compositeresourcedefinitions")
+}
+
+// TestPasses has servers that fail for a time: what they hold is read in the
+// end, once.
+func TestPasses(t *testing.T) {
+	t.Parallel()
+	// once fails the first time somebody asks for the third page.
+	once := func(fail func(w http.ResponseWriter)) func(int, http.ResponseWriter, *http.Request) bool {
+		var mu sync.Mutex
+		failed := false
+		return func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			mu.Lock()
+			if failed || !isList(r) || r.URL.Query().Get("continue") != "4" {
+				mu.Unlock()
+				return false
+			}
+			failed = true
+			mu.Unlock()
+			fail(w)
+			return true
+		}
+	}
+	page := func(items ...string) string {
+		return `{"kind":"AnyList","metadata":{"continue":"6"},"items":[` + strings.Join(items, ",")
+	}
+	four, five := definitionItem(ours, "0004", ""), definitionItem(ours, "0005", "")
+	cases := map[string]struct {
+		reason  string
+		trouble func(int, http.ResponseWriter, *http.Request) bool
+		// unpaged says that the list is asked for in one piece in the end.
+		unpaged bool
+	}{
+		"Nothing": {reason: "pages make a list"},
+		"EverySecond": {
+			reason: "faults come and go",
+			trouble: func(n int, w http.ResponseWriter, _ *http.Request) bool {
+				codes := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}
+				if n%2 == 0 {
+					refuse(w, codes[n/2%3], "not now")
+				}
+				return n%2 == 0
+			},
+		},
+		"CutOff": {
+			reason: "the connection is closed in the middle of a page",
+			trouble: once(func(w http.ResponseWriter) {
+				say(w, page(four, five[:20]))
+				w.(http.Flusher).Flush()
+				panic(http.ErrAbortHandler)
+			}),
+		},
+		"HalfJSON": {
+			reason:  "a page ends in the middle, and the server says it is whole",
+			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five[:20])) }),
+		},
+		"NoEnd": {
+			reason:  "a page ends after its last object",
+			trouble: once(func(w http.ResponseWriter) { say(w, page(four, five)) }),
+		},
+		"Nothing200": {
+			reason:  "an answer has nothing in it",
+			trouble: once(func(w http.ResponseWriter) { say(w, "") }),
+		},
+		"Gone": {
+			reason:  "the server forgets what it was listing",
+			trouble: once(func(w http.ResponseWriter) { refuse(w, http.StatusGone, "the continue parameter is too old") }),
+		},
+		"GoneAlways": {
+			reason: "the server forgets faster than it lists",
+			trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Query().Get("continue") != "4" {
+					return false
+				}
+				refuse(w, http.StatusGone, "the continue parameter is too old")
+				return true
+			},
+			unpaged: true,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &standIn{definitions: many(7), trouble: tc.trouble}
+			said := &journal{}
+			opts := patient
+			opts.Log = said.logger()
+			set, err := connect(t, "here", s.start(t), opts).Read(t.Context(), cluster.ReadOptions{})
+			if err != nil {
+				t.Fatalf("%s\n%v", tc.reason, err)
+			}
+			want := []string{"here/composition/how"}
+			for i := range 7 {
+				want = append(want, fmt.Sprintf("here/xrd/x%04ds.%s", i, plain))
+			}
+			if diff := cmp.Diff(want, contents(set)); diff != "" {
+				t.Errorf("%s\nread (-want +got):\n%s", tc.reason, diff)
+			}
+			if set.Documents != 8 || len(set.Findings) > 0 {
+				t.Errorf("%s\n%d documents, findings %v", tc.reason, set.Documents, set.Findings)
+			}
+			said.keeps(t, nil)
+			if lists := len(s.seen("/compositeresourcedefinitions")); tc.unpaged && lists != 7 {
+				t.Errorf("%s\n%d lists, want three pages twice and one whole list", tc.reason, lists)
+			}
+		})
+	}
+}
+
+// TestRetryAfter sees that a server that asks to be left alone is.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				if !isList(r) || asked.Add(1) > 1 {
+					return false
+				}
+				w.Header().Set("Retry-After", "1")
+				refuse(w, code, "slow down")
+				return true
+			}}
+			c := s.start(t)
+			set, err := connect(t, "here", c, patient).Read(t.Context(), everything)
+			if diff := cmp.Diff(whole("here"), contents(set)); diff != "" || err != nil {
+				t.Fatalf("read (-want +got):\n%s\n%v", diff, err)
+			}
+			calls := s.seen("/compositeresourcedefinitions")
+			if len(calls) != 2 || calls[1].at.Sub(calls[0].at) < time.Second {
+				t.Errorf("it is asked at %v, want twice, a second apart", calls)
+			}
+		})
+	}
+}
+
+// TestGivenUp sees how often a server is asked that does not get better.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		answer func(w http.ResponseWriter)
+		// once says that it is asked once, else several times.
+		once bool
+	}{
+		"Fault":        {reason: "a fault may pass", answer: func(w http.ResponseWriter) { refuse(w, http.StatusServiceUnavailable, "no") }},
+		"CutOff":       {reason: "so may an answer that is cut off", answer: func(w http.ResponseWriter) { say(w, "{") }},
+		"LongPause":    {reason: "nobody waits for an hour", answer: func(w http.ResponseWriter) { w.Header().Set("Retry-After", "3600"); refuse(w, 429, "no") }, once: true},
+		"Forbidden":    {reason: "a permission does not come by itself", answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }, once: true},
+		"Unauthorized": {reason: "a token does not get better", answer: func(w http.ResponseWriter) { refuse(w, http.StatusUnauthorized, "no") }, once: true},
+		"HTML":         {reason: "a web site does not become a cluster", answer: func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/html") }, once: true},
+		"OtherJSON":    {reason: "nor does another service", answer: func(w http.ResponseWriter) { say(w, `{}`) }, once: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				if isList(r) {
+					tc.answer(w)
+				}
+				return isList(r)
+			}}
+			opts := cluster.Options{Timeout: time.Minute, Patience: 2 * time.Second}
+			_, err := connect(t, "here", s.start(t), opts).Read(t.Context(), cluster.ReadOptions{})
+			if calls := len(s.seen("/compositeresourcedefinitions")); err == nil || tc.once != (calls == 1) || calls > 30 {
+				t.Errorf("%s\nit was asked %d times: %v", tc.reason, calls, err)
+			}
+		})
+	}
+}
+
+// TestCutForever has a list that is cut off on its third page whenever it is
+// asked for: what came before is read, and that the rest is missing is told.
+func TestCutForever(t *testing.T) {
+	t.Parallel()
+	s := &standIn{definitions: many(7), trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		cut := r.URL.Query().Get("continue") == "4"
+		if cut {
+			say(w, `{"kind":"AnyList","items":[`+definitionItem(ours, "0004", "")+`,{"api`)
+		}
+		return cut
+	}}
+	opts := patient
+	opts.Patience = 400 * time.Millisecond
+	set, err := connect(t, "broken", s.start(t), opts).Read(t.Context(), cluster.ReadOptions{NoCompositions: true})
+	all := failures(err)
+	if len(all) != 1 {
+		t.Fatalf("got %d errors, want one: %v", len(all), err)
+	}
+	judge(t, all[0], badDay{reason: "the rest is missing", want: cluster.Server, says: []string{"list compositeresourcedefinitions." + ours, "cut off"}})
+	if got := contents(set); len(got) != 5 || set.Documents != 5 {
+		t.Errorf("%d documents, read %q, want the five that came before", set.Documents, got)
+	}
+}
+
+// TestCancel sees that who wants no answer any more does not wait for one.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(w http.ResponseWriter, r *http.Request) bool{
+		"Discovery": func(_ http.ResponseWriter, r *http.Request) bool { return hang(r.Context()) },
+		"List":      func(_ http.ResponseWriter, r *http.Request) bool { return isList(r) && hang(r.Context()) },
+		"Composite": func(_ http.ResponseWriter, r *http.Request) bool {
+			return strings.HasSuffix(r.URL.Path, "/xas") && hang(r.Context())
+		},
+		"Pause": func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, "no")
+			return true
+		},
+	}
+	for name, stop := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var canceled time.Time
+			var first sync.Once
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				path := r.URL.Path
+				if name == "Discovery" || name == "Pause" || name == "List" && isList(r) || strings.HasSuffix(path, "/xas") {
+					first.Do(func() { time.AfterFunc(50*time.Millisecond, func() { canceled = time.Now(); cancel() }) })
+				}
+				return stop(w, r)
+			}}
+			opts := cluster.Options{Timeout: time.Hour, Patience: time.Hour}
+			_, err := cluster.New([]*cluster.Cluster{connect(t, "here", s.start(t), opts)}, everything, nil).Read(ctx)
+			took := time.Since(canceled)
+			if all := failures(err); len(all) == 0 || all[0].Reason != cluster.Canceled || all[0].Cluster != "here" {
+				t.Errorf("got %v, want one that was canceled", err)
+			}
+			if took > 10*time.Second {
+				t.Errorf("it took %v to end", took)
+			}
+		})
+	}
+}
+
+// TestHundred reads a hundred clusters, each of which takes its time: all take
+// the time of one.
+func TestHundred(t *testing.T) {
+	const n, each = 100, 200 * time.Millisecond
+	cert := certificate(t, time.Now().Add(time.Hour), []byte{127, 0, 0, 1})
+	var clusters []*cluster.Cluster
+	for i := range n {
+		s := &standIn{trouble: func(int, http.ResponseWriter, *http.Request) bool { time.Sleep(each); return false }}
+		clusters = append(clusters, connect(t, fmt.Sprintf("c%02d", i), s.start(t, cert), cluster.Options{}))
+	}
+	begin := time.Now()
+	set, err := cluster.New(clusters, cluster.ReadOptions{}, nil).Read(t.Context())
+	took := time.Since(begin)
+	if err != nil || len(set.Definitions) != 2*n || len(set.Compositions) != n {
+		t.Fatalf("%d definitions, %d Compositions, %v", len(set.Definitions), len(set.Compositions), err)
+	}
+	if got := set.Definitions[2*n-1].Origin.Cluster; got != "c99" {
+		t.Errorf("the last definition is of %s, want the last cluster", got)
+	}
+	// One after the other would take a minute and more.
+	if took > 10*time.Second {
+		t.Errorf("%d clusters took %v", n, took)
+	}
+	t.Logf("%d clusters took %v", n, took)
+}
+
+// TestSilent has a server that stops answering when composites are read: it is
+// not waited for once for each kind.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 40 {
+		all = append(all, definitionItem(ours, fmt.Sprint("k", i), ""))
+	}
+	s := &standIn{definitions: all, trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/apis/"+plain) {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	}}
+	c := connect(t, "silent", s.start(t), cluster.Options{Timeout: 500 * time.Millisecond})
+	set, err := c.Read(t.Context(), cluster.ReadOptions{Composites: func(*xrd.Definition) bool { return true }})
+	if len(set.Definitions) != len(all) {
+		t.Errorf("%d definitions are read of %d", len(set.Definitions), len(all))
+	}
+	if n := len(failures(err)); n != len(all) {
+		t.Errorf("%d kinds are missing, and %d are said to be", len(all), n)
+	}
+	asked := 0
+	for i := range all {
+		asked += len(s.seen(fmt.Sprintf("/xk%ds", i)))
+	}
+	if asked == 0 || asked > 8 {
+		t.Errorf("a server that does not answer is asked %d times", asked)
+	}
+}

@@ -1,0 +1,165 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// role reads deploy/rbac.yaml and returns it with one of its rules left out,
+// or whole if without is negative, under names of its own.
+func role(t *testing.T, account string, without int) (manifest string, rules int) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", "rbac.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, bad := tree.DecodeBytes(data)
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	var out strings.Builder
+	for _, d := range docs {
+		if d.Get("kind").Str() == "ClusterRole" {
+			all := d.Get("rules")
+			rules = len(all.Items)
+			if without >= 0 {
+				all.Items = slices.Delete(slices.Clone(all.Items), without, without+1)
+			}
+		}
+		out.WriteString("---\n")
+		out.Write(tree.AppendYAML(nil, d))
+	}
+	return strings.ReplaceAll(out.String(), "name: composer-ingestor", "name: "+account), rules
+}
+
+// TestRole holds deploy/rbac.yaml against what the service does: with it
+// everything works, and without any one of its rules something fails with a
+// message that names the rule.
+func TestRole(t *testing.T) {
+	up, own := upstream(t), portal(t)
+	platform := definition(crossplaneV2, "kappas.platform.example.org", "")
+	up.Apply(t, platform, composition(crossplaneV1, "kappa-one", "platform.example.org", "Kappas"))
+	own.Apply(t, strings.ReplaceAll(platform, "crossplane", "composer"), composition(composerV1, "kappa-one", "platform.example.org", "Kappas"))
+	ours := func(d *xrd.Definition) bool { return d.Name == "kappas.platform.example.org" }
+
+	// try does all the service does with the account's permissions.
+	try := func(account string) (errs []*cluster.Error, checks []cluster.Check) {
+		for name, s := range map[string]*apiserver.Server{"up": up, "own": own} {
+			c := as(t, name, s, s.Token(t, "composer-ingestor", account))
+			_, err := c.Read(t.Context(), cluster.ReadOptions{Composites: ours})
+			if joined, ok := err.(interface{ Unwrap() []error }); ok {
+				for _, e := range joined.Unwrap() {
+					one, ok := errors.AsType[*cluster.Error](e)
+					if !ok {
+						t.Fatalf("an error of another kind: %v", e)
+					}
+					errs = append(errs, one)
+				}
+			} else if err != nil {
+				t.Fatalf("an error of another kind: %v", err)
+			}
+			errs = append(errs, watchOnce(t, c)...)
+			c.Check(t.Context(), cluster.CheckOptions{Composites: ours, Watch: true}, func(k cluster.Check) {
+				if k.Result == cluster.Failed {
+					checks = append(checks, k)
+				}
+			})
+		}
+		return errs, checks
+	}
+
+	whole, rules := role(t, "whole", -1)
+	whole = strings.ReplaceAll(whole, "namespace: whole", "namespace: composer-ingestor")
+	up.Apply(t, whole)
+	own.Apply(t, whole)
+	if errs, checks := try("whole"); len(errs)+len(checks) > 0 {
+		t.Errorf("the role is enough, but: %v %+v", errs, checks)
+	}
+	for i := range rules {
+		t.Run(fmt.Sprint("Without", i), func(t *testing.T) {
+			account := fmt.Sprint("without", i)
+			less, _ := role(t, account, i)
+			less = strings.ReplaceAll(less, "namespace: "+account, "namespace: composer-ingestor")
+			up.Apply(t, less)
+			own.Apply(t, less)
+			errs, checks := try(account)
+			if len(errs) == 0 || len(checks) == 0 {
+				t.Fatalf("nothing breaks without the rule: errors %v, checks %+v", errs, checks)
+			}
+			for _, e := range errs {
+				if e.Reason != cluster.Forbidden || !strings.Contains(e.Hint, "add this rule") || !strings.Contains(e.Hint, e.Missing.YAML()) {
+					t.Errorf("the message names the rule to add: %v\n%s", e, e.Hint)
+				}
+			}
+			var missing []cluster.Rule
+			for _, k := range checks {
+				missing = append(missing, k.Missing)
+			}
+			// What the checks say is missing, added to the role, is enough again.
+			var more strings.Builder
+			for _, r := range cluster.Merge(missing) {
+				more.WriteString("\n" + r.YAML())
+			}
+			added := fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: more-%[1]s}\nrules:%[2]s\n---\n"+
+				"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: more-%[1]s}\n"+
+				"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: more-%[1]s}\n"+
+				"subjects: [{kind: ServiceAccount, name: %[1]s, namespace: composer-ingestor}]\n", account, more.String())
+			up.Apply(t, added)
+			own.Apply(t, added)
+			if errs, checks := try(account); len(errs)+len(checks) > 0 {
+				t.Errorf("the rules that were named are enough, but: %v %+v\n%s", errs, checks, added)
+			}
+		})
+	}
+}
+
+// watchOnce watches until every kind was listed or refused.
+func watchOnce(t *testing.T, c *cluster.Cluster) []*cluster.Error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := errors.New("done")
+	var mu sync.Mutex
+	var errs []*cluster.Error
+	kinds := map[string]bool{}
+	seen := func(kind string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		kinds[kind] = true
+		return len(kinds) == 2
+	}
+	err := c.Watch(ctx, cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+		mu.Lock()
+		if strings.Contains(e.Doing, "watch") {
+			errs = append(errs, e)
+		}
+		mu.Unlock()
+		if seen(e.Doing[strings.IndexByte(e.Doing, ' ')+1:]) {
+			cancel()
+		}
+	}}, func(e cluster.Event) error {
+		if seen(e.Resource.String()) {
+			return done
+		}
+		return nil
+	})
+	if !errors.Is(err, done) && !errors.Is(err, context.Canceled) {
+		t.Fatalf("the watch ended otherwise: %v", err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return errs
+}
