@@ -87,9 +87,9 @@ func (p *wire) space() {
 }
 
 // take reads one of the characters, which must be next but for space.
-func (p *wire) take(any string) (byte, error) {
+func (p *wire) take(wanted string) (byte, error) {
 	p.space()
-	if p.i == len(p.s) || strings.IndexByte(any, p.s[p.i]) < 0 {
+	if p.i == len(p.s) || strings.IndexByte(wanted, p.s[p.i]) < 0 {
 		return 0, p.bad()
 	}
 	p.i++
