@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
+	"time"
 
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
@@ -33,6 +36,9 @@ type Options struct {
 	// Parallelism is how many files are read at once. Zero means one for each
 	// processor.
 	Parallelism int
+	// Settle is how long nothing may change before Watch speaks of a change.
+	// Zero means DefaultSettle.
+	Settle time.Duration
 	// Skipped, if not nil, is told of what was passed over, and why.
 	Skipped func(path, why string)
 	// Progress, if not nil, is told how many of the files have been read.
@@ -43,6 +49,8 @@ type Options struct {
 type Source struct {
 	paths []string
 	opts  Options
+	// last is what the files were like when they were read last.
+	last atomic.Pointer[map[string]fs.FileInfo]
 }
 
 var _ source.Source = (*Source)(nil)
@@ -52,6 +60,9 @@ var _ source.Source = (*Source)(nil)
 func New(paths []string, opts Options) *Source {
 	if opts.Parallelism <= 0 {
 		opts.Parallelism = runtime.NumCPU()
+	}
+	if opts.Settle <= 0 {
+		opts.Settle = DefaultSettle
 	}
 	return &Source{paths: paths, opts: opts}
 }
@@ -63,6 +74,9 @@ func New(paths []string, opts Options) *Source {
 // keeps it waiting, such as a pipe nobody writes to, is left behind.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	found := s.find(ctx)
+	if ctx.Err() == nil {
+		s.last.Store(&found.infos)
+	}
 	results := make([]result, len(found.files))
 	for r := range s.readAll(ctx, found.files) {
 		if r.panicked != "" {

@@ -12,7 +12,7 @@ import (
 
 // find lists the files to read, in the order of their paths.
 func (s *Source) find(ctx context.Context) *finder {
-	f := &finder{ctx: ctx, opts: s.opts, seen: visited{}}
+	f := &finder{ctx: ctx, opts: s.opts, infos: map[string]fs.FileInfo{}, seen: visited{}}
 	paths := slices.Clone(s.paths)
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
@@ -34,6 +34,10 @@ type finder struct {
 	ctx   context.Context
 	opts  Options
 	files []string
+	// infos are what the files were like, and dirs the directories whose
+	// entries were looked at.
+	infos map[string]fs.FileInfo
+	dirs  []string
 	errs  []error
 	links []link
 	seen  visited
@@ -133,6 +137,7 @@ func (f *finder) directory(path string) (deeper bool) {
 	if f.ctx.Err() != nil {
 		return false
 	}
+	f.dirs = append(f.dirs, path)
 	// What ReadDir could list before it failed is read all the same.
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -208,6 +213,7 @@ func (f *finder) add(path string, info fs.FileInfo) {
 	f.met++
 	if f.seen.first(info) {
 		f.files = append(f.files, path)
+		f.infos[path] = info
 	}
 }
 

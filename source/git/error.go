@@ -21,7 +21,9 @@ type Error struct {
 }
 
 // Error returns the message.
-func (e *Error) Error() string { return fmt.Sprintf("cannot read repository %q: %v", e.Repository, e.Err) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("cannot read repository %q: %v", e.Repository, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -42,47 +44,61 @@ func wrong(hint, format string, args ...any) error {
 	return &problem{err: fmt.Errorf(format, args...), hint: hint}
 }
 
-// fail makes an Error of err. Several errors that were joined become several.
+// failures are several errors that become one Error each.
+type failures []error
+
+// Error returns the messages.
+func (f failures) Error() string { return errors.Join(f...).Error() }
+
+// fail makes an Error of err.
 func (s *Source) fail(ctx context.Context, err error, c credentials) error {
 	if ctx.Err() != nil {
 		// Whatever broke, it broke because of this.
 		err = context.Cause(ctx)
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only what was joined here is taken apart
+	if many, ok := errors.AsType[failures](err); ok {
 		var all []error
-		for _, e := range many.Unwrap() {
+		for _, e := range many {
 			all = append(all, s.fail(ctx, e, c))
 		}
 		return errors.Join(all...)
 	}
-	why, hint := explain(err)
-	return &Error{Repository: s.at.shown, Err: c.clean(why), Hint: hint}
+	p := explain(err)
+	return &Error{Repository: s.at.shown, Err: c.clean(p.err), Hint: p.hint}
 }
 
 // explain returns the cause without the wrapping that says nothing to people,
 // and the way out.
-func explain(err error) (why error, hint string) {
+func explain(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
-		return p.err, p.hint
+		return p
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		// It quotes an address that is in the message already.
 		err = u.Err
 	}
 	if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
-		return fmt.Errorf("there is no host %q", d.Name), "check the spelling, and whether this machine can look up names of hosts"
+		return &problem{
+			err:  fmt.Errorf("there is no host %q", d.Name),
+			hint: "check the spelling, and whether this machine can look up names of hosts",
+		}
 	}
 	if c, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("the certificate of the server is not trusted: %w", c.Err),
-			"name the authority that signed it, if it is one of your own"
+		return &problem{
+			err:  fmt.Errorf("the certificate of the server is not trusted: %w", c.Err),
+			hint: "name the authority that signed it, if it is one of your own",
+		}
 	}
 	if o, ok := errors.AsType[*net.OpError](err); ok && o.Op == "dial" {
-		return fmt.Errorf("the server cannot be reached: %w", o.Err), "check the address, and whether a firewall or a proxy is in between"
+		return &problem{
+			err:  fmt.Errorf("the server cannot be reached: %w", o.Err),
+			hint: "check the address, and whether a firewall or a proxy is in between",
+		}
 	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
-		return fmt.Errorf("the server does not answer: %w", err), "try again later"
+		return &problem{err: fmt.Errorf("the server does not answer: %w", err), hint: "try again later"}
 	}
-	return err, ""
+	return &problem{err: err}
 }
 
 // hidden is what stands where a secret stood.

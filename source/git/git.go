@@ -129,7 +129,7 @@ func (s *Source) Head(ctx context.Context) (string, error) {
 			commit = plumbing.NewHash(s.opts.Ref).String()
 			return nil
 		}
-		_, t, err := s.resolve(ctx, r)
+		t, err := s.resolve(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ type repository interface {
 	// as well, unless only some of them are going to be needed.
 	load(ctx context.Context, t target, some bool) (objects, error)
 	// need makes these files readable.
-	need(ctx context.Context, files []file) error
+	need(ctx context.Context, files []file) (objects, error)
 	close()
 }
 
@@ -196,35 +196,41 @@ func (s *Source) connect(ctx context.Context, creds credentials) (repository, er
 		return openLocal(s.at.dir)
 	case shell:
 		w, err := newShell(s.at, s.opts.Auth, creds)
-		return newRemote(w, s.opts.MaxBytes), err
+		if err != nil {
+			return nil, err
+		}
+		return newRemote(w, s.opts.MaxBytes), nil
 	}
 	w, err := newWeb(s.at, s.opts.Auth, creds)
-	return newRemote(w, s.opts.MaxBytes), err
+	if err != nil {
+		return nil, err
+	}
+	return newRemote(w, s.opts.MaxBytes), nil
 }
 
 // resolve finds out what Ref names.
-func (s *Source) resolve(ctx context.Context, r repository) (*refs, target, error) {
+func (s *Source) resolve(ctx context.Context, r repository) (target, error) {
 	all, err := r.refs(ctx)
 	if err != nil {
-		return nil, target{}, err
+		return target{}, err
 	}
 	t, err := all.resolve(s.opts.Ref)
 	if err != nil || t.digits == "" {
-		return all, t, err
+		return t, err
 	}
 	s.mu.Lock()
 	h, ok := s.whole[t.digits]
 	s.mu.Unlock()
 	if !ok {
 		if h, err = r.search(ctx, t.digits); err != nil {
-			return nil, target{}, err
+			return target{}, err
 		}
 		if h.IsZero() {
-			return nil, target{}, all.missing(s.opts.Ref)
+			return target{}, all.missing(s.opts.Ref)
 		}
 		s.mu.Lock()
 		s.whole[t.digits] = h
 		s.mu.Unlock()
 	}
-	return all, target{kind: commitRef, name: h.String(), want: h}, nil
+	return target{kind: commitRef, name: h.String(), want: h}, nil
 }

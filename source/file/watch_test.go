@@ -1,0 +1,331 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// short is a time to settle that is long for a disk.
+const short = 20 * time.Millisecond
+
+// watched is a Watch that runs for a test.
+type watched struct {
+	t     *testing.T
+	calls chan struct{}
+	count atomic.Int32
+	done  chan error
+	stop  context.CancelFunc
+}
+
+// begin watches, and returns when it surely does: a file beside the paths is
+// written until somebody is told, and until that is over.
+func begin(t *testing.T, paths []string, opts Options) *watched {
+	t.Helper()
+	do(t, "mkdir begin")
+	w := watch(t, New(append([]string{"begin/now"}, paths...), opts))
+	for i := 0; w.count.Load() == 0; i++ {
+		if i == 1000 {
+			t.Fatal("Watch does not begin")
+		}
+		do(t, fmt.Sprint("write begin/now ", i))
+		select {
+		case <-w.calls:
+		case <-time.After(3 * opts.Settle):
+		}
+	}
+	w.rest(opts.Settle)
+	w.count.Store(0)
+	return w
+}
+
+// rest waits until nobody is told any more.
+func (w *watched) rest(settle time.Duration) {
+	for {
+		select {
+		case <-w.calls:
+		case <-time.After(3 * settle):
+			return
+		}
+	}
+}
+
+// watch watches.
+func watch(t *testing.T, s *Source) *watched {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watched{t: t, calls: make(chan struct{}, 10_000), done: make(chan error, 1), stop: cancel}
+	go func() {
+		w.done <- s.Watch(ctx, func() {
+			w.count.Add(1)
+			w.calls <- struct{}{}
+		})
+	}()
+	t.Cleanup(w.end)
+	return w
+}
+
+// end ends the Watch and looks how it ended.
+func (w *watched) end() {
+	w.stop()
+	select {
+	case err := <-w.done:
+		if !errors.Is(err, context.Canceled) {
+			w.t.Errorf("Watch: %v", err)
+		}
+		w.done <- err
+	case <-time.After(30 * time.Second):
+		w.t.Error("Watch does not return when its context ends")
+	}
+}
+
+// called waits for a call.
+func (w *watched) called(reason string) {
+	w.t.Helper()
+	select {
+	case <-w.calls:
+	case <-time.After(30 * time.Second):
+		w.t.Fatalf("%s\nnobody was told", reason)
+	}
+}
+
+// silence waits long enough for a call that must not come.
+func (w *watched) silence(reason string) {
+	w.t.Helper()
+	select {
+	case <-w.calls:
+		w.t.Fatalf("%s\nsomebody was told", reason)
+	case <-time.After(10 * short):
+	}
+}
+
+// do does things to files, told as commands are.
+func do(t *testing.T, commands ...string) {
+	t.Helper()
+	for _, c := range commands {
+		f := strings.Fields(c)
+		var err error
+		switch f[0] {
+		case "write":
+			err = os.WriteFile(f[1], []byte(definition(f[2])), 0o644)
+		case "mkdir":
+			err = os.MkdirAll(f[1], 0o755)
+		case "rm":
+			err = os.RemoveAll(f[1])
+		case "mv":
+			err = os.Rename(f[1], f[2])
+		case "ln":
+			err = os.Symlink(f[1], f[2])
+		case "chmod":
+			err = os.Chmod(f[1], 0o600)
+		case "cat":
+			_, err = os.ReadFile(f[1])
+		case "ls":
+			_, err = os.ReadDir(f[1])
+		default:
+			t.Fatalf("no such command: %s", c)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c, err)
+		}
+	}
+}
+
+func names(t *testing.T, s *Source) []string {
+	t.Helper()
+	set, err := s.Read(t.Context())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, d := range set.Definitions {
+		out = append(out, d.Name)
+	}
+	return out
+}
+
+// configMap makes a folder as a cluster mounts a ConfigMap: files are links
+// into a folder that a link of its own leads to.
+var configMap = []string{"mkdir d/..1", "write d/..1/a.yaml one", "ln ..1 d/..data", "ln ..data/a.yaml d/a.yaml"}
+
+// nextConfigMap is how a cluster changes it.
+var nextConfigMap = []string{"mkdir d/..2", "write d/..2/a.yaml two", "ln ..2 d/..data_tmp", "mv d/..data_tmp d/..data", "rm d/..1"}
+
+func TestWatch(t *testing.T) {
+	all := Options{Recursive: true, FollowSymlinks: true}
+	cases := map[string]struct {
+		reason string
+		before []string
+		paths  []string
+		opts   Options
+		after  []string
+		want   []string
+	}{
+		"Write":          {"a file is written", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/a.yaml two"}, []string{"two"}},
+		"New":            {"a file is added", []string{"mkdir d"}, []string{"d"}, Options{}, []string{"write d/a.yaml one"}, []string{"one"}},
+		"Remove":         {"a file is removed", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d/a.yaml"}, nil},
+		"Rename":         {"a file is given another name", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/b.yaml"}, []string{"one"}},
+		"RenameAway":     {"a file is given a name that does not count", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.bak"}, nil},
+		"Editor":         {"an editor writes beside and moves", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"write d/.a.swp two", "mv d/.a.swp d/a.yaml"}, []string{"two"}},
+		"EditorBackup":   {"an editor moves away and writes anew", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"mv d/a.yaml d/a.yaml~", "write d/a.yaml two"}, []string{"two"}},
+		"Named":          {"a file that was named, of any name", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write a.txt two"}, []string{"two"}},
+		"NamedReplaced":  {"a file that was named is replaced", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"write b.txt two", "mv b.txt a.txt"}, []string{"two"}},
+		"NamedLater":     {"a file that was named comes later", nil, []string{"a.txt"}, Options{}, []string{"write a.txt one"}, []string{"one"}},
+		"NamedMuchLater": {"even its folder comes later", nil, []string{"x/y/a.txt"}, Options{}, []string{"mkdir x/y", "write x/y/a.txt one"}, []string{"one"}},
+		"NamedRemoved":   {"a file that was named goes", []string{"write a.txt one"}, []string{"a.txt"}, Options{}, []string{"rm a.txt"}, nil},
+		"Again":          {"a folder is removed and made again", []string{"mkdir d", "write d/a.yaml one"}, []string{"d"}, Options{}, []string{"rm d", "mkdir d", "write d/a.yaml two"}, []string{"two"}},
+		"Below":          {"a folder below is added", []string{"mkdir d"}, []string{"d"}, Options{Recursive: true}, []string{"mkdir d/x/y/z", "write d/x/y/z/a.yaml one"}, []string{"one"}},
+		"BelowWrite":     {"a file in a folder below is written", []string{"mkdir d/x/y", "write d/x/y/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"write d/x/y/a.yaml two"}, []string{"two"}},
+		"MovedIn":        {"a folder is moved there with all in it", []string{"mkdir d", "mkdir o/x", "write o/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv o/x d/x"}, []string{"one"}},
+		"MovedOut":       {"a folder is moved away with all in it", []string{"mkdir d/x", "write d/x/a.yaml one"}, []string{"d"}, Options{Recursive: true}, []string{"mv d/x o"}, nil},
+		"Swapped":        {"a folder is exchanged for another", []string{"mkdir d", "write d/a.yaml one", "mkdir e", "write e/a.yaml two"}, []string{"d"}, Options{}, []string{"mv d o", "mv e d"}, []string{"two"}},
+		"ConfigMap":      {"a ConfigMap that is mounted changes", append([]string{"mkdir d"}, configMap...), []string{"d"}, all, nextConfigMap, []string{"two"}},
+		"ConfigMapNamed": {"the same by a file's name", append([]string{"mkdir d"}, configMap...), []string{"d/a.yaml"}, Options{}, nextConfigMap, []string{"two"}},
+		"LinkOnTheWay":   {"a link on the way leads elsewhere", []string{"mkdir r1/d", "mkdir r2/d", "write r1/d/a.yaml one", "write r2/d/a.yaml two", "ln r1 current"}, []string{"current/d"}, Options{}, []string{"ln r2 next", "mv next current"}, []string{"two"}},
+		"LinkTarget":     {"what a link leads to is written", []string{"mkdir d", "mkdir o", "write o/a.txt one", "ln ../o/a.txt d/a.yaml"}, []string{"d"}, all, []string{"write o/a.txt two"}, []string{"two"}},
+		"LinkFolder":     {"a file comes to a folder a link leads to", []string{"mkdir d", "mkdir o", "ln ../o d/o"}, []string{"d"}, all, []string{"write o/a.yaml one"}, []string{"one"}},
+		"LinkDangling":   {"what a link leads to comes later", []string{"mkdir d", "mkdir o", "ln o/a.txt l"}, []string{"l"}, all, []string{"write o/a.txt one"}, []string{"one"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			do(t, tc.before...)
+			tc.opts.Settle = short
+			s := New(tc.paths, tc.opts)
+			before := names(t, s)
+			w := begin(t, tc.paths, tc.opts)
+			do(t, tc.after...)
+			w.called(tc.reason)
+			// A slow machine may tell of the beginning before the end.
+			for deadline := time.Now().Add(30 * time.Second); ; {
+				got := names(t, s)
+				if cmp.Equal(tc.want, got) {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s\ndefinitions (-want +got):\n%s", tc.reason, cmp.Diff(tc.want, got))
+				}
+				w.called(tc.reason)
+			}
+			if cmp.Equal(before, tc.want) && name != "Rename" {
+				t.Errorf("%s\nthe case changes nothing", tc.reason)
+			}
+		})
+	}
+}
+
+// TestWatchOn watches on after each of many changes.
+func TestWatchOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	do(t, "mkdir d")
+	opts := Options{Recursive: true, Settle: short}
+	w := begin(t, []string{"d"}, opts)
+	s := New([]string{"d"}, opts)
+	for i := range 5 {
+		for _, step := range []string{"mkdir d/x", "write d/x/a.yaml %d", "mv d/x d/y", "write d/y/a.yaml more%d", "rm d/y"} {
+			before := len(names(t, s))
+			if strings.Contains(step, "%d") {
+				step = fmt.Sprintf(step, i)
+			}
+			do(t, step)
+			if after := len(names(t, s)); after != before || strings.HasPrefix(step, "write") {
+				w.called(step)
+			}
+		}
+	}
+}
+
+// TestWatchSilence does what changes nothing for Read.
+func TestWatchSilence(t *testing.T) {
+	t.Chdir(t.TempDir())
+	do(t, "mkdir d/sub", "mkdir o", "write d/a.yaml one", "write n.txt named", "write d/t.txt x", "write o/b.yaml other")
+	w := begin(t, []string{"d", "n.txt"}, Options{Settle: short})
+	for _, c := range []string{
+		"cat d/a.yaml", "cat n.txt", "ls d", "chmod d/a.yaml", "chmod n.txt", "chmod d/t.txt",
+		"write d/t.txt y", "write d/new.txt x", "rm d/new.txt", "write d/.hidden.yaml x", "write d/.a.yaml.swp x", "write d/a.yaml~ x",
+		"mkdir d/more", "write d/sub/c.yaml below", "mv d/sub d/bus", "ln ../o/b.yaml d/l.yaml", "ln ../o d/lo",
+		"write sibling.yaml x", "write o/b.yaml y", "mkdir d/folder.yaml",
+	} {
+		do(t, c)
+	}
+	w.silence("nothing that is read changed")
+	do(t, "write d/a.yaml three")
+	w.called("it goes on")
+}
+
+// TestWatchSameStamp writes a file so that it looks as it did.
+func TestWatchSameStamp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	do(t, "write a.yaml one")
+	w := begin(t, []string{"a.yaml"}, Options{Settle: short})
+	info, err := os.Stat("a.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, "write a.yaml six")
+	if err := os.Chtimes("a.yaml", time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	w.called("same size, same time, other content")
+}
+
+// TestWatchSince counts what changed between Read and Watch, and nothing if
+// nothing did.
+func TestWatchSince(t *testing.T) {
+	t.Chdir(t.TempDir())
+	do(t, "write a.yaml one", "write b.yaml one")
+	s := New([]string{"."}, Options{Settle: short})
+	if got := names(t, s); len(got) != 2 {
+		t.Fatalf("read %q", got)
+	}
+	do(t, "rm b.yaml")
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	calls := 0
+	err := s.Watch(ctx, func() {
+		calls++
+		cancel()
+	})
+	if calls != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Watch: %d calls, %v", calls, err)
+	}
+	names(t, s)
+	watch(t, s).silence("nothing changed since the last Read")
+	watch(t, New([]string{"."}, Options{Settle: short})).silence("nobody has read")
+}
+
+// TestWatchMany writes very often, and never stops.
+func TestWatchMany(t *testing.T) {
+	t.Chdir(t.TempDir())
+	do(t, "mkdir d")
+	w := begin(t, []string{"d"}, Options{Settle: 5 * short})
+	start := time.Now()
+	for i := range 1000 {
+		do(t, fmt.Sprintf("write d/%d.yaml x%d", i%50, i))
+	}
+	w.called("many writes")
+	took := time.Since(start)
+	if n, most := w.count.Load(), int32(took/(5*short))+2; n > most {
+		t.Errorf("told %d times of 1000 writes in %v, want at most %d", n, took, most)
+	}
+	w.rest(5 * short)
+	start = time.Now()
+	for i := 0; ; i++ {
+		select {
+		case <-w.calls:
+			return
+		case <-time.After(time.Millisecond):
+		}
+		if time.Since(start) > time.Minute {
+			t.Fatal("changes without end are never told")
+		}
+		do(t, fmt.Sprintf("write d/endless.yaml x%d", i))
+	}
+}
