@@ -59,10 +59,10 @@ race: oracle issuer devcluster ## Run every test under the race detector (needs 
 
 bench: devcluster ## Run every benchmark
 	@echo "looking for benchmarks"
-	@pkgs=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./... \
-		| xargs -r grep -l '^func Benchmark' | xargs -r -n1 dirname | sort -u) || true; \
-	if [ -n "$$pkgs" ]; then go test -run '^$$' -bench . -benchmem $$pkgs; else echo "no package has benchmarks"; fi
-	@if [ -d test/bench ]; then go run ./test/bench; fi
+	@files=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./...); \
+	pkgs=$$(grep -l '^func Benchmark' $$files | xargs -n1 dirname | sort -u); \
+	go test -run '^$$' -bench . -benchmem $$pkgs
+	@go run ./test/bench
 
 fmt: $(LINT) ## Format every Go file
 	$(LINT) fmt

@@ -40,8 +40,9 @@ func (w Wire) Decode(data []byte) (*Node, error) {
 
 // List takes apart a list of objects as an API server sends it: it calls yield
 // for each of its items, which are not decoded yet, so that one that cannot be
-// costs no other its place, and returns the rest of the list. A list that is
-// cut off is an error, after the items that are whole.
+// costs no other its place, and returns the rest of the list. What is to be
+// omitted is null in them already, so that nobody keeps it in memory. A list
+// that is cut off is an error, after the items that are whole.
 func (w Wire) List(data []byte, yield func(item []byte)) (*Node, error) {
 	p := w.parser(string(data))
 	return p.object(1, func(key string) (*Node, error) {
@@ -50,13 +51,40 @@ func (w Wire) List(data []byte, yield func(item []byte)) (*Node, error) {
 		}
 		return nil, p.elements(func() error {
 			from := p.i
-			err := p.skip()
-			if err == nil {
+			cut, end, err := p.outline()
+			switch {
+			case err != nil:
+				return err
+			case cut == end:
 				yield([]byte(p.s[from:p.i]))
+			default:
+				yield([]byte(p.s[from:cut] + "null" + p.s[end:p.i]))
 			}
-			return err
+			return nil
 		})
 	})
+}
+
+// outline passes over a value and returns where in it the part to omit is.
+func (p *wire) outline() (cut, end int, err error) {
+	if p.omit == "" || p.i == len(p.s) || p.s[p.i] != '{' {
+		return 0, 0, p.skip()
+	}
+	_, err = p.object(1, func(key string) (*Node, error) {
+		if p.space(); key != "metadata" || p.i == len(p.s) || p.s[p.i] != '{' {
+			return nil, p.skip()
+		}
+		return p.object(2, func(key string) (*Node, error) {
+			p.space()
+			from := p.i
+			err := p.skip()
+			if key == p.omit && err == nil {
+				cut, end = from, p.i
+			}
+			return nil, err
+		})
+	})
+	return cut, end, err
 }
 
 func (w Wire) parser(s string) *wire {

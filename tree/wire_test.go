@@ -81,6 +81,15 @@ func TestWireList(t *testing.T) {
 	if err == nil || len(got) != 1 {
 		t.Errorf("a list that is cut off is an error after what came before: %q, %v", got, err)
 	}
+	var items []string
+	if _, err := (Wire{Omit: "noise"}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw []byte) {
+		items = append(items, string(raw))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`{"metadata":{"a":1,"noise":null,"name":"x"},"spec":{"noise":2}}`, "7", `{"metadata":"noise"}`, `{"metadata":{}}`}, items); diff != "" {
+		t.Errorf("what is to be omitted is gone before it is decoded (-want +got):\n%s", diff)
+	}
 	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
 		if got, _, err := read(in, Limits{}); err != nil || len(got) > 0 {
 			t.Errorf("%s gives %q, %v", in, got, err)

@@ -314,8 +314,9 @@ func TestSilent(t *testing.T) {
 	if len(set.Definitions) != len(all) {
 		t.Errorf("%d definitions are read of %d", len(set.Definitions), len(all))
 	}
-	if n := len(failures(err)); n != len(all) {
-		t.Errorf("%d kinds are missing, and %d are said to be", len(all), n)
+	// Those that were asked, and one for the rest.
+	if said := fmt.Sprint(err); !strings.Contains(said, "more kinds of composites and claims: the server has stopped answering") {
+		t.Errorf("what was not asked for is told: %s", said)
 	}
 	asked := 0
 	for i := range all {

@@ -91,6 +91,10 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	if groups == nil {
 		groups = []string{ours}
 	}
+	if r.URL.Path == "/apis" {
+		say(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
+		return
+	}
 	for _, g := range groups {
 		at := "/apis/" + g
 		switch r.URL.Path {

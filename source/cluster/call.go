@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,56 +34,60 @@ type request struct {
 }
 
 // mostBytes bounds an answer. A page of large definitions stays far below.
-const mostBytes = 1 << 30
+// mostWords bounds one that says what is wrong.
+const (
+	mostBytes = 512 << 20
+	mostWords = 64 << 10
+)
 
 // call makes a call. A failure that may pass is tried again, with growing and
-// random pauses or after the time the server asks for, as long as Patience
-// allows.
+// random pauses or after the time the server asks for, as long as it is worth
+// waiting.
 func (c *Cluster) call(ctx context.Context, r request) error {
-	patience := c.opts.Patience
-	if !c.answered.Load() {
-		patience = min(patience, firstPatience)
-	}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = 100*time.Millisecond, 5*time.Second
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	for waited := time.Duration(0); ; {
 		err := c.once(ctx, r)
-		switch after, passing := passes(ctx, err); {
-		case err == nil:
-			c.answered.Store(true)
-		case !passing:
-			err = backoff.Permanent(err)
-		case after > 0:
-			err = &pause{err: err, after: after}
+		if err == nil {
+			return nil
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(patience), backoff.WithNotify(func(err error, wait time.Duration) {
-		c.opts.Log.Debug("call failed, trying again", "path", r.path, "wait", wait, "error", err)
-	}))
-	if err != nil {
-		return c.explain(r, err)
+		after, passing := passes(ctx, err)
+		wait := cmp.Or(after, pauses.NextBackOff())
+		if !passing || waited+wait > c.patience() {
+			return c.explain(r, err)
+		}
+		waited += wait
+		c.opts.Log.Debug("call failed, trying again", "path", r.path, "wait", wait, "error", cause(err))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return c.explain(r, ctx.Err())
+		}
 	}
-	return nil
 }
 
-// pause is a failure after which the server asks to be left alone for a time.
-type pause struct {
-	err   error
-	after time.Duration
+// patience is how long the server is waited for.
+func (c *Cluster) patience() time.Duration {
+	if c.answered.Load() {
+		return c.opts.Patience
+	}
+	return min(c.opts.Patience, firstPatience)
 }
-
-// Error returns the failure's message.
-func (p *pause) Error() string { return p.err.Error() }
-
-// Unwrap returns the failure, and what tells the retries how long to wait.
-func (p *pause) Unwrap() []error { return []error{p.err, &backoff.RetryAfterError{Duration: p.after}} }
 
 // passes reports whether a failure may be gone the next time, and after what
 // time, if the server says. A call that took too long is not made again: it
 // was given all the time there is.
 func passes(ctx context.Context, err error) (after time.Duration, passing bool) {
-	if err == nil || ctx.Err() != nil || isTimeout(err) || certificateFault(err) != "" || isCredential(err) {
+	if ctx.Err() != nil || isTimeout(err) || certificateFault(err) != "" {
 		return 0, false
+	}
+	if isCredential(err) {
+		// What gives the credential may be away for a moment as well.
+		t, ok := errors.AsType[interface {
+			error
+			Temporary() bool
+		}](err)
+		return 0, ok && t.Temporary()
 	}
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.after, s.code == http.StatusTooManyRequests || s.code >= 500
@@ -127,7 +132,7 @@ func (e *cutError) Unwrap() error { return e.err }
 
 // once makes a call once.
 func (c *Cluster) once(ctx context.Context, r request) error {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errSlow)
 	defer cancel()
 	address := c.way.URL + r.path
 	if len(r.query) > 0 {
@@ -151,10 +156,16 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	resp, err := c.way.Client.Do(req)
 	if err != nil {
 		c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "error", cause(err))
-		return err
+		return slow(ctx, err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
+	// Whatever it says, there is somebody.
+	c.answered.Store(true)
+	most := int64(mostBytes)
+	if resp.StatusCode >= 300 {
+		most = mostWords
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "status", resp.StatusCode, "bytes", len(data))
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
@@ -162,7 +173,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	case resp.StatusCode >= 400:
 		return newStatusError(resp, data)
 	case err != nil && isTimeout(err):
-		return err
+		return slow(ctx, err)
 	case err != nil:
 		return &cutError{err}
 	case len(data) > mostBytes:
@@ -188,14 +199,41 @@ func orNothing(kind string) string {
 	return kind
 }
 
+// errSlow is a call that was given all the time there is.
+var errSlow = errors.New("the call took too long")
+
+// slow marks a failure that is our own impatience, to be told from that of
+// whoever called.
+func slow(ctx context.Context, err error) error {
+	if isTimeout(err) && errors.Is(context.Cause(ctx), errSlow) {
+		return fmt.Errorf("%w: %w", errSlow, err)
+	}
+	return err
+}
+
 // newStatusError reads what a server says went wrong.
 func newStatusError(resp *http.Response, data []byte) error {
-	e := &statusError{code: resp.StatusCode}
+	e := &statusError{code: resp.StatusCode, after: retryAfter(resp.Header)}
 	if status, err := wire.Decode(data); err == nil && status.Get("kind").Str() == "Status" {
 		e.reason, e.message = status.Get("reason").Str(), status.Get("message").Str()
-	}
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.after = time.Duration(seconds) * time.Second
+		if seconds, err := strconv.Atoi(status.Get("details", "retryAfterSeconds").Scalar()); err == nil && e.after == 0 {
+			e.after = time.Duration(max(seconds, 0)) * time.Second
+		}
 	}
 	return e
+}
+
+// retryAfter returns how long a server asks to be left alone. If it names a
+// moment, its own clock says how far off that is.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(max(seconds, 0)) * time.Second
+	}
+	then, err := http.ParseTime(text)
+	now, bad := http.ParseTime(h.Get("Date"))
+	if err != nil || bad != nil {
+		return 0
+	}
+	return max(then.Sub(now), 0)
 }

@@ -119,8 +119,10 @@ func (t *checking) proxy() (*url.URL, error) {
 }
 
 func (t *checking) address(ctx context.Context) (string, error) {
-	if p, err := t.proxy(); err != nil || p != nil {
-		return "", errors.Join(err, skip("a proxy stands between"))
+	if p, err := t.proxy(); err != nil {
+		return "", err
+	} else if p != nil {
+		return "", skip("a proxy stands between")
 	}
 	u, err := url.Parse(t.way.URL)
 	if err != nil {
@@ -129,11 +131,11 @@ func (t *checking) address(ctx context.Context) (string, error) {
 	if net.ParseIP(u.Hostname()) != nil {
 		return u.Host + ", which is no name to look up", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Cluster.opts.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Cluster.opts.Timeout, errSlow)
 	defer cancel()
 	all, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
-		return "", err
+		return "", slow(ctx, err)
 	}
 	return fmt.Sprintf("%s is %s", u.Hostname(), strings.Join(all, ", ")), nil
 }
@@ -146,8 +148,10 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 	if u.Scheme != "https" {
 		return "", skip("the address is http, so that anybody on the way can read along")
 	}
-	if p, err := t.proxy(); err != nil || p != nil {
-		return "", errors.Join(err, skip("a proxy stands between"))
+	if p, err := t.proxy(); err != nil {
+		return "", err
+	} else if p != nil {
+		return "", skip("a proxy stands between")
 	}
 	config, err := rest.TLSConfigFor(t.way.Config)
 	if err != nil {
@@ -156,7 +160,10 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Cluster.opts.Timeout)
+	// Who one is comes next, and must not be waited for here.
+	config = config.Clone()
+	config.Certificates, config.GetClientCertificate = nil, nil
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Cluster.opts.Timeout, errSlow)
 	defer cancel()
 	host := u.Host
 	if u.Port() == "" {
@@ -164,7 +171,7 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 	}
 	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", host)
 	if err != nil {
-		return "", err
+		return "", slow(ctx, err)
 	}
 	defer func() { _ = conn.Close() }()
 	state := conn.(*tls.Conn).ConnectionState()
@@ -186,8 +193,8 @@ func (t *checking) who(ctx context.Context) (string, error) {
 		doing: "authenticate", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
 		body: []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`),
 	})
-	if isAbsent(err) {
-		return "", skip("the server is too old to say who one is")
+	if isAbsent(err) || isForbidden(err) {
+		return "", skip("the server does not say who one is")
 	}
 	if err != nil {
 		return "", err
@@ -197,6 +204,9 @@ func (t *checking) who(ctx context.Context) (string, error) {
 
 func (t *checking) version(ctx context.Context) (string, error) {
 	answer, err := t.ask(ctx, request{doing: "read its version", path: "/version"})
+	if isForbidden(err) {
+		return "", skip("the server does not tell everybody")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -265,9 +275,18 @@ func (t *checking) permissions(ctx context.Context) {
 	}
 }
 
+func isForbidden(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Reason == Forbidden
+}
+
 // may asks the server whether we may do something.
 func (t *checking) may(ctx context.Context, verb string, res Resource) bool {
 	name := verb + " " + res.String()
+	if t.broken != "" {
+		t.step(ctx, name, nil)
+		return false
+	}
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]string{

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -17,6 +16,9 @@ const (
 	definitions  = "compositeresourcedefinitions"
 	compositions = "compositions"
 )
+
+// toFind completes "cannot …" for what is asked before anything is listed.
+const toFind = "find definitions"
 
 // The versions of definitions: one that tells everything, and one that leaves
 // out what only older ones have.
@@ -52,54 +54,68 @@ func (a API) compositions() Resource {
 // modern reports whether definitions are served in the newer version.
 func (a API) modern() bool { return slices.Contains(a.Definitions, versionModern) }
 
-// APIs asks the server which groups of definitions it serves. That it serves
-// none is an error with the reason Absent.
+// APIs asks the server which groups of definitions it serves. It returns those
+// it could learn of, and an error for those it could not. That there is none at
+// all is an error with the reason Absent.
 func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 	groups := words.Spellings(words.Group, words.GroupExtensions)
-	out := make([]API, len(groups))
-	var asked errgroup.Group
+	found, errs := make([]API, len(groups)), make([]error, len(groups))
+	var asked sync.WaitGroup
 	for i, group := range groups {
-		asked.Go(func() (err error) {
-			out[i], err = c.api(ctx, group)
-			return err
-		})
+		asked.Go(func() { found[i], errs[i] = c.api(ctx, group) })
 	}
-	if err := asked.Wait(); err != nil {
+	asked.Wait()
+	found = slices.DeleteFunc(found, func(a API) bool { return len(a.Definitions) == 0 })
+	if err := once(errs); err != nil || len(found) > 0 {
+		return found, err
+	}
+	// Anything that speaks HTTP can say that it knows none of the groups.
+	if _, err := c.askFor(ctx, "APIGroupList", "/apis"); isAbsent(err) {
+		return nil, c.explain(request{doing: toFind}, &foreignError{"what answers there does not know /apis"})
+	} else if err != nil {
 		return nil, err
 	}
-	out = slices.DeleteFunc(out, func(a API) bool { return len(a.Definitions) == 0 })
-	if len(out) == 0 {
-		return nil, &Error{
-			Cluster: c.name, Doing: "find definitions", Reason: Absent,
-			Err:  errors.New("the server serves no " + definitions),
-			Hint: "install Crossplane there, or take the cluster out of the configuration",
-		}
+	return nil, &Error{
+		Cluster: c.name, Doing: toFind, Reason: Absent,
+		Err:  errors.New("the server serves no " + definitions),
+		Hint: "install Crossplane there, or take the cluster out of the configuration",
 	}
-	return out, nil
 }
 
-// api asks for one group. One that is not served gives the zero API.
+// once returns one of the errors for each reason: the same thing was asked in
+// several ways.
+func once(errs []error) error {
+	var out []error
+	seen := map[Reason]bool{}
+	for _, err := range errs {
+		if e, ok := errors.AsType[*Error](err); ok && !seen[e.Reason] {
+			seen[e.Reason] = true
+			out = append(out, e)
+		}
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return errors.Join(out...)
+}
+
+// api asks for one group. One that is not served gives an API without anything.
 func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	out := API{Group: group}
 	answer, err := c.askFor(ctx, "APIGroup", "/apis/"+group)
 	if isAbsent(err) {
-		return API{}, nil
+		return out, nil
 	}
 	if err != nil {
-		return API{}, err
+		return out, err
 	}
 	versions := answer.Get("versions").List()
-	names := make([][]string, len(versions))
-	var asked errgroup.Group
+	names, errs := make([][]string, len(versions)), make([]error, len(versions))
+	var asked sync.WaitGroup
 	for i, v := range versions {
-		asked.Go(func() (err error) {
-			names[i], err = c.served(ctx, group, v.Get("version").Str())
-			return err
-		})
+		asked.Go(func() { names[i], errs[i] = c.served(ctx, group, v.Get("version").Str()) })
 	}
-	if err := asked.Wait(); err != nil {
-		return API{}, err
-	}
+	asked.Wait()
 	for i, v := range versions {
 		if slices.Contains(names[i], definitions) {
 			out.Definitions = append(out.Definitions, v.Get("version").Str())
@@ -111,7 +127,7 @@ func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	newestFirst := func(a, b string) int { return xrd.CompareVersions(b, a) }
 	slices.SortFunc(out.Definitions, newestFirst)
 	slices.SortFunc(out.Compositions, newestFirst)
-	return out, nil
+	return out, once(errs)
 }
 
 // served returns the resources of a version of a group.
@@ -135,7 +151,7 @@ func (c *Cluster) served(ctx context.Context, group, version string) ([]string, 
 // other service may answer with JSON, which would look like a server that
 // serves nothing.
 func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, error) {
-	r := request{doing: "find definitions", path: path}
+	r := request{doing: toFind, path: path, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
 	answer, err := c.ask(ctx, r)
 	if err == nil && answer.Get("kind").Str() != kind {
 		return nil, c.explain(r, &foreignError{"the answer is JSON, but not an " + kind})

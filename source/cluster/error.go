@@ -101,9 +101,15 @@ func (c *Cluster) explain(r request, err error) *Error {
 	case isDNS && dns.IsNotFound:
 		e.Reason, e.Err = Unreachable, fmt.Errorf("no address is known for host %q", dns.Name)
 		e.Hint = "check the spelling of its url, and the name service of this machine"
-	case isTimeout(err):
+	case errors.Is(err, errSlow):
 		e.Reason, e.Err = Timeout, fmt.Errorf("%s did not answer within %v", host, c.opts.Timeout)
 		e.Hint = "something accepts connections there and stays silent, or drops them: check the address, proxies and firewalls; a slow server can be given a longer timeout"
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Reason, e.Err = Timeout, errors.New("the time for all of it was over")
+		e.Hint = "give the whole more time, or look for what takes so long"
+	case isTimeout(err):
+		e.Reason = Timeout
+		e.Hint = "something accepts connections there and stays silent, or drops them: check the address, proxies and firewalls"
 	case isForeign:
 		e.Hint = "this does not look like an API server: check its url"
 	case isCut(err):
@@ -122,7 +128,7 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 	case s.code == http.StatusForbidden:
 		e.Reason, e.Missing = Forbidden, r.needs
 		e.Hint = "the account lacks a permission"
-		if !r.needs.empty() {
+		if !r.needs.Empty() {
 			e.Hint += "; add this rule to its ClusterRole:\n" + r.needs.YAML()
 		}
 	case s.code == http.StatusNotFound:

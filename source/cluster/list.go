@@ -65,6 +65,9 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int) (items []*tree
 		if err != nil || p.next == "" {
 			return items, bad, err
 		}
+		if p.next == next {
+			return items, bad, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not come to an end"})
+		}
 		next = p.next
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,23 +52,34 @@ func (c *Cluster) read(ctx context.Context, opts ReadOptions) (set *xrd.Set, lis
 	r := reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
 	apis, err := c.APIs(ctx)
 	if err != nil {
-		return r.set, 0, err
+		r.errs = append(r.errs, err)
 	}
-	var first errgroup.Group
+	var first sync.WaitGroup
 	for _, api := range apis {
-		first.Go(func() error { return r.definitions(ctx, api) })
+		first.Go(func() { r.definitions(ctx, api) })
 		if !opts.NoCompositions && len(api.Compositions) > 0 {
-			first.Go(func() error { return r.compositions(ctx, api) })
+			first.Go(func() { r.compositions(ctx, api) })
 		}
 	}
-	_ = first.Wait()
+	first.Wait()
 	if opts.Composites != nil && ctx.Err() == nil {
 		r.composites(ctx)
 	}
-	// Lists end in any order; what is told of them has one.
+	r.sort()
+	return r.set, r.lists, errors.Join(r.errs...)
+}
+
+// sort puts things in order: lists end in any.
+func (r *reading) sort() {
 	slices.SortFunc(r.errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	finding.Sort(r.set.Findings)
-	return r.set, r.lists, errors.Join(r.errs...)
+	slices.SortFunc(r.set.Definitions, func(a, b *xrd.Definition) int { return byPlace(&a.Object, &b.Object) })
+	slices.SortFunc(r.set.Compositions, func(a, b *xrd.Composition) int { return byPlace(&a.Object, &b.Object) })
+	slices.SortFunc(r.set.Others, byPlace)
+}
+
+func byPlace(a, b *xrd.Object) int {
+	return cmp.Or(strings.Compare(a.Origin.File, b.Origin.File), cmp.Compare(a.Words, b.Words), strings.Compare(a.APIVersion, b.APIVersion))
 }
 
 // reading is one Read.
@@ -87,10 +99,10 @@ type reading struct {
 }
 
 // errSilent is a call that was not made.
-var errSilent = errors.New("the server has stopped answering, so it was not asked")
+var errSilent = errors.New("the server has stopped answering, so it was not asked for them")
 
 // definitions reads the definitions of a group.
-func (r *reading) definitions(ctx context.Context, api API) error {
+func (r *reading) definitions(ctx context.Context, api API) {
 	for _, l := range r.listings(api.definitions()) {
 		items, bad, err := r.list(ctx, l)
 		for _, n := range items {
@@ -98,7 +110,6 @@ func (r *reading) definitions(ctx context.Context, api API) error {
 		}
 		r.keep(l.Resource, "xrd", items, bad, err)
 	}
-	return nil
 }
 
 // listings are the lists that together hold the definitions asked for.
@@ -127,17 +138,17 @@ func settleVersion(n *tree.Node, api API) {
 	}
 }
 
-func (r *reading) compositions(ctx context.Context, api API) error {
+func (r *reading) compositions(ctx context.Context, api API) {
 	res := api.compositions()
 	items, bad, err := r.list(ctx, listing{Resource: res})
 	r.keep(res, "composition", items, bad, err)
-	return nil
 }
 
 // composites reads the composites and claims of the definitions chosen.
 func (r *reading) composites(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
+	var unasked atomic.Int64
 	for _, d := range slices.Clone(r.set.Definitions) {
 		if !r.opts.Composites(d) {
 			continue
@@ -146,7 +157,7 @@ func (r *reading) composites(ctx context.Context) {
 			group.Go(func() error {
 				if r.silent.Load() {
 					// One that does not answer is not waited for again and again.
-					r.keep(k.Resource, k.Plural, nil, nil, r.explain(request{doing: "list " + k.String()}, errSilent))
+					unasked.Add(1)
 					return nil
 				}
 				items, bad, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
@@ -168,6 +179,9 @@ func (r *reading) composites(ctx context.Context) {
 		}
 	}
 	_ = group.Wait()
+	if n := unasked.Load(); n > 0 {
+		r.errs = append(r.errs, r.explain(request{doing: fmt.Sprintf("list %d more kinds of composites and claims", n)}, errSilent))
+	}
 }
 
 // unserved notes that a definition's kind is not served, so that nothing of it

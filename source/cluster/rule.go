@@ -9,9 +9,12 @@ import (
 // Rule is a permission as a ClusterRole grants it.
 type Rule struct {
 	Groups, Resources, Verbs []string
+	// URLs are paths that are no resources; a rule has these or the others.
+	URLs []string
 }
 
-func (r Rule) empty() bool { return len(r.Resources) == 0 }
+// Empty reports whether it grants nothing.
+func (r Rule) Empty() bool { return len(r.Resources)+len(r.URLs) == 0 }
 
 // YAML returns the rule as it stands in a ClusterRole.
 func (r Rule) YAML() string {
@@ -21,6 +24,9 @@ func (r Rule) YAML() string {
 			quoted[i] = fmt.Sprintf("%q", s)
 		}
 		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	if len(r.URLs) > 0 {
+		return fmt.Sprintf("- nonResourceURLs: %s\n  verbs: %s", list(r.URLs), list(r.Verbs))
 	}
 	return fmt.Sprintf("- apiGroups: %s\n  resources: %s\n  verbs: %s", list(r.Groups), list(r.Resources), list(r.Verbs))
 }
@@ -58,6 +64,8 @@ func Merge(rules []Rule) []Rule {
 		},
 		func(a *Rule, b Rule) { a.Verbs = union(a.Verbs, b.Verbs) })
 	return join(rules,
-		func(a, b Rule) bool { return slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Verbs, b.Verbs) },
+		func(a, b Rule) bool {
+			return slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.URLs, b.URLs)
+		},
 		func(a *Rule, b Rule) { a.Resources = union(a.Resources, b.Resources) })
 }

@@ -7,14 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	clientcache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -68,9 +69,13 @@ type WatchOptions struct {
 func (c *Cluster) Watch(ctx context.Context, opts WatchOptions, event func(Event) error) error {
 	apis, err := c.APIs(ctx)
 	if err != nil {
+		// What is not watched from the beginning would never be.
 		return err
 	}
-	client, err := dynamic.NewForConfigAndClient(c.way.Config, c.way.Client)
+	config := rest.CopyConfig(c.way.Config)
+	// Kinds begin side by side; the server itself says when it is too much.
+	config.QPS = -1
+	client, err := dynamic.NewForConfigAndClient(config, c.way.Client)
 	if err != nil {
 		return settingsError(c.name, err)
 	}
@@ -107,41 +112,82 @@ func (w *watching) follow(ctx context.Context, api API, res Resource, short stri
 	objects := w.client.Resource(schema.GroupVersionResource{Group: res.Group, Version: res.Version, Resource: res.Plural}).Namespace(res.Namespace)
 	lister := &clientcache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			ctx, cancel := context.WithTimeout(ctx, w.Cluster.opts.Timeout)
+			ctx, cancel := context.WithTimeoutCause(ctx, w.Cluster.opts.Timeout, errSlow)
 			defer cancel()
 			list, err := objects.List(ctx, o)
-			w.trouble(ctx, "list", res, err)
+			if err != nil {
+				w.trouble(ctx, "list", res, slow(ctx, err))
+			}
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			stream, err := objects.Watch(ctx, o)
-			w.trouble(ctx, "watch", res, err)
-			return stream, err
+			return w.open(ctx, objects, res, o)
 		},
 	}
 	silent := logr.Discard()
-	f := &feed{watching: w, api: api, res: res, short: short}
 	r := clientcache.NewReflectorWithOptions(clientcache.ToListWatcherWithWatchListSemantics(lister, w.client), &unstructured.Unstructured{},
-		f, clientcache.ReflectorOptions{Logger: &silent, Name: res.String()})
-	f.pauses = backoff.NewExponentialBackOff()
-	f.pauses.InitialInterval, f.pauses.MaxInterval = 100*time.Millisecond, 30*time.Second
-	ctx = klog.NewContext(ctx, silent)
-	for ctx.Err() == nil {
-		// What goes wrong was told when it did.
-		_ = r.ListAndWatchWithContext(ctx)
-		wait := time.NewTimer(f.pauses.NextBackOff())
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-		}
+		&feed{watching: w, api: api, res: res, short: short}, clientcache.ReflectorOptions{Logger: &silent, Name: res.String()})
+	r.RunWithContext(klog.NewContext(ctx, silent))
+}
+
+// open begins a watch, and sees to it that it begins and ends in time, although
+// whoever is at the other end may not.
+func (w *watching) open(ctx context.Context, objects dynamic.ResourceInterface, res Resource, o metav1.ListOptions) (watch.Interface, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	beginning := time.AfterFunc(w.Cluster.opts.Timeout, func() { cancel(errSlow) })
+	stream, err := objects.Watch(ctx, o)
+	if !beginning.Stop() && err == nil {
+		stream.Stop()
+		err = errSlow
 	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errSlow) {
+			err = errSlow
+		}
+		defer cancel(nil)
+		// A server that cannot begin with what there is says so, and is asked
+		// for a list instead.
+		if o.SendInitialEvents == nil || !apierrors.IsInvalid(err) {
+			w.trouble(ctx, "watch", res, err)
+		}
+		return nil, err
+	}
+	s := &running{Interface: stream, cancel: cancel}
+	if o.TimeoutSeconds != nil {
+		s.end = time.AfterFunc(time.Duration(*o.TimeoutSeconds)*time.Second+w.Cluster.opts.Timeout, func() { cancel(errSlow) })
+	}
+	s.Interface = watch.Filter(stream, func(e watch.Event) (watch.Event, bool) {
+		if e.Type == watch.Error {
+			// That it cannot go on from where it was is nothing to speak of.
+			if err := apierrors.FromObject(e.Object); !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+				w.trouble(ctx, "watch", res, err)
+			}
+		}
+		return e, true
+	})
+	return s, nil
+}
+
+// running is a watch that runs.
+type running struct {
+	watch.Interface
+	cancel context.CancelCauseFunc
+	end    *time.Timer
+}
+
+// Stop ends it.
+func (s *running) Stop() {
+	if s.end != nil {
+		s.end.Stop()
+	}
+	s.Interface.Stop()
+	s.cancel(nil)
 }
 
 // trouble tells of a call that failed. Refused connections come in crowds
 // while a server is away; each is told, and the teller may count.
 func (w *watching) trouble(ctx context.Context, verb string, res Resource, err error) {
-	if err == nil || w.opts.Trouble == nil || ctx.Err() != nil && !isTimeout(ctx.Err()) {
+	if w.opts.Trouble == nil || ctx.Err() != nil && !errors.Is(err, errSlow) {
 		return
 	}
 	e := w.explain(request{doing: verb + " " + res.String(), needs: permission(res, verb)}, fromLibrary(err))
@@ -166,10 +212,9 @@ func fromLibrary(err error) error {
 // remembers nothing.
 type feed struct {
 	*watching
-	api    API
-	res    Resource
-	short  string
-	pauses *backoff.ExponentialBackOff
+	api   API
+	res   Resource
+	short string
 }
 
 // Add is told of a new object.
@@ -205,7 +250,6 @@ func (f *feed) tell(what EventType, objs []any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pauses.Reset()
 	err := f.event(Event{Type: what, Cluster: f.name, Resource: f.res, Set: set})
 	if err != nil {
 		f.stop(err)

@@ -1,0 +1,333 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+)
+
+// TestFirstBusy has a server whose first answer of all is that it is busy: it
+// has answered, so it is waited for, as long as it asks.
+func TestFirstBusy(t *testing.T) {
+	t.Parallel()
+	for name, header := range map[string]func(http.Header){
+		"Seconds": func(h http.Header) { h.Set("Retry-After", "3") },
+		"Date": func(h http.Header) {
+			now := time.Now().UTC()
+			h.Set("Date", now.Format(http.TimeFormat))
+			h.Set("Retry-After", now.Add(3*time.Second).Format(http.TimeFormat))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begin := time.Now()
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+				busy := time.Since(begin) < 2*time.Second
+				if busy {
+					header(w.Header())
+					refuse(w, http.StatusTooManyRequests, "too many requests")
+				}
+				return busy
+			}}
+			set, err := connect(t, "here", s.start(t), cluster.Options{}).Read(t.Context(), everything)
+			if diff := cmp.Diff(whole("here"), contents(set)); diff != "" || err != nil {
+				t.Fatalf("read (-want +got):\n%s\n%v", diff, err)
+			}
+			if took := time.Since(begin); took < 2*time.Second {
+				t.Errorf("it was asked again after %v, want not before it said", took)
+			}
+		})
+	}
+}
+
+// TestWhoseTime tells our own impatience from that of whoever called.
+func TestWhoseTime(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool { return hang(r.Context()) }}
+	at := s.start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := connect(t, "here", at, cluster.Options{}).Read(ctx, cluster.ReadOptions{})
+	e, ok := errors.AsType[*cluster.Error](err)
+	if !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "the time for all of it was over") {
+		t.Errorf("the run's time is over, and no server is to blame: %v", err)
+	}
+	_, err = connect(t, "here", at, cluster.Options{Timeout: 300 * time.Millisecond}).Read(t.Context(), cluster.ReadOptions{})
+	if e, ok := errors.AsType[*cluster.Error](err); !ok || e.Reason != cluster.Timeout || !strings.Contains(e.Error(), "did not answer within 300ms") {
+		t.Errorf("the server did not answer in its time: %v", err)
+	}
+}
+
+// TestDiscoveryPart has a server that keeps one group to itself: the other is
+// read all the same.
+func TestDiscoveryPart(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		hidden := r.URL.Path == "/apis/"+other
+		if hidden {
+			refuse(w, http.StatusForbidden, "no")
+		}
+		return hidden
+	}}
+	set, err := connect(t, "broken", s.start(t), failing).Read(t.Context(), everything)
+	if diff := cmp.Diff(whole("broken"), contents(set)); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	all := failures(err)
+	if len(all) != 1 {
+		t.Fatalf("got %d errors, want one: %v", len(all), err)
+	}
+	judge(t, all[0], badDay{reason: "the rule is named", want: cluster.Forbidden, says: []string{"find definitions", `nonResourceURLs: ["/apis", "/apis/*"]`}})
+}
+
+// TestNoAPIServer has something that answers 404 to everything.
+func TestNoAPIServer(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<h1>404</h1>")
+		return true
+	}}
+	_, err := connect(t, "broken", s.start(t), failing).Read(t.Context(), everything)
+	all := failures(err)
+	if len(all) != 1 {
+		t.Fatalf("got %d errors, want one: %v", len(all), err)
+	}
+	judge(t, all[0], badDay{reason: "nobody is told to install anything", want: cluster.Server, says: []string{"check its url"}})
+}
+
+// TestEndless has a list that goes on where it was.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if isList(r) {
+			say(w, `{"kind":"AnyList","metadata":{"continue":"again"},"items":[]}`)
+		}
+		return isList(r)
+	}}
+	_, err := connect(t, "here", s.start(t), failing).Read(t.Context(), cluster.ReadOptions{NoCompositions: true})
+	if err == nil || !strings.Contains(err.Error(), "does not come to an end") {
+		t.Errorf("a list without an end is told: %v", err)
+	}
+	if n := len(s.seen("/compositeresourcedefinitions")); n != 2 {
+		t.Errorf("it was asked for %d times", n)
+	}
+}
+
+// TestOrder wants what is read in one order, whichever list was first.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	for i := range 8 {
+		slow := []string{ours, other}[i%2]
+		s := &standIn{groups: []string{ours, other}, trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, slow+"/v1/compositeresourcedefinitions") {
+				time.Sleep(50 * time.Millisecond)
+			}
+			return false
+		}}
+		set, err := connect(t, "here", s.start(t), patient).Read(t.Context(), cluster.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range set.Definitions {
+			got = append(got, d.Node.Get("apiVersion").Str()+" "+d.Name)
+		}
+		want := []string{
+			ours + "/v1 xas." + plain, other + "/v1 xas." + plain, ours + "/v1 xbs." + plain, other + "/v1 xbs." + plain,
+		}
+		slices.Sort(want)
+		slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[strings.IndexByte(a, ' '):], b[strings.IndexByte(b, ' '):]) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s was late (-want +got):\n%s", slow, diff)
+		}
+	}
+}
+
+// TestCheckHardened checks a server that tells nobody who they are and which
+// version it is: the rest is checked all the same.
+func TestCheckHardened(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/version", "/apis/authentication.k8s.io/v1/selfsubjectreviews":
+			refuse(w, http.StatusForbidden, "no")
+		case "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+			say(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
+		default:
+			return false
+		}
+		return true
+	}}
+	var got []string
+	connect(t, "here", s.start(t), failing).Check(t.Context(), cluster.CheckOptions{}, func(k cluster.Check) {
+		got = append(got, fmt.Sprint(k.Name, " ", k.Result))
+	})
+	want := []string{
+		"address ok", "TLS ok", "authentication skipped", "version skipped", "definitions ok",
+		"list compositeresourcedefinitions." + ours + " ok", "list compositions." + ours + " ok",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
+
+// TestCheckSilent checks a server that stops answering when permissions are
+// asked for: it is waited for once.
+func TestCheckSilent(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/version":
+			say(w, `{"gitVersion":"v1.0.0"}`)
+		case strings.HasSuffix(r.URL.Path, "/selfsubjectreviews"):
+			say(w, `{"status":{"userInfo":{"username":"me"}}}`)
+		case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+			return hang(r.Context())
+		default:
+			return false
+		}
+		return true
+	}}
+	results := map[cluster.Result]int{}
+	connect(t, "here", s.start(t), cluster.Options{Timeout: 500 * time.Millisecond}).Check(t.Context(), cluster.CheckOptions{Watch: true}, func(k cluster.Check) {
+		results[k.Result]++
+	})
+	if results[cluster.Failed] != 1 || results[cluster.Skipped] != 3 {
+		t.Errorf("one permission fails, the others are skipped: %v", results)
+	}
+	if n := len(s.seen("/selfsubjectaccessreviews")); n != 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+}
+
+// TestCheckProgram checks a cluster whose credentials a program gives that does
+// not come to an end: the connection is fine, who one is cannot be told, and
+// nobody waits for it.
+func TestCheckProgram(t *testing.T) {
+	t.Parallel()
+	s := &standIn{}
+	at := s.start(t)
+	dir := t.TempDir()
+	script := filepath.Join(dir, "plugin.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nwhile [ -e \"$0\" ]; do sleep 0.1; done\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ca := filepath.Join(dir, "ca.pem")
+	if err := os.WriteFile(ca, at.CAData, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: here
+clusters: [{name: here, cluster: {server: %q, certificate-authority: %q}}]
+contexts: [{name: here, context: {cluster: here, user: here}}]
+users: [{name: here, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, interactiveMode: Never}}}]
+`, at.URL, ca, script)
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, "here", source.Cluster{Kubeconfig: kubeconfig}, cluster.Options{Timeout: time.Second})
+	var got []string
+	begin := time.Now()
+	c.Check(t.Context(), cluster.CheckOptions{}, func(k cluster.Check) { got = append(got, fmt.Sprint(k.Name, " ", k.Result)) })
+	if diff := cmp.Diff([]string{"address ok", "TLS ok", "authentication failed", "version skipped", "definitions skipped", "permissions skipped"}, got); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestWatchTrouble watches servers that do not do their part: what is wrong is
+// told, and they are not asked again and again.
+func TestWatchTrouble(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		watch  func(w http.ResponseWriter, r *http.Request)
+		// says is what the trouble says; empty if there is none to tell.
+		says string
+	}{
+		"Error": {reason: "an error in the stream is told", says: "the conversion is down", watch: func(w http.ResponseWriter, _ *http.Request) {
+			say(w, `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","message":"the conversion is down","code":500}}`+"\n")
+		}},
+		"Ends":  {reason: "a stream that ends is begun anew, with pauses", watch: func(w http.ResponseWriter, _ *http.Request) { say(w, "") }},
+		"Hangs": {reason: "a watch that does not begin is told", says: "did not answer within", watch: func(_ http.ResponseWriter, r *http.Request) { hang(r.Context()) }},
+		"Old": {reason: "a server that must be asked for a list first is nothing to speak of", watch: func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("sendInitialEvents") {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusUnprocessableEntity)
+				_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","message":"sendInitialEvents is forbidden","code":422}`)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			hang(r.Context())
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				watching := r.URL.Query().Get("watch") == "true"
+				if watching {
+					tc.watch(w, r)
+				}
+				return watching
+			}}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			var mu sync.Mutex
+			var told []string
+			listed := 0
+			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Watch(ctx, cluster.WatchOptions{
+				NoCompositions: true,
+				Trouble: func(e *cluster.Error) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, e.Error())
+				},
+			}, func(e cluster.Event) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Type == cluster.Listed {
+					listed++
+				}
+				return nil
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if tc.says == "" != (len(told) == 0) || !strings.Contains(strings.Join(told, "\n"), tc.says) {
+				t.Errorf("%s\ntold: %q", tc.reason, told)
+			}
+			// Pauses grow from 0.8 seconds.
+			if n := len(s.seen("/compositeresourcedefinitions")); n > 20 {
+				t.Errorf("%s\nit was asked %d times in five seconds", tc.reason, n)
+			}
+			if listed == 0 {
+				t.Errorf("%s\nwhat there is was never told", tc.reason)
+			}
+		})
+	}
+}
