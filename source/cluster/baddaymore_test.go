@@ -152,7 +152,9 @@ func TestOrder(t *testing.T) {
 			ours + "/v1 xas." + plain, other + "/v1 xas." + plain, ours + "/v1 xbs." + plain, other + "/v1 xbs." + plain,
 		}
 		slices.Sort(want)
-		slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[strings.IndexByte(a, ' '):], b[strings.IndexByte(b, ' '):]) })
+		slices.SortStableFunc(want, func(a, b string) int {
+			return strings.Compare(a[strings.IndexByte(a, ' '):], b[strings.IndexByte(b, ' '):])
+		})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s was late (-want +got):\n%s", slow, diff)
 		}

@@ -43,14 +43,15 @@ const atOnce = 4
 // Read reads what the options ask for. The Set is never nil and holds what
 // could be read; the error joins an *Error for everything that could not.
 func (c *Cluster) Read(ctx context.Context, opts ReadOptions) (*xrd.Set, error) {
-	set, _, err := c.read(ctx, opts)
-	return set, err
+	r, err := c.read(ctx, opts)
+	return r.set, err
 }
 
-// read is Read that tells as well how many lists were read to their end.
-func (c *Cluster) read(ctx context.Context, opts ReadOptions) (set *xrd.Set, lists int, err error) {
-	r := reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
+// read is Read that tells as well how it went.
+func (c *Cluster) read(ctx context.Context, opts ReadOptions) (*reading, error) {
+	r := &reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
 	apis, err := c.APIs(ctx)
+	r.known = err == nil
 	if err != nil {
 		r.errs = append(r.errs, err)
 	}
@@ -66,7 +67,7 @@ func (c *Cluster) read(ctx context.Context, opts ReadOptions) (set *xrd.Set, lis
 		r.composites(ctx)
 	}
 	r.sort()
-	return r.set, r.lists, errors.Join(r.errs...)
+	return r, errors.Join(r.errs...)
 }
 
 // sort puts things in order: lists end in any.
@@ -94,6 +95,8 @@ type reading struct {
 	seen  map[string]bool
 	errs  []error
 	lists int
+	// known says that all definitions were read.
+	known bool
 	// silent says that the server has stopped answering.
 	silent atomic.Bool
 }
@@ -109,6 +112,11 @@ func (r *reading) definitions(ctx context.Context, api API) {
 			settleVersion(n, api)
 		}
 		r.keep(l.Resource, "xrd", items, bad, err)
+		if err != nil {
+			r.mu.Lock()
+			r.known = false
+			r.mu.Unlock()
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ type Status struct {
 	// Lists counts the lists read to their end; if there is none, nothing is
 	// known of the cluster.
 	Lists int
+	// Known says that the definitions were read to their end: what is not among
+	// them is not there.
+	Known bool
 	// Err joins an *Error for everything that could not be read; nil means
 	// that nothing is missing.
 	Err error
@@ -45,16 +48,16 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	var wg sync.WaitGroup
 	for i, c := range s.clusters {
 		wg.Go(func() {
-			set, lists, err := c.read(ctx, s.opts)
-			sets[i], errs[i] = set, err
+			r, err := c.read(ctx, s.opts)
+			sets[i], errs[i] = r.set, err
 			if s.done == nil {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			s.done(Status{
-				Cluster: c.name, URL: c.way.URL, Lists: lists, Err: err,
-				Definitions: len(set.Definitions), Compositions: len(set.Compositions), Composites: len(set.Others),
+				Cluster: c.name, URL: c.way.URL, Lists: r.lists, Known: r.known, Err: err,
+				Definitions: len(r.set.Definitions), Compositions: len(r.set.Compositions), Composites: len(r.set.Others),
 			})
 		})
 	}

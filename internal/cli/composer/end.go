@@ -31,7 +31,10 @@ type ending struct {
 // invalid, then what is not there.
 func (s *session) end(e ending) error {
 	for _, name := range e.absent {
-		s.Complain(fmt.Errorf("there is no definition %q in %s", name, e.fleet.names()), "see "+Name+" discover --all")
+		// Of clusters that could not be read nobody knows.
+		if where := e.fleet.known(); where != "" {
+			s.Complain(fmt.Errorf("there is no definition %q in %s", name, where), "see "+Name+" discover --all")
+		}
 	}
 	if e.fleet != nil {
 		if err := e.fleet.verdict(); err != nil {
@@ -51,17 +54,23 @@ func (s *session) end(e ending) error {
 	return nil
 }
 
-// names names the clusters that were read.
-func (f *fleet) names() string {
+// known names the clusters whose definitions were all read; empty if there are
+// none.
+func (f *fleet) known() string {
 	var names []string
 	for _, m := range f.members {
-		names = append(names, fmt.Sprintf("%q", m.status.Cluster))
+		if m.status.Known {
+			names = append(names, fmt.Sprintf("%q", m.status.Cluster))
+		}
 	}
-	if len(names) == 1 {
+	switch last := len(names) - 1; last {
+	case -1:
+		return ""
+	case 0:
 		return "cluster " + names[0]
+	default:
+		return "clusters " + strings.Join(names[:last], ", ") + " and " + names[last]
 	}
-	last := len(names) - 1
-	return "clusters " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // absent returns the names that no definition has.

@@ -10,7 +10,6 @@ import (
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -83,7 +82,7 @@ func (f *fleet) notFound(name string) *explanation {
 
 // look looks for a definition in a cluster.
 func look(m *member, name string, set *xrd.Set, asks selection) sighting {
-	at := sighting{place: m.title(), cluster: m.status.Cluster, url: m.status.URL, unread: isUnread(m.status)}
+	at := sighting{place: m.title(), cluster: m.status.Cluster, url: m.status.URL, unread: !m.status.Known}
 	for _, def := range set.Definitions {
 		if def.Name == name && def.Origin.Cluster == m.status.Cluster {
 			at.found, at.verdicts = true, ask(asks, def)
@@ -91,9 +90,6 @@ func look(m *member, name string, set *xrd.Set, asks selection) sighting {
 	}
 	return at
 }
-
-// isUnread reports whether a cluster's definitions may not have been read.
-func isUnread(st cluster.Status) bool { return st.Err != nil && st.Definitions == 0 }
 
 // ask asks every filter, whatever the others say.
 func ask(asks selection, d *xrd.Definition) []verdict {

@@ -108,7 +108,10 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 // conclude writes the Location, removes what is to be removed, and says so.
 func (s *session) conclude(ctx context.Context, c *catalog, o *exportOptions, r *pipeline.Report) error {
 	complete := whole(r)
-	plan := c.plan(complete, o.prune)
+	plan, err := c.plan(complete, o.prune)
+	if err != nil {
+		return err
+	}
 	if err := c.write(ctx, plan, s.words.For(c.spoken(r.Entities, len(plan.kept) > 0))); err != nil {
 		return err
 	}

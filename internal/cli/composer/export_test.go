@@ -251,3 +251,40 @@ func TestExportTheirs(t *testing.T) {
 		})
 	}
 }
+
+// TestExportForeign adds targets to the Location that no export wrote: they
+// stay listed, and nothing of them is removed.
+func TestExportForeign(t *testing.T) {
+	a := newStandIn(t, definition("apps.example.org"), definition("bees.example.org"))
+	config := configure(t, "", a)
+	out := filepath.Join(t.TempDir(), "out")
+	if _, notes, code := run(t, "export", "--config", config, "--output", out); code != app.ExitOK {
+		t.Fatalf("exit code %d\n%s", code, notes)
+	}
+	mine := []string{"mine.yaml", "Template/mine.yaml"}
+	added := "    - ./mine.yaml\n    - ./Template/mine.yaml\n    - https://example.org/all.yaml\n    - ../elsewhere.yaml\n"
+	for _, name := range append(mine, "../elsewhere.yaml") {
+		if err := os.WriteFile(filepath.Join(out, name), []byte("kind: Template\nmetadata: {name: mine}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := filepath.Join(out, "catalog-info.yaml")
+	if err := os.WriteFile(at, []byte(strings.TrimRight(location(t, out), "\n")+"\n"+added), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.definitions = a.definitions[:1]
+	_, notes, code := run(t, "export", "--config", config, "--output", out, "--prune")
+	if code != app.ExitOK || !strings.Contains(notes, "removed: 3 files of an earlier export") {
+		t.Errorf("exit code %d\n%s", code, notes)
+	}
+	for _, name := range append(mine, "../elsewhere.yaml") {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Errorf("what no export wrote is not removed: %v", err)
+		}
+	}
+	for _, target := range []string{"./mine.yaml", "./Template/mine.yaml", "https://example.org/all.yaml", "../elsewhere.yaml"} {
+		if !strings.Contains(location(t, out), target) {
+			t.Errorf("%s has left the list:\n%s", target, location(t, out))
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -29,8 +30,10 @@ const (
 type catalog struct {
 	dir string
 	// listed and left are the files an earlier run listed, and those it left
-	// behind, as far as they are there.
+	// behind, as far as they are there and an export wrote them.
 	listed, left []string
+	// foreign are targets that somebody else has added; they stay.
+	foreign []string
 	// words are those of the earlier Location, if there is one.
 	words words.Vocabulary
 	there bool
@@ -64,9 +67,9 @@ func openCatalog(root string) (*catalog, error) {
 	}
 	c.there = true
 	c.words = words.Of(docs[0].Get("apiVersion").Str())
-	c.listed = existing(in, docs[0].Get("spec", "targets").Strings())
+	c.listed, c.foreign = ours(in, docs[0].Get("spec", "targets").Strings())
 	annotations := words.KeysIn(docs[0].Get("metadata", "annotations").StringMap())
-	c.left = existing(in, strings.Fields(annotations[words.AnnotationLeftBehind]))
+	c.left, _ = ours(in, strings.Fields(annotations[words.AnnotationLeftBehind]))
 	return c, nil
 }
 
@@ -74,18 +77,59 @@ func (c *catalog) errorf(name string, err error, hint string) error {
 	return &dir.Error{Path: filepath.Join(c.dir, name), Err: err, Hint: hint}
 }
 
-// existing returns those of the targets that are files below the directory.
-func existing(in *os.Root, targets []string) []string {
-	var out []string
+// ours tells targets apart: files where an export would put them, by their
+// paths, and anything else, as it is written. Such a file that is gone is
+// neither.
+func ours(in *os.Root, targets []string) (files, others []string) {
 	for _, t := range targets {
 		name := path.Clean(t)
-		if !filepath.IsLocal(filepath.FromSlash(name)) || !isRegular(in, name) {
-			continue
+		kind, _, nested := strings.Cut(name, "/")
+		switch {
+		case !nested || !filepath.IsLocal(filepath.FromSlash(name)) || path.Dir(name) != kind || path.Ext(name) != ".yaml":
+			others = append(others, t)
+		case isRegular(in, name):
+			files = append(files, name)
 		}
-		out = append(out, name)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(files)
+	return slices.Compact(files), others
+}
+
+// gone returns those of the files that were not made this time. One that no
+// export wrote, although it is where an export would write, is somebody else's.
+func (c *catalog) gone(in *os.Root, files []string) []string {
+	var out []string
+	for _, name := range files {
+		switch {
+		case slices.Contains(c.made, name):
+		case isEntity(in, name):
+			out = append(out, name)
+		case slices.Contains(c.listed, name):
+			c.foreign = append(c.foreign, "./"+name)
+		}
+	}
+	return out
+}
+
+// isEntity reports whether a file holds one entity, of the kind its folder says,
+// that was made of a definition.
+func isEntity(in *os.Root, name string) bool {
+	f, err := in.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // It was only read.
+	const most = 16 << 20
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return false
+	}
+	docs, bad := tree.DecodeBytes(data)
+	if len(docs) != 1 || len(bad) > 0 || docs[0].Get("kind").Str() != path.Dir(name) {
+		return false
+	}
+	annotations := words.KeysIn(docs[0].Get("metadata", "annotations").StringMap())
+	return annotations[words.AnnotationXRDName] != ""
 }
 
 func isRegular(in *os.Root, name string) bool {
@@ -106,18 +150,25 @@ func (c *catalog) add(file string) {
 type plan struct {
 	// targets are those to list; kept are those among them that were not made.
 	targets, kept []string
+	// foreign are targets of somebody else, to list as they are.
+	foreign []string
 	// left are those to leave behind, remove those to remove.
 	left, remove []string
 }
 
 // plan settles what becomes of files that were not made: if not everything
 // could be read, they stay as they are.
-func (c *catalog) plan(whole, prune bool) plan {
-	gone := func(files []string) []string {
-		return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(c.made, f) })
+func (c *catalog) plan(whole, prune bool) (plan, error) {
+	if !c.there {
+		return plan{targets: c.made}, nil
 	}
-	listed, left := gone(c.listed), gone(c.left)
-	p := plan{targets: slices.Clone(c.made)}
+	in, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return plan{}, c.errorf("", err, "")
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	listed, left := c.gone(in, c.listed), c.gone(in, c.left)
+	p := plan{targets: slices.Clone(c.made), foreign: c.foreign}
 	switch {
 	case !whole:
 		p.kept, p.left = listed, left
@@ -131,18 +182,21 @@ func (c *catalog) plan(whole, prune bool) plan {
 		slices.Sort(*files)
 		*files = slices.Compact(*files)
 	}
-	return p
+	return p, nil
 }
 
 // write writes the Location. If nothing was made and there is none yet, there
 // is nothing to list.
 func (c *catalog) write(ctx context.Context, p plan, v words.Vocabulary) error {
-	if len(p.targets) == 0 && !c.there {
+	if len(p.targets)+len(p.foreign) == 0 && !c.there {
 		return nil
 	}
 	targets := tree.Arr()
 	for _, t := range p.targets {
 		targets.Items = append(targets.Items, tree.Str("./"+t))
+	}
+	for _, t := range p.foreign {
+		targets.Items = append(targets.Items, tree.Str(t))
 	}
 	e := &entity.Entity{
 		APIVersion: words.EntityVersion, Kind: entity.KindLocation,
