@@ -53,6 +53,27 @@ func Merge(defs []*Definition) (kept []*Definition, findings []finding.Finding) 
 	return kept, findings
 }
 
+// Select merges the definitions of which refusal says nothing, and, apart from
+// them, those it refuses. Copies are asked before they are merged: one that is
+// refused hides none that is taken, and a name of which any copy is taken is
+// not among the refused.
+func Select(defs []*Definition, refusal func(*Definition) string) (taken, refused []*Definition, findings []finding.Finding) {
+	var yes, no []*Definition
+	names := map[string]bool{}
+	for _, d := range defs {
+		if refusal(d) != "" {
+			no = append(no, d)
+			continue
+		}
+		yes = append(yes, d)
+		names[d.Name] = d.Name != ""
+	}
+	no = slices.DeleteFunc(no, func(d *Definition) bool { return names[d.Name] })
+	taken, findings = Merge(yes)
+	refused, _ = Merge(no)
+	return taken, refused, findings
+}
+
 // choose returns a copy of the definition to use, which knows where the others
 // were found, and a finding for each that differs.
 func choose(same []*Definition) (*Definition, []finding.Finding) {

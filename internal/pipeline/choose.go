@@ -13,15 +13,12 @@ import (
 
 // choose settles which definitions are worked on and what belongs to each.
 func (r *run) choose(set *xrd.Set) []engine.Input {
-	merged, conflicts := xrd.Merge(set.Definitions)
+	chosen, refused, conflicts := xrd.Select(set.Definitions, r.refuse)
 	r.report.Findings = append(r.report.Findings, conflicts...)
-	var chosen []*xrd.Definition
-	for _, d := range merged {
-		if why := r.refuse(d); why != "" {
-			r.report.Refused = append(r.report.Refused, Refusal{Name: d.Name, Why: why})
-			continue
-		}
-		chosen = append(chosen, d)
+	for _, d := range refused {
+		r.report.Refused = append(r.report.Refused, Refusal{Name: d.Name, Why: r.refuse(d)})
+	}
+	for _, d := range chosen {
 		r.report.Definitions = append(r.report.Definitions, d.Name)
 	}
 	names, clashes := r.Engine.Names(chosen)
@@ -30,7 +27,7 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	for i, d := range chosen {
 		inputs[i] = engine.Input{Definition: d, Base: names[d], Clusters: clusters(d)}
 	}
-	r.attach(set, merged, inputs)
+	r.attach(set, inputs)
 	return inputs
 }
 
@@ -58,11 +55,11 @@ func (r *run) refuse(d *xrd.Definition) string {
 
 // attach gives each input the Compositions and composites that belong to it,
 // and counts what belongs to none.
-func (r *run) attach(set *xrd.Set, all []*xrd.Definition, inputs []engine.Input) {
+func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 	type kind struct{ group, kind string }
 	byKind := map[kind][]*engine.Input{}
 	defined := map[kind]*xrd.Definition{}
-	for _, d := range all {
+	for _, d := range set.Definitions {
 		for _, n := range []string{d.Names.Kind, d.Claim.Kind} {
 			if n != "" {
 				defined[kind{d.Group, n}] = d

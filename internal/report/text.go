@@ -18,6 +18,10 @@ func writeText(w io.Writer, fs []finding.Finding, color bool) {
 		if where := term.Safe(f.Where()); where != "" {
 			fmt.Fprintf(w, "%s: ", style.Bold(where))
 		}
+		if f.Pos.Line == 0 && f.File != "" && f.Path != "" {
+			// Without a line, as in a cluster, the way inside the object tells.
+			fmt.Fprintf(w, "%s: ", term.Safe(f.Path))
+		}
 		fmt.Fprintf(w, "%s: %s", severities[f.Severity](f.Severity.String()), term.Safe(f.Message))
 		if f.Rule != "" {
 			fmt.Fprint(w, " ", style.Dim("["+term.Safe(f.Rule)+"]"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
@@ -114,16 +115,12 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found, conflicts := xrd.Merge(set.Definitions)
 	d := discovery{why: map[*xrd.Definition]string{}}
 	wanted := append(s.selection(), parts("--", flagNames, o.filter)...)
-	for _, def := range found {
-		if why := wanted.refusal(def); why != "" {
-			d.refused = append(d.refused, def)
-			d.why[def] = why
-			continue
-		}
-		d.taken = append(d.taken, def)
+	var conflicts []finding.Finding
+	d.taken, d.refused, conflicts = xrd.Select(set.Definitions, wanted.refusal)
+	for _, def := range d.refused {
+		d.why[def] = wanted.refusal(def)
 	}
 	if err := d.show(s, o); err != nil {
 		return err

@@ -209,3 +209,24 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("the cluster of the environment: exit code %d, %q\n%s", code, out, notes)
 	}
 }
+
+// TestDiscoverCopies has a copy of a definition that is newer and not taken: it
+// hides none that is, whichever command is asked.
+func TestDiscoverCopies(t *testing.T) {
+	newer := unlabelled("apps.example.org")
+	newer["metadata"].(object)["generation"] = 7
+	config := configure(t, "", newStandIn(t, definition("apps.example.org")), newStandIn(t, newer))
+	for name, args := range map[string][]string{
+		"Plain": {"discover", "--output", "name"}, "All": {"discover", "--output", "name", "--all"},
+		"Selector": {"discover", "--output", "name", "--selector", "openportal.dev/ingest=true"},
+	} {
+		stdout, notes, code := run(t, append(args, "--config", config)...)
+		if code != app.ExitOK || stdout != "apps.example.org\n" {
+			t.Errorf("%s: exit code %d, %q\n%s", name, code, stdout, notes)
+		}
+	}
+	stdout, notes, code := run(t, "explain", "--config", config, "--xrd", "apps.example.org")
+	if code != app.ExitOK || !strings.Contains(stdout, "the service takes it") || !strings.Contains(stdout, "used: the one of cluster a") {
+		t.Errorf("explain: exit code %d\n%s\n%s", code, stdout, notes)
+	}
+}

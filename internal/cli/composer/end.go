@@ -10,6 +10,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/xrd"
 )
 
 // ending is what the exit code of a run depends on.
@@ -32,7 +33,7 @@ type ending struct {
 func (s *session) end(e ending) error {
 	for _, name := range e.absent {
 		// Of clusters that could not be read nobody knows.
-		if where := e.fleet.known(); where != "" {
+		if where := e.fleet.known(); where != "" && !isSpoilt(name, e.findings) {
 			s.Complain(fmt.Errorf("there is no definition %q in %s", name, where), "see "+Name+" discover --all")
 		}
 	}
@@ -52,6 +53,11 @@ func (s *session) end(e ending) error {
 		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing matched"), Hint: term.Safe(e.why())}
 	}
 	return nil
+}
+
+// isSpoilt reports whether there is a definition of the name that cannot be read.
+func isSpoilt(name string, found []finding.Finding) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Rule == xrd.RuleSyntax && f.Object == name })
 }
 
 // known names the clusters whose definitions were all read; empty if there are

@@ -2,6 +2,7 @@ package composer
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,13 +63,20 @@ func (s *session) explain(ctx context.Context, given []string, output string) er
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	in.source = source.Func(func(context.Context) (*xrd.Set, error) { return set, unread })
+	// What the service takes hides what it does not; of the rest it is shown
+	// what would become of it.
+	taken, refused, _ := xrd.Select(set.Definitions, s.selection().refusal)
+	used := *set
+	used.Definitions = slices.DeleteFunc(slices.Clone(set.Definitions), func(d *xrd.Definition) bool {
+		return !s.selection().takes(d) && slices.ContainsFunc(taken, func(t *xrd.Definition) bool { return t.Name == d.Name })
+	})
+	in.source = source.Func(func(context.Context) (*xrd.Set, error) { return &used, unread })
 	e := engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{})
 	r, err := in.run(ctx, s, e, pipeline.Options{})
 	if err != nil {
 		return err
 	}
-	merged, _ := xrd.Merge(set.Definitions)
+	merged := slices.SortedStableFunc(slices.Values(append(taken, refused...)), func(a, b *xrd.Definition) int { return strings.Compare(a.Name, b.Name) })
 	var all []*explanation
 	for _, d := range merged {
 		all = append(all, s.explanation(d, set, in.fleet, r))

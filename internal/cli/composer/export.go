@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/dir"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
@@ -36,9 +38,9 @@ func newExport(c *common) *cobra.Command {
 <output>/<Kind>/<name>.yaml, and catalog-info.yaml, a Location that lists them
 for a portal to read.
 
-Nothing is removed. What a cluster that cannot be read had before stays in the
-list. What is not made any more leaves the list, and its file stays until
---prune removes it.`,
+Nothing is removed. What comes from a cluster that cannot be read, or is not
+asked, stays as it is. What all its clusters have no more leaves the list, and
+its file stays until --prune removes it.`,
 		Example: `  # Everything in the clusters of the configuration
   composer-ingestor export --config app-config.yaml --cluster all --output catalog/
 
@@ -73,17 +75,24 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if o.composites {
 		read.Composites, read.Namespaces = s.selection().takes, filters.Namespaces
 	}
+	files := dir.New(o.output, dir.Options{Layout: dir.PerEntity, Wrote: func(path string, _ int) {
+		if s.Detailed() {
+			s.Sayf("wrote %s", term.Safe(path))
+		}
+		catalog.add(path)
+	}})
 	progress := s.Progress("transforming", "definitions")
 	defer progress.Done()
 	r, err := pipeline.Run(ctx, pipeline.Options{
 		Source: fleet.source(read), Filter: filters.Filter, Words: s.words, Progress: progress.Update, Log: s.Logger(),
 		Engine: engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{}),
-		Sink: dir.New(o.output, dir.Options{Layout: dir.PerEntity, Wrote: func(path string, _ int) {
-			if s.Detailed() {
-				s.Sayf("wrote %s", term.Safe(path))
+		Sink: sink.Func(func(ctx context.Context, es []*entity.Entity) error {
+			es, err := catalog.spare(fleet, es)
+			if err != nil {
+				return err
 			}
-			catalog.add(path)
-		}}),
+			return files.Write(ctx, es)
+		}),
 	})
 	progress.Done()
 	if err != nil {
@@ -94,7 +103,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
-	if err := s.conclude(ctx, catalog, o, r); err != nil {
+	if err := s.conclude(ctx, fleet, catalog, o, r); err != nil {
 		return voice.Failure(err)
 	}
 	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions) == 0, why: func() string {
@@ -106,9 +115,9 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 }
 
 // conclude writes the Location, removes what is to be removed, and says so.
-func (s *session) conclude(ctx context.Context, c *catalog, o *exportOptions, r *pipeline.Report) error {
-	complete := whole(r)
-	plan, err := c.plan(complete, o.prune)
+func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportOptions, r *pipeline.Report) error {
+	lost := isLost(r.Findings)
+	plan, err := c.plan(func(e earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
 	if err != nil {
 		return err
 	}
@@ -124,26 +133,34 @@ func (s *session) conclude(ctx context.Context, c *catalog, o *exportOptions, r 
 	if len(r.Definitions) > 0 {
 		s.Sayf("%s in %s under %s", voice.Made(r), voice.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
 	}
-	earlier := func(files []string) string { return voice.Count(len(files), "file", "files") + " of an earlier export" }
-	switch {
-	case len(plan.kept) > 0:
-		s.Sayf("still listed: %s, because not everything could be read", earlier(plan.kept))
-	case len(plan.remove) > 0:
-		s.Sayf("removed: %s", earlier(plan.remove))
-	case complete && len(plan.left) > 0:
-		s.Sayf("left: %s that nothing makes any more; --prune removes such files", earlier(plan.left))
+	tell := func(n int, what, why string) {
+		if n > 0 {
+			s.Sayf("%s: %s of an earlier export%s", what, voice.Count(n, "file", "files"), why)
+		}
 	}
-	if o.prune && !complete {
-		s.Sayf("--prune removed nothing, because not everything could be read")
-	}
+	tell(len(plan.kept), "kept as they are", ", because not all they come from was read")
+	tell(len(plan.remove), "removed", "")
+	tell(len(plan.left), "left", " that nothing makes any more; --prune removes such files")
 	return nil
 }
 
-// whole reports whether what is not made any more is gone: everything could be
-// read, and everything that was read could be made into something.
-func whole(r *pipeline.Report) bool {
+// gone reports whether what is not made any more is gone: every cluster it was
+// found in was read to its end. Composites are looked for on request only.
+func (f *fleet) gone(e earlier, composites bool) bool {
+	if e.composite && !composites {
+		return false
+	}
+	if len(e.from) == 0 {
+		return f.verdict() == nil
+	}
+	return !slices.ContainsFunc(e.from, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
+}
+
+// isLost reports whether something was read and could not be made into
+// anything, so that what is missing may not be gone.
+func isLost(found []finding.Finding) bool {
 	lost := append(entityErrors(), xrd.RuleSyntax, pipeline.RuleInternal)
-	return r.ReadErr == nil && !slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool {
 		return f.Severity == finding.Error && slices.Contains(lost, f.Rule)
 	})
 }

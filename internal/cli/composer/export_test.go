@@ -126,7 +126,7 @@ func TestExportOutage(t *testing.T) {
 	b.refuse["/apis"] = http.StatusUnauthorized
 	notes := export(app.ExitFailed, "--prune")
 	has("an outage makes nobody forget", location(t, out), true, append(theirs, "./Template/apps.example.org.yaml")...)
-	has("it is said", notes, true, "still listed: 3 files of an earlier export", "--prune removed nothing")
+	has("it is said", notes, true, "kept as they are: 3 files of an earlier export")
 	if n := len(files(t, out)); n != 7 {
 		t.Errorf("--prune removed files of a cluster that could not be read: %q", files(t, out))
 	}
@@ -286,5 +286,69 @@ func TestExportForeign(t *testing.T) {
 		if !strings.Contains(location(t, out), target) {
 			t.Errorf("%s has left the list:\n%s", target, location(t, out))
 		}
+	}
+}
+
+// TestExportPoorer wants files not to be made anew of less than before: of one
+// cluster where it was two, or without the Compositions.
+func TestExportPoorer(t *testing.T) {
+	newer := definition("apps.example.org")
+	newer["metadata"].(object)["generation"] = 7
+	newer["metadata"].(object)["annotations"] = object{"backstage.io/template-title": "Newer"}
+	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, newer)
+	config := configure(t, "", a, b)
+	out := t.TempDir()
+	export := func(want int) string {
+		t.Helper()
+		_, notes, code := run(t, "export", "--config", config, "--output", out, "--prune")
+		if code != want {
+			t.Fatalf("exit code %d, want %d\n%s", code, want, notes)
+		}
+		data, err := os.ReadFile(filepath.Join(out, "Template", "apps.example.org.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	first := export(app.ExitOK)
+	if !strings.Contains(first, "title: Newer") || !strings.Contains(first, "discovered-from: a,b") {
+		t.Fatalf("the newer copy counts:\n%s", first)
+	}
+	b.refuse["/apis"] = http.StatusUnauthorized
+	if diff := cmp.Diff(first, export(app.ExitFailed)); diff != "" {
+		t.Errorf("a cluster is away (-before +after):\n%s", diff)
+	}
+	delete(b.refuse, "/apis")
+	b.refuse["/apis/apiextensions.crossplane.io/v1/compositions"] = http.StatusForbidden
+	if diff := cmp.Diff(first, export(app.ExitFailed)); diff != "" {
+		t.Errorf("its Compositions cannot be read (-before +after):\n%s", diff)
+	}
+	delete(b.refuse, "/apis/apiextensions.crossplane.io/v1/compositions")
+	b.definitions = nil
+	if now := export(app.ExitOK); strings.Contains(now, "Newer") || !strings.Contains(now, "discovered-from: a\n") {
+		t.Errorf("when all is read, what is true now is written:\n%s", now)
+	}
+}
+
+// TestExportOthers wants what comes from clusters that were not asked, and
+// composites that were not asked for, to stay.
+func TestExportOthers(t *testing.T) {
+	a, b := newStandIn(t, definition("apps.example.org")), newStandIn(t, definition("bees.example.org"))
+	a.others["/apis/example.org/v1/apps"] = []object{{"metadata": object{"name": "shop", "namespace": "team-a"}}}
+	config := configure(t, "", a, b)
+	out := t.TempDir()
+	if _, notes, code := run(t, "export", "--config", config, "--output", out, "--composites"); code != app.ExitOK {
+		t.Fatalf("exit code %d\n%s", code, notes)
+	}
+	before, list := files(t, out), location(t, out)
+	_, notes, code := run(t, "export", "--config", config, "--output", out, "--cluster", "a", "--prune")
+	if code != app.ExitOK || !strings.Contains(notes, "kept as they are: 4 files") {
+		t.Errorf("exit code %d\n%s", code, notes)
+	}
+	if diff := cmp.Diff(before, files(t, out)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(list, location(t, out)); diff != "" {
+		t.Errorf("the list (-before +after):\n%s", diff)
 	}
 }

@@ -62,6 +62,9 @@ func (s *session) connect() (*fleet, error) {
 		f.complain()
 		return nil, &app.Exit{Code: app.ExitUsage}
 	}
+	if c := s.config.Composer; len(c.Clusters) > 0 && !c.Enabled && !s.Quiet {
+		s.Sayf("composerIngestor.enabled is false: this is what the service would do")
+	}
 	if n := len(s.config.Composer.Sources); n > 0 && !s.Quiet {
 		s.Sayf("%s of the configuration not read: only clusters are", voice.Count(n, "source", "sources"))
 	}
@@ -147,6 +150,17 @@ func (f *fleet) complain() {
 			f.Complain(err, hint)
 		}
 	}
+}
+
+// complete reports whether everything that was asked of a cluster was read, and
+// failed whether something was not. A cluster that was not asked is neither.
+func (f *fleet) complete(name string) (complete, failed bool) {
+	for _, m := range f.members {
+		if m.status.Cluster == name {
+			return m.status.Err == nil, m.status.Err != nil
+		}
+	}
+	return false, false
 }
 
 // verdict is how a run ends that could not read everything: nil if it could.

@@ -37,8 +37,9 @@ type catalog struct {
 	// words are those of the earlier Location, if there is one.
 	words words.Vocabulary
 	there bool
-	// made are the files of this run.
-	made []string
+	// made are the files of this run, and spared those that it would have made,
+	// but of less than they were made of before.
+	made, spared []string
 }
 
 // openCatalog reads what an earlier run left. A file of the Location's name
@@ -95,41 +96,62 @@ func ours(in *os.Root, targets []string) (files, others []string) {
 	return slices.Compact(files), others
 }
 
-// gone returns those of the files that were not made this time. One that no
-// export wrote, although it is where an export would write, is somebody else's.
-func (c *catalog) gone(in *os.Root, files []string) []string {
-	var out []string
-	for _, name := range files {
-		switch {
-		case slices.Contains(c.made, name):
-		case isEntity(in, name):
-			out = append(out, name)
-		case slices.Contains(c.listed, name):
-			c.foreign = append(c.foreign, "./"+name)
-		}
-	}
-	return out
+// earlier is an entity that an export wrote to a file.
+type earlier struct {
+	key string
+	// from are the clusters it was found in.
+	from []string
+	// composite says that it is a composite or a claim, which are read on
+	// request only.
+	composite bool
 }
 
-// isEntity reports whether a file holds one entity, of the kind its folder says,
-// that was made of a definition.
-func isEntity(in *os.Root, name string) bool {
+// readEarlier reads a file. It reports false if no export wrote it: then it is
+// somebody else's, although it is where an export would write.
+func readEarlier(in *os.Root, name string) (earlier, bool) {
 	f, err := in.Open(name)
 	if err != nil {
-		return false
+		return earlier{}, false
 	}
 	defer func() { _ = f.Close() }() // It was only read.
 	const most = 16 << 20
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
-		return false
+		return earlier{}, false
 	}
 	docs, bad := tree.DecodeBytes(data)
-	if len(docs) != 1 || len(bad) > 0 || docs[0].Get("kind").Str() != path.Dir(name) {
-		return false
+	if len(docs) != 1 || len(bad) > 0 {
+		return earlier{}, false
 	}
-	annotations := words.KeysIn(docs[0].Get("metadata", "annotations").StringMap())
-	return annotations[words.AnnotationXRDName] != ""
+	e, err := entity.Parse(docs[0])
+	if err != nil || e.Kind != path.Dir(name) {
+		return earlier{}, false
+	}
+	annotations := words.KeysIn(e.Metadata.Annotations)
+	from := strings.FieldsFunc(annotations[words.AnnotationDiscoveredFrom], func(r rune) bool { return r == ',' || r == ' ' })
+	return earlier{key: e.Key(), from: from, composite: annotations[words.AnnotationXRName] != ""}, annotations[words.AnnotationXRDName] != ""
+}
+
+// spare leaves out the entities that were made of more before: of a cluster
+// that something could not be read of now.
+func (c *catalog) spare(f *fleet, es []*entity.Entity) ([]*entity.Entity, error) {
+	if f.verdict() == nil || !c.there {
+		return es, nil
+	}
+	in, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return nil, c.errorf("", err, "")
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	spared := map[string]bool{}
+	for _, name := range c.listed {
+		e, ok := readEarlier(in, name)
+		if ok && slices.ContainsFunc(e.from, func(cluster string) bool { _, failed := f.complete(cluster); return failed }) {
+			spared[e.key] = true
+			c.spared = append(c.spared, name)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(es), func(e *entity.Entity) bool { return spared[e.Key()] }), nil
 }
 
 func isRegular(in *os.Root, name string) bool {
@@ -156,9 +178,9 @@ type plan struct {
 	left, remove []string
 }
 
-// plan settles what becomes of files that were not made: if not everything
-// could be read, they stay as they are.
-func (c *catalog) plan(whole, prune bool) (plan, error) {
+// plan settles what becomes of files that were not made: one that is gone
+// leaves the list, any other stays.
+func (c *catalog) plan(gone func(earlier) bool, prune bool) (plan, error) {
 	if !c.there {
 		return plan{targets: c.made}, nil
 	}
@@ -167,16 +189,30 @@ func (c *catalog) plan(whole, prune bool) (plan, error) {
 		return plan{}, c.errorf("", err, "")
 	}
 	defer func() { _ = in.Close() }() // It was only read.
-	listed, left := c.gone(in, c.listed), c.gone(in, c.left)
 	p := plan{targets: slices.Clone(c.made), foreign: c.foreign}
-	switch {
-	case !whole:
-		p.kept, p.left = listed, left
-		p.targets = append(p.targets, listed...)
-	case prune:
-		p.remove = append(listed, left...)
-	default:
-		p.left = append(listed, left...)
+	for _, name := range c.listed {
+		e, ok := earlier{}, true
+		if !slices.Contains(c.made, name) {
+			e, ok = readEarlier(in, name)
+		}
+		switch {
+		case slices.Contains(c.made, name):
+		case !ok:
+			p.foreign = append(p.foreign, "./"+name)
+		case !slices.Contains(c.spared, name) && gone(e):
+			p.left = append(p.left, name)
+		default:
+			p.kept = append(p.kept, name)
+		}
+	}
+	for _, name := range c.left {
+		if _, ok := readEarlier(in, name); ok && !slices.Contains(c.made, name) {
+			p.left = append(p.left, name)
+		}
+	}
+	p.targets = append(p.targets, p.kept...)
+	if prune {
+		p.remove, p.left = p.left, nil
 	}
 	for _, files := range []*[]string{&p.targets, &p.left, &p.remove} {
 		slices.Sort(*files)

@@ -81,7 +81,9 @@ func (s *session) settle() (err error) {
 
 // useClusters reports whether flags say that clusters are read, where files
 // could be.
-func (s *session) useClusters() bool { return s.given["cluster"] || s.given["context"] }
+func (s *session) useClusters() bool {
+	return s.given["cluster"] || s.given["context"] || s.given["kubeconfig"]
+}
 
 // configure reads the configuration. A command that reads no clusters needs
 // none of what only they need.

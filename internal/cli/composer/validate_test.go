@@ -78,7 +78,7 @@ func TestValidateClusters(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"All":   {"all that the service takes", nil, app.ExitInvalid, []string{"apps.example.org\n  ok: ", "bees.example.org\n", "  failed: schema present [XRD048]\n", "a/xrd/bees.example.org: error: "}, []string{"cats.example.org\n"}},
+		"All":   {"all that the service takes", nil, app.ExitInvalid, []string{"apps.example.org\n  ok: ", "bees.example.org\n", "  failed: schema present [XRD048]\n", "a/xrd/bees.example.org: spec.versions[0].schema: error: "}, []string{"cats.example.org\n"}},
 		"Named": {"the one named, whatever it lacks", []string{"--xrd", "cats.example.org"}, app.ExitInvalid, []string{"cats.example.org\n", "  failed: required labels found [XRD029]\n", "error: label openportal.dev/ingest is"}, []string{"apps.example.org"}},
 		"Fine":  {"nothing is wrong", []string{"--xrd", "apps.example.org"}, app.ExitOK, []string{"  ok:     compatible with template generation\n"}, []string{"failed", "error"}},
 	}
