@@ -193,6 +193,12 @@ var annotationCases = map[string]struct {
 		look: func(m made) string { return delivery("gitHost")(m) + "|" + delivery("gitRepository")(m) },
 		want: "git.example.org|platform/live", source: "gitops-repo|https://git.example.org/platform/live|annotation|portal.io/gitops-repo",
 	},
+	"repository with a password": {
+		reason: "a password is nobody's business",
+		edits:  []edit{annotated("portal.io/gitops-repo", "https://me:hunter2@git.example.org/platform/live")}, opts: engine.Options{GitOps: true},
+		look: func(m made) string { return delivery("gitHost")(m) + "|" + delivery("gitRepository")(m) },
+		want: "git.example.org|platform/live", source: "gitops-repo|https://git.example.org/platform/live|annotation|portal.io/gitops-repo",
+	},
 	"path": {
 		reason: "the annotation is proposed",
 		edits:  []edit{annotated("portal.io/gitops-path", "clusters/prod/")}, opts: engine.Options{GitOps: true},

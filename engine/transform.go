@@ -204,10 +204,29 @@ func (t *transformation) formOptions() form.Options {
 		o.Compositions = form.Matching(t.def, t.in.Compositions)
 	}
 	if t.opts.GitOps {
-		o.Repository = t.value("gitops-repo", t.def.Annotations, words.AnnotationGitOpsRepo, "", "")
+		o.Repository = t.def.Annotations[words.AnnotationGitOpsRepo]
+		if shown := withoutUser(o.Repository); shown != "" {
+			t.source("gitops-repo", shown, FromAnnotation, t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
+		}
 		o.Path = t.value("gitops-path", t.def.Annotations, words.AnnotationGitOpsPath, "", "")
 	}
 	return o
+}
+
+// withoutUser returns an address without the user and password before its host,
+// which are nobody's business.
+func withoutUser(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	host, path, slash := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(host, '@')
+	if !ok || at < 0 {
+		return address
+	}
+	address = scheme + "://" + host[at+1:]
+	if slash {
+		address += "/" + path
+	}
+	return address
 }
 
 // entity starts an entity with what all of a definition's entities share.
@@ -272,10 +291,29 @@ func (t *transformation) tags(more ...string) []string {
 	if len(more) == 0 {
 		if t.allTags == nil {
 			t.allTags = entity.Tags([]string{words.TagComposer, words.TagSource}, t.givenTags())
+			t.tagsSource()
 		}
 		return slices.Clone(t.allTags)
 	}
 	return entity.Tags([]string{words.TagComposer, words.TagSource}, append(t.givenTags(), more...))
+}
+
+// tagsSource says where the tags came from: the annotation's and the options'
+// stand side by side.
+func (t *transformation) tagsSource() {
+	from, key := FromDefault, ""
+	switch {
+	case t.def.Annotations[words.AnnotationTags] != "":
+		from, key = FromAnnotation, t.def.Words.Out(words.Key, words.AnnotationTags)
+	case len(t.opts.Tags) > 0:
+		from, key = FromOption, "tags"
+	}
+	speaks := t.opts.Words.For(t.def.Words)
+	said := make([]string, len(t.allTags))
+	for i, tag := range t.allTags {
+		said[i] = speaks.Out(words.Tag, tag)
+	}
+	t.source("tags", strings.Join(said, ", "), from, key)
 }
 
 // givenTags returns the tags of the annotation and the options.

@@ -152,10 +152,11 @@ func (s *Sink) target() (target, error) {
 		return s.singleTarget(info, err)
 	}
 	if err == nil && !info.IsDir() {
-		return target{}, &Error{
-			Path: s.root, Err: errors.New("it is a file, not a directory"),
-			Hint: "name a directory with --output, or add --single-file to write one file",
+		hint := "name a directory with --output"
+		if s.opts.Layout == PerKind {
+			hint += ", or add --single-file to write one file"
 		}
+		return target{}, &Error{Path: s.root, Err: errors.New("it is a file, not a directory"), Hint: hint}
 	}
 	return target{dir: s.root}, nil
 }

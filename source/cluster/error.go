@@ -125,6 +125,8 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 	switch {
 	case s.code == http.StatusUnauthorized:
 		e.Reason, e.Hint = Unauthorized, "the server does not accept the credential, which is wrong or has expired: get a new one, for a service account with kubectl create token"
+	case s.code == http.StatusForbidden && strings.Contains(s.message, `"system:anonymous"`):
+		e.Reason, e.Hint = Unauthorized, "no credential was sent, or none the server knows: check the token, certificate or user of its settings"
 	case s.code == http.StatusForbidden:
 		e.Reason, e.Missing = Forbidden, r.needs
 		e.Hint = "the account lacks a permission"

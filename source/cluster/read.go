@@ -176,6 +176,9 @@ func (r *reading) composites(ctx context.Context) {
 				if e, ok := errors.AsType[*Error](err); ok && (e.Reason == Timeout || e.Reason == Unreachable) {
 					r.silent.Store(true)
 				}
+				if k.Namespace == "" && len(r.opts.Namespaces) > 0 {
+					items = slices.DeleteFunc(items, r.elsewhere)
+				}
 				for _, n := range items {
 					// Metadata alone does not tell what it is the metadata of.
 					n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
@@ -190,6 +193,13 @@ func (r *reading) composites(ctx context.Context) {
 	if n := unasked.Load(); n > 0 {
 		r.errs = append(r.errs, r.explain(request{doing: fmt.Sprintf("list %d more kinds of composites and claims", n)}, errSilent))
 	}
+}
+
+// elsewhere reports whether a composite that lives in no namespace belongs to a
+// claim in one that is not read.
+func (r *reading) elsewhere(n *tree.Node) bool {
+	namespace := n.Get("spec", "claimRef", "namespace").Str()
+	return namespace != "" && !slices.Contains(r.opts.Namespaces, namespace)
 }
 
 // unserved notes that a definition's kind is not served, so that nothing of it

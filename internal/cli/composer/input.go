@@ -33,7 +33,7 @@ type inputs struct {
 }
 
 func (in *inputs) bind(f *pflag.FlagSet) {
-	f.StringArrayVar(&in.given, "xrd", nil, "`file` or directory of definitions, or - for standard input; with --cluster or --context\nthe name of a definition. May be given several times")
+	f.StringArrayVar(&in.given, "xrd", nil, "`file` or directory of definitions, or - for standard input; with --cluster, --context or\n--kubeconfig the name of a definition. May be given several times")
 }
 
 // isFile reports whether a value of --xrd is a file, not the name of a
@@ -50,7 +50,8 @@ func (in *inputs) open(s *session, args []string) error {
 	if slices.Contains(in.given, "") {
 		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
 	}
-	if s.useClusters() {
+	// A kubeconfig says nothing beside files, and means clusters beside names.
+	if s.useClusters() || s.given["kubeconfig"] && !slices.ContainsFunc(in.given, isFile) {
 		return in.openClusters(s)
 	}
 	if len(in.given) == 0 {

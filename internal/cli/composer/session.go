@@ -81,9 +81,7 @@ func (s *session) settle() (err error) {
 
 // useClusters reports whether flags say that clusters are read, where files
 // could be.
-func (s *session) useClusters() bool {
-	return s.given["cluster"] || s.given["context"] || s.given["kubeconfig"]
-}
+func (s *session) useClusters() bool { return s.given["cluster"] || s.given["context"] }
 
 // configure reads the configuration. A command that reads no clusters needs
 // none of what only they need.
