@@ -26,12 +26,12 @@ func TestParseAddress(t *testing.T) {
 		"Token":       {"a user alone may be a token", "https://s3cret@h/r", "https://h/r", "web https://h/r s3cret", ""},
 		"Escaped":     {"special characters are escaped", "https://me:p%40ss%2Fw@h/r", "https://h/r", "web https://h/r me p@ss/w", ""},
 		"Upper":       {"a scheme has no case", "HTTPS://me:s3cret@h/r", "https://h/r", "web https://h/r me s3cret", ""},
-		"Broken":      {"what cannot be read shows nothing either", "https://me:s3%zzcret@h/r", "https://h/r", "", "the address is not a URL"},
-		"BrokenPort":  {"a password with a slash", "https://me:s3cret/x@h/r", "https://h/r", "", "the address is not a URL"},
-		"LikePort":    {"a password that looks like a port", "https://me:12/s3cret@h/r", "https://h/r", "", "the address is not clear"},
-		"Query":       {"a token in the query", "https://h/r?private_token=s3cret", "https://h/r", "", "the address has more than a path"},
-		"NoHost":      {"a host is needed", "https:///r", "https:///r", "", "the address names no host"},
-		"NoPath":      {"a host is not enough", "https://h/", "https://h/", "", "the address names a host and no repository"},
+		"Broken":      {"what cannot be read shows nothing either", "https://me:s3%zzcret@h/r", "https://h/r", "", "the address is not the URL of a repository"},
+		"BrokenPort":  {"a password with a slash", "https://me:s3cret/x@h/r", "https://h/r", "", "the address is not the URL of a repository"},
+		"LikePort":    {"a password that looks like a port", "https://me:12/s3cret@h/r", "https://h/r", "", "the address is not the URL of a repository"},
+		"Query":       {"a token in the query", "https://h/r?private_token=s3cret", "https://h/r", "", "the address is not the URL of a repository"},
+		"NoHost":      {"a host is needed", "https:///r", "https:///r", "", "the address names no host, or no repository"},
+		"NoPath":      {"a host is not enough", "https://h/", "https://h/", "", "the address names no host, or no repository"},
 		"Scheme":      {"not all schemes are known", "git://h/r", "git://h/r", "", `there is no way to read "git"`},
 		"SSH":         {"the usual one", "ssh://git@h:2222/org/r.git", "ssh://h:2222/org/r.git", "shell h 2222 /org/r.git git", ""},
 		"SSHPassword": {"a password over SSH", "ssh://git:s3cret@h/r", "ssh://h/r", "shell h  /r git s3cret", ""},
@@ -46,6 +46,7 @@ func TestParseAddress(t *testing.T) {
 		"Colon":       {"a folder with a colon in its name", "./a:b", "./a:b", "local " + filepath.Join(here, "a:b"), ""},
 		"File":        {"a folder as a URL", "file:///srv/a%20b", "file:///srv/a%20b", "local " + filepath.FromSlash("/srv/a b"), ""},
 		"FileHost":    {"a folder elsewhere", "file://h/srv", "file://h/srv", "", `a file is on this machine, not on "h"`},
+		"ColonAt":     {"an at sign in the path", "h:a/b@c", "h:a/b@c", "shell h  a/b@c", ""},
 		"Empty":       {"nothing", "", "", "", "the address is empty"},
 	}
 	for name, tc := range cases {
@@ -64,11 +65,11 @@ func TestParseAddress(t *testing.T) {
 				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			got := "local " + at.dir
-			switch at.kind {
-			case web:
+			switch {
+			case at.url != nil && at.url.Scheme == shell:
+				got = "shell " + at.url.Hostname() + " " + at.url.Port() + " " + at.url.Path
+			case at.url != nil:
 				got = "web " + at.url.String()
-			case shell:
-				got = "shell " + at.host + " " + at.port + " " + at.path
 			}
 			for _, s := range []string{at.user.Reveal(), at.password.Reveal()} {
 				if s != "" {
@@ -108,7 +109,7 @@ func FuzzParseAddress(f *testing.F) {
 }
 
 func TestLocation(t *testing.T) {
-	branch := target{kind: branchRef, name: "main"}
+	branch := target{kind: "branch", name: "main"}
 	cases := map[string]struct {
 		reason string
 		given  string
@@ -122,9 +123,9 @@ func TestLocation(t *testing.T) {
 		"SSH":       {"but not at the same port", "ssh://git@git.example.com:2222/org/repo", branch, "a.yaml", Options{}, "url:https://git.example.com/org/repo/blob/main/a.yaml"},
 		"GitLab":    {"has another", "https://gitlab.example.com/a/b/repo.git/", branch, "a.yaml", Options{}, "url:https://gitlab.example.com/a/b/repo/-/blob/main/a.yaml"},
 		"Bitbucket": {"and another", "https://bitbucket.org/org/repo", branch, "a.yaml", Options{}, "url:https://bitbucket.org/org/repo/src/main/a.yaml"},
-		"Codeberg":  {"says what the name is", "https://codeberg.org/org/repo", target{kind: tagRef, name: "v1"}, "a.yaml", Options{}, "url:https://codeberg.org/org/repo/src/tag/v1/a.yaml"},
-		"Azure":     {"as a query", "https://org@dev.azure.com/org/p/_git/repo", target{kind: commitRef, name: "abc"}, "d/a.yaml", Options{}, "url:https://dev.azure.com/org/p/_git/repo?path=/d/a.yaml&version=GCabc"},
-		"Slashes":   {"slashes stay, the rest is escaped", "https://h/r", target{kind: branchRef, name: "feature/#1"}, "a b/c?.yaml", Options{}, "url:https://h/r/blob/feature/%231/a%20b/c%3F.yaml"},
+		"Codeberg":  {"says what the name is", "https://codeberg.org/org/repo", target{kind: "tag", name: "v1"}, "a.yaml", Options{}, "url:https://codeberg.org/org/repo/src/tag/v1/a.yaml"},
+		"Azure":     {"as a query", "https://org@dev.azure.com/org/p/_git/repo", target{kind: "commit", name: "abc"}, "d/a.yaml", Options{}, "url:https://dev.azure.com/org/p/_git/repo?path=/d/a.yaml&version=GCabc"},
+		"Slashes":   {"slashes stay, the rest is escaped", "https://h/r", target{kind: "branch", name: "feature/#1"}, "a b/c?.yaml", Options{}, "url:https://h/r/blob/feature/%231/a%20b/c%3F.yaml"},
 		"NotUTF8":   {"any byte can be escaped", "https://h/r", branch, "\xff.yaml", Options{}, "url:https://h/r/blob/main/%FF.yaml"},
 		"Port":      {"the port belongs to the host", "http://h:8080/r", branch, "a.yaml", Options{}, "url:http://h:8080/r/blob/main/a.yaml"},
 		"Local":     {"a folder", "/srv/my defs", branch, "d/a.yaml", Options{}, "url:file:///srv/my%20defs/d/a.yaml"},

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/x509"
 	"encoding/base64"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"golang.org/x/crypto/ssh"
 
 	"example.dev/ingestor/source"
@@ -31,11 +33,9 @@ type Auth struct {
 	SSHKey     source.Secret
 	SSHKeyFile string
 	Passphrase source.Secret
-	// KnownHosts are lines of a known_hosts file, and KnownHostsFile is such a
-	// file; a host must be in one of them. HostKey names the key of the host
-	// instead of both: "ssh-ed25519 AAAA…", or "SHA256:…", its fingerprint. A
-	// key that nobody named is refused.
-	KnownHosts     []byte
+	// KnownHostsFile is a known_hosts file that the host must be in. HostKey
+	// names the key of the host instead: "ssh-ed25519 AAAA…", or "SHA256:…",
+	// its fingerprint. A key that nobody named is refused.
 	KnownHostsFile string
 	HostKey        string
 
@@ -47,13 +47,7 @@ type Auth struct {
 	SkipTLSVerify bool
 }
 
-// usernames are what hosts expect beside a token, by a part of their name.
-var usernames = []struct{ host, user string }{
-	{"github", "x-access-token"},
-	{"gitlab", "oauth2"},
-	{"bitbucket", "x-token-auth"},
-}
-
+// anybody is who one is if nothing else is known.
 const anybody = "git"
 
 // credentials are what one Read or Head proves itself with.
@@ -68,80 +62,52 @@ type credentials struct {
 // credentials reads them, from files too.
 func (a Auth) credentials(at address) (credentials, error) {
 	c := credentials{user: cmp.Or(a.Username, at.user.Reveal()), password: at.password.Reveal()}
-	var err error
-	switch at.kind {
-	case shell:
+	if at.url == nil {
+		return c, nil
+	}
+	if at.url.Scheme == shell {
 		c.user = cmp.Or(c.user, anybody)
-		c.key, err = a.signer()
-	case web:
-		var token string
-		token, err = a.token()
-		c.password = cmp.Or(token, c.password)
-		c.lone = a.Username == "" && c.user != "" && c.password == ""
-		if c.user == "" && c.password != "" {
-			c.user = usernameAt(at.url.Hostname())
+		text, err := given("SSH key", a.SSHKey, a.SSHKeyFile)
+		if err != nil || len(text) == 0 {
+			return c, err
 		}
+		keys, err := gitssh.NewPublicKeys(c.user, text, a.Passphrase.Reveal())
+		if err != nil {
+			// The library's words may quote the key.
+			return c, wrong("it begins with a line such as -----BEGIN OPENSSH PRIVATE KEY-----; if it is locked, give its passphrase",
+				"the SSH key is no private key in PEM, or the passphrase does not fit")
+		}
+		c.key = keys.Signer
+		return c, nil
+	}
+	token, err := given("token", a.Token, a.TokenFile)
+	c.password = cmp.Or(strings.TrimSpace(string(token)), c.password)
+	c.lone = a.Username == "" && c.user != "" && c.password == ""
+	if c.user == "" && c.password != "" {
+		c.user = usernameAt(at.url.Hostname())
 	}
 	return c, err
 }
 
-// token returns the token, or "" if there is none.
-func (a Auth) token() (string, error) {
-	if a.Token != "" || a.TokenFile == "" {
-		return a.Token.Reveal(), nil
-	}
-	text, err := readFile("token", a.TokenFile)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", wrong("put a token into it", "the token file %q is empty", a.TokenFile)
-	}
-	return token, nil
-}
-
+// usernameAt returns what a host expects beside a token.
 func usernameAt(host string) string {
-	for _, u := range usernames {
-		if strings.Contains(strings.ToLower(host), u.host) {
-			return u.user
-		}
+	host = strings.ToLower(host)
+	switch {
+	case strings.Contains(host, "github"):
+		return "x-access-token"
+	case strings.Contains(host, "gitlab"):
+		return "oauth2"
+	case strings.Contains(host, "bitbucket"):
+		return "x-token-auth"
 	}
 	return anybody
 }
 
-// signer returns the key, or nil if there is none.
-func (a Auth) signer() (ssh.Signer, error) {
-	text, what := []byte(a.SSHKey.Reveal()), "the SSH key"
-	if len(text) == 0 && a.SSHKeyFile == "" {
-		return nil, nil
+// given returns a value, or what is in the file that was named instead.
+func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, error) {
+	if len(value) > 0 || path == "" {
+		return []byte(value), nil
 	}
-	if len(text) == 0 {
-		var err error
-		if text, err = readFile("SSH key", a.SSHKeyFile); err != nil {
-			return nil, err
-		}
-		what = "the SSH key file " + a.SSHKeyFile
-	}
-	key, err := ssh.ParsePrivateKey(text)
-	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-		if a.Passphrase == "" {
-			return nil, wrong("give its passphrase, or a key without one", "%s is locked", what)
-		}
-		key, err = ssh.ParsePrivateKeyWithPassphrase(text, []byte(a.Passphrase.Reveal()))
-	}
-	if errors.Is(err, x509.IncorrectPasswordError) {
-		return nil, wrong("check the passphrase", "%s is locked, and the passphrase does not fit", what)
-	}
-	if err != nil {
-		// The library's words may quote the key.
-		return nil, wrong("it begins with a line such as -----BEGIN OPENSSH PRIVATE KEY-----", "%s is not a private key in PEM", what)
-	}
-	return key, nil
-}
-
-// readFile reads a small file that was named in the options.
-func readFile(what, path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -149,23 +115,38 @@ func readFile(what, path string) ([]byte, error) {
 	if err != nil {
 		return nil, wrong("check the path, and that it may be read", "the %s file %q cannot be read: %w", what, path, err)
 	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, wrong("put a "+what+" into it", "the %s file %q is empty", what, path)
+	}
 	return text, nil
+}
+
+// roots returns the authorities, or nil for those the system knows.
+func (a Auth) roots() (*x509.CertPool, error) {
+	text, err := given("certificate", a.CAData, a.CAFile)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, wrong("it begins with the line -----BEGIN CERTIFICATE-----", "the authority is not a certificate in PEM")
+	}
+	return pool, nil
 }
 
 // secrets are all forms in which they could come back in a message.
 func (c credentials) secrets() []string {
-	var all []string
 	plain := []string{c.password}
 	if c.lone {
 		plain = append(plain, c.user)
 	}
+	var all []string
 	for _, p := range plain {
 		if p != "" {
-			all = append(all, p, url.QueryEscape(p), url.PathEscape(p), base64.StdEncoding.EncodeToString([]byte(p)))
+			for _, form := range []string{p, c.user + ":" + c.password} {
+				all = append(all, form, url.QueryEscape(form), url.PathEscape(form), base64.StdEncoding.EncodeToString([]byte(form)))
+			}
 		}
-	}
-	if len(all) > 0 {
-		all = append(all, base64.StdEncoding.EncodeToString([]byte(c.user+":"+c.password)))
 	}
 	return all
 }

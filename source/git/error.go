@@ -5,10 +5,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
 // Error is a repository that cannot be read, and why.
@@ -28,94 +34,92 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// problem is a cause that knows the way out.
-type problem struct {
-	err  error
-	hint string
+// wrong returns an Error that is still to learn of which repository.
+func wrong(hint, format string, args ...any) *Error {
+	return &Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// Error returns the message.
-func (p *problem) Error() string { return p.err.Error() }
+var errEmpty = wrong("commit something first, or check the address", "it has no commits yet")
 
-// Unwrap returns the cause.
-func (p *problem) Unwrap() error { return p.err }
-
-func wrong(hint, format string, args ...any) error {
-	return &problem{err: fmt.Errorf(format, args...), hint: hint}
-}
-
-// failures are several errors that become one Error each.
-type failures []error
-
-// Error returns the messages.
-func (f failures) Error() string { return errors.Join(f...).Error() }
-
-// fail makes an Error of err.
+// fail makes an Error of err, or one of each if it is several. Secrets are taken
+// out, should somebody, such as a server that repeats what it was sent, have put
+// them into the message.
 func (s *Source) fail(ctx context.Context, err error, c credentials) error {
 	if ctx.Err() != nil {
 		// Whatever broke, it broke because of this.
 		err = context.Cause(ctx)
 	}
-	if many, ok := errors.AsType[failures](err); ok {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
-		for _, e := range many {
+		for _, e := range many.Unwrap() {
 			all = append(all, s.fail(ctx, e, c))
 		}
 		return errors.Join(all...)
 	}
-	p := explain(err)
-	return &Error{Repository: s.at.shown, Err: c.clean(p.err), Hint: p.hint}
+	e := *explain(err)
+	text := e.Err.Error()
+	clean := text
+	for _, secret := range c.secrets() {
+		clean = strings.ReplaceAll(clean, secret, "********")
+	}
+	if clean != text {
+		e.Err = errors.New(clean)
+	}
+	e.Repository = s.at.shown
+	return &e
 }
 
 // explain returns the cause without the wrapping that says nothing to people,
 // and the way out.
-func explain(err error) *problem {
-	if p, ok := errors.AsType[*problem](err); ok {
-		return p
+func explain(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if u, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		// It unwraps nothing.
+		return explain(u.Err)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		// It quotes an address that is in the message already.
 		err = u.Err
 	}
-	if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
-		return &problem{
-			err:  fmt.Errorf("there is no host %q", d.Name),
-			hint: "check the spelling, and whether this machine can look up names of hosts",
-		}
+	line, isLine := errors.AsType[*pktline.ErrorLine](err)
+	_, garbage := errors.AsType[*packp.ErrUnexpectedData](err)
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	cert, isCert := errors.AsType[*tls.CertificateVerificationError](err)
+	dial, isDial := errors.AsType[*net.OpError](err)
+	switch {
+	case isLine:
+		return wordsOf(line.Text)
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return errEmpty
+	case errors.Is(err, packp.ErrEmptyInput):
+		return wordsOf("")
+	case garbage, errors.Is(err, pktline.ErrInvalidPktLen):
+		return wrong("check that the address is that of a repository", "the server does not speak as Git does, or in a newer way")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, transport.ErrEmptyUploadPackRequest):
+		return wrong("try again", "the server ends the connection before all has come, or sends too much")
+	case isDNS && dns.IsNotFound:
+		return wrong("check the spelling, and whether this machine can look up names of hosts", "there is no host %q", dns.Name)
+	case isCert:
+		return wrong("name the authority that signed it, if it is one of your own", "the certificate of the server is not trusted: %w", cert.Err)
+	case isDial && dial.Op == "dial":
+		return wrong("check the address, and whether a firewall or a proxy is in between", "the server cannot be reached: %w", dial.Err)
 	}
-	if c, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return &problem{
-			err:  fmt.Errorf("the certificate of the server is not trusted: %w", c.Err),
-			hint: "name the authority that signed it, if it is one of your own",
-		}
-	}
-	if o, ok := errors.AsType[*net.OpError](err); ok && o.Op == "dial" {
-		return &problem{
-			err:  fmt.Errorf("the server cannot be reached: %w", o.Err),
-			hint: "check the address, and whether a firewall or a proxy is in between",
-		}
-	}
-	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
-		return &problem{err: fmt.Errorf("the server does not answer: %w", err), hint: "try again later"}
-	}
-	return &problem{err: err}
+	return &Error{Err: err}
 }
 
-// hidden is what stands where a secret stood.
-const hidden = "********"
-
-// clean returns err, or one without the secrets if somebody, such as a server
-// that repeats what it was sent, put them into the message.
-func (c credentials) clean(err error) error {
-	text := err.Error()
-	clean := text
-	for _, secret := range c.secrets() {
-		clean = strings.ReplaceAll(clean, secret, hidden)
+// wordsOf explains what a server says instead of an answer: its first line that
+// says something.
+func wordsOf(text string) *Error {
+	const hint = "check the address, and that the credentials may see it"
+	for line := range strings.Lines(text) {
+		line = said(strings.TrimLeft(strings.TrimPrefix(line, "remote:"), " ="))
+		if line != "" {
+			return wrong(hint, "the server says %q", line)
+		}
 	}
-	if clean == text {
-		return err
-	}
-	return errors.New(clean)
+	return wrong(hint, "the server ends the connection without a word")
 }
 
 // said returns what a server says as one line that is not too long, without

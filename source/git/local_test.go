@@ -140,12 +140,12 @@ func TestLocalErrors(t *testing.T) {
 	table := newRepo(t)
 	table.configure("[extensions]\n\trefStorage = reftable\n")
 	cases := map[string]struct{ reason, at, err, hint string }{
-		"Missing":  {"it may be a slip", filepath.Join(dir, "nope"), "there is no such folder", "check the spelling"},
+		"Missing":  {"it may be a slip", filepath.Join(dir, "nope"), "there is no such folder", "named by a URL"},
 		"Plain":    {"any folder", dir, "the folder is not a repository", "that holds .git"},
-		"File":     {"not even a folder", filepath.Join(dir, "f"), "it is a file", "that holds .git"},
-		"NoHead":   {"the first branch was renamed", detached.dir, `its HEAD means the branch "master", which does not exist`, "there are main"},
-		"SHA256":   {"objects of another kind", sha256.dir, `it keeps its objects as "sha256"`, "in the usual way"},
-		"RefTable": {"names of another kind", table.dir, `it keeps its names as "reftable"`, "in the usual way"},
+		"File":     {"not even a folder", filepath.Join(dir, "f"), "there is no such folder", "that holds .git"},
+		"NoHead":   {"the first branch was renamed", detached.dir, "its HEAD means no branch that exists", "there are main"},
+		"SHA256":   {"objects of another kind", sha256.dir, "it cannot be opened", "in the usual way"},
+		"RefTable": {"names of another kind", table.dir, "it cannot be opened", "in the usual way"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -34,25 +34,19 @@ func (s *Source) origin(t target, path string) xrd.Origin {
 // HTTPS, because no portal reads SSH.
 func (s *Source) page(t target, path string) string {
 	fill := strings.NewReplacer("{ref}", escape(t.name), "{path}", escape(path),
-		"{kind}", t.kind.String(), "{version}", t.kind.version())
+		"{kind}", t.kind, "{version}", "G"+strings.ToUpper(t.kind[:1]))
 	if s.opts.Web != "" {
 		return fill.Replace(s.opts.Web)
 	}
-	if s.at.kind == local {
+	if s.at.url == nil {
 		dir := strings.TrimPrefix(filepath.ToSlash(s.at.dir), "/")
 		return "file:///" + escape(strings.TrimSuffix(dir, "/")+"/"+path)
 	}
-	base, host := "", s.at.host
-	if s.at.kind == web {
-		base, host = s.at.url.String(), s.at.url.Hostname()
-	} else {
-		u := url.URL{Scheme: "https", Host: host, Path: "/" + strings.Trim(s.at.path, "/")}
-		if strings.Contains(host, ":") {
-			u.Host = "[" + host + "]"
-		}
-		base = u.String()
+	u, host := *s.at.url, s.at.url.Hostname()
+	if u.Scheme == shell {
+		u.Scheme, u.Host, u.Path = "https", strings.TrimSuffix(u.Host, ":"+u.Port()), strings.Trim(u.Path, "/")
 	}
-	base = strings.TrimSuffix(base, ".git")
+	base := strings.TrimSuffix(u.String(), ".git")
 	for _, p := range pages {
 		if strings.Contains(strings.ToLower(host), p.host) {
 			return base + fill.Replace(p.page)

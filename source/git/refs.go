@@ -2,142 +2,82 @@ package git
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 )
-
-// refKind is what a name names.
-type refKind uint8
-
-const (
-	branchRef refKind = iota
-	tagRef
-	commitRef
-	// otherRef is a name outside refs/heads and refs/tags.
-	otherRef
-)
-
-// String returns the word for it.
-func (k refKind) String() string { return [...]string{"branch", "tag", "commit", "ref"}[k] }
-
-// version returns what one host writes before the name.
-func (k refKind) version() string { return [...]string{"GB", "GT", "GC", "GB"}[k] }
 
 // target is what Options.Ref names.
 type target struct {
-	kind refKind
+	// kind is branch, tag, commit, or ref for a name that is none of them.
+	kind string
 	// name is the short name, or the commit.
 	name string
-	// full is the name as the server knows it, empty for a commit.
-	full string
+	// full is the name as the server knows it, HEAD for a commit.
+	full plumbing.ReferenceName
 	// want is what it points at: a commit, or an annotated tag.
 	want plumbing.Hash
-	// digits are the first of a commit that is still to be found.
-	digits string
 }
 
-// refs are the names of a repository.
-type refs struct {
-	// at is what they point at, by full name.
-	at map[string]plumbing.Hash
-	// head is what HEAD points at, and branch the branch it means, if any.
-	head   plumbing.Hash
-	branch string
+func newTarget(full plumbing.ReferenceName, want plumbing.Hash) target {
+	switch {
+	case full == plumbing.HEAD:
+		return target{"commit", want.String(), full, want}
+	case full.IsBranch():
+		return target{"branch", full.Short(), full, want}
+	case full.IsTag():
+		return target{"tag", full.Short(), full, want}
+	}
+	return target{"ref", full.String(), full, want}
 }
-
-const (
-	branches = "refs/heads/"
-	tags     = "refs/tags/"
-)
-
-var (
-	hashPattern   = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
-	digitsPattern = regexp.MustCompile(`^[0-9a-fA-F]{4,39}$`)
-)
-
-// isHash reports whether ref is a whole commit.
-func isHash(ref string) bool { return hashPattern.MatchString(ref) }
 
 // resolve finds what ref names.
-func (r *refs) resolve(ref string) (target, error) {
-	if isHash(ref) {
-		h := plumbing.NewHash(ref)
-		return target{kind: commitRef, name: h.String(), want: h}, nil
+func resolve(in storer.ReferenceStorer, ref string) (target, error) {
+	if plumbing.IsHash(ref) {
+		return newTarget(plumbing.HEAD, plumbing.NewHash(ref)), nil
 	}
-	if ref == "" || ref == "HEAD" {
-		return r.first()
-	}
-	for _, full := range []string{ref, branches + ref, tags + ref} {
-		h, ok := r.at[full]
-		if !ok || !strings.HasPrefix(full, "refs/") {
-			continue
+	if ref == "" || ref == plumbing.HEAD.String() {
+		r, err := storer.ResolveReference(in, plumbing.HEAD)
+		if err != nil {
+			return target{}, missing(in, "its HEAD means no branch that exists")
 		}
-		t := target{kind: otherRef, name: full, full: full, want: h}
-		if name, ok := strings.CutPrefix(full, branches); ok {
-			t.kind, t.name = branchRef, name
+		return newTarget(r.Name(), r.Hash()), nil
+	}
+	for _, prefix := range []string{"", "refs/heads/", "refs/tags/"} {
+		full := plumbing.ReferenceName(prefix + ref)
+		if r, err := storer.ResolveReference(in, full); err == nil && strings.HasPrefix(full.String(), "refs/") {
+			return newTarget(full, r.Hash()), nil
 		}
-		if name, ok := strings.CutPrefix(full, tags); ok {
-			t.kind, t.name = tagRef, name
-		}
-		return t, nil
 	}
-	if digitsPattern.MatchString(ref) {
-		return target{digits: strings.ToLower(ref)}, nil
-	}
-	return target{}, r.missing(ref)
-}
-
-// first returns what HEAD points at.
-func (r *refs) first() (target, error) {
-	switch {
-	case len(r.at) == 0 && r.head.IsZero():
-		return target{}, errEmpty
-	case r.head.IsZero() && r.branch != "":
-		return target{}, wrong(r.some(), "its HEAD means the branch %q, which does not exist", strings.TrimPrefix(r.branch, branches))
-	case r.head.IsZero():
-		return target{}, wrong(r.some(), "its HEAD means no branch that exists")
-	}
-	if name, ok := strings.CutPrefix(r.branch, branches); ok {
-		return target{kind: branchRef, name: name, full: r.branch, want: r.head}, nil
-	}
-	return target{kind: commitRef, name: r.head.String(), want: r.head}, nil
-}
-
-var errEmpty = wrong("commit something first, or check the address", "it has no commits yet")
-
-func (r *refs) missing(ref string) error {
-	if len(r.at) == 0 {
-		return errEmpty
-	}
-	return wrong(r.some(), "it has no branch, tag or commit %q", ref)
+	return target{}, missing(in, fmt.Sprintf("it has no branch, tag or commit %q", ref))
 }
 
 // shownRefs is how many names a hint gives.
 const shownRefs = 8
 
-// some names some branches and tags, as a hint.
-func (r *refs) some() string {
-	var names, later []string
-	for full := range r.at {
-		if name, ok := strings.CutPrefix(full, branches); ok {
-			names = append(names, name)
+// missing says what is not there, and names some branches and tags that are.
+func missing(in storer.ReferenceStorer, what string) error {
+	all, err := in.IterReferences()
+	if err != nil {
+		return fmt.Errorf("its names cannot be read: %w", err)
+	}
+	var names []string
+	_ = all.ForEach(func(r *plumbing.Reference) error {
+		if r.Name().IsBranch() || r.Name().IsTag() {
+			// Branches come before tags when they are sorted by their full names.
+			names = append(names, r.Name().String())
 		}
-		if name, ok := strings.CutPrefix(full, tags); ok {
-			later = append(later, name)
-		}
+		return nil
+	})
+	if len(names) == 0 {
+		return errEmpty
 	}
 	slices.Sort(names)
-	slices.Sort(later)
-	names = append(names, later...)
-	if len(names) == 0 {
-		return "it has neither branches nor tags; name a commit"
+	hint := "there are"
+	for _, n := range names[:min(len(names), shownRefs)] {
+		hint += " " + plumbing.ReferenceName(n).Short() + ","
 	}
-	more := ""
-	if rest := len(names) - shownRefs; rest > 0 {
-		names, more = names[:shownRefs], fmt.Sprintf(", and %d more", rest)
-	}
-	return "there are " + strings.Join(names, ", ") + more
+	return wrong(strings.TrimSuffix(hint, ",")+fmt.Sprintf(", %d in all", len(names)), "%s", what)
 }

@@ -43,15 +43,16 @@ func TestExplain(t *testing.T) {
   used: the one of cluster b; they differ
   the service does not take it; if it did:
 
-  VALUE              IS              FROM
-  namespace          default         default
-  owner              team-b          annotation backstage.io/owner
-  system             platform        default
-  default-namespace  default         default
-  title              App             definition spec.names.kind
-  description        A App.          definition schema.openAPIV3Schema.description
-  type               infrastructure  default
-  api-version        v1              default
+  VALUE              IS                                      FROM
+  namespace          default                                 default
+  owner              team-b                                  annotation backstage.io/owner
+  system             platform                                default
+  default-namespace  default                                 default
+  title              App                                     definition spec.names.kind
+  description        A App.                                  definition schema.openAPIV3Schema.description
+  tags               crossplane, source:crossplane-ingestor  default
+  type               infrastructure                          default
+  api-version        v1                                      default
 
   ENTITY    NAME
   Template  default/apps.example.org

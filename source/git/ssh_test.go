@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -13,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,7 +71,7 @@ func serveSSH(t testing.TB, r *repo) *sshServer {
 	s := &sshServer{host: newKey(t, false), me: newKey(t, false), dir: filepath.Dir(r.dir)}
 	config := &ssh.ServerConfig{
 		PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
-			if !among([]ssh.PublicKey{s.me.PublicKey()}, k) {
+			if !bytes.Equal(s.me.PublicKey().Marshal(), k.Marshal()) {
 				return nil, errors.New("who is that?")
 			}
 			return nil, nil
@@ -105,7 +105,7 @@ func serveSSH(t testing.TB, r *repo) *sshServer {
 
 // auth is what a client that knows all needs.
 func (s *sshServer) auth() Auth {
-	return Auth{SSHKey: s.me.pem, KnownHosts: []byte(knownhosts.Line([]string{s.addr}, s.host.PublicKey()))}
+	return Auth{SSHKey: s.me.pem, HostKey: string(ssh.MarshalAuthorizedKey(s.host.PublicKey()))}
 }
 
 func (s *sshServer) serve(ctx context.Context, conn net.Conn, config *ssh.ServerConfig) {
@@ -184,6 +184,11 @@ func TestSSH(t *testing.T) {
 		}
 		return path
 	}
+	files := 0
+	hosts := func(text string) string {
+		files++
+		return write(fmt.Sprint("hosts", files), text)
+	}
 	host, port, _ := net.SplitHostPort(srv.addr)
 	line := func(name string, k key) string {
 		return name + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(k.PublicKey())))
@@ -203,32 +208,33 @@ func TestSSH(t *testing.T) {
 		err    string
 		hint   string
 	}{
-		"Known":       {"a key and a host that are known", srv.url, withKey(Auth{KnownHosts: []byte(known)}), "", ""},
-		"Files":       {"both in files", srv.url, Auth{SSHKeyFile: write("key", srv.me.pem.Reveal()), KnownHostsFile: write("hosts", "# mine\n\nbroken line\n"+known+" a remark of words\n")}, "", ""},
-		"Hashed":      {"a name that is hidden", srv.url, withKey(Auth{KnownHosts: []byte(line(knownhosts.HashHostname(named), srv.host))}), "", ""},
-		"Pattern":     {"a pattern", srv.url, withKey(Auth{KnownHosts: []byte(line("other,[127.0.?.*]:"+port, srv.host))}), "", ""},
-		"Several":     {"one of several keys", srv.url, withKey(Auth{KnownHosts: []byte(line(named, stranger) + "\n" + known)}), "", ""},
+		"Known":       {"a key and a host that are known", srv.url, withKey(Auth{KnownHostsFile: hosts(known)}), "", ""},
+		"Files":       {"both in files", srv.url, Auth{SSHKeyFile: write("key", srv.me.pem.Reveal()), KnownHostsFile: hosts("# mine\n\n" + known + " a remark of words\n")}, "", ""},
+		"Hashed":      {"a name that is hidden", srv.url, withKey(Auth{KnownHostsFile: hosts(line(knownhosts.HashHostname(named), srv.host))}), "", ""},
+		"Pattern":     {"a pattern", srv.url, withKey(Auth{KnownHostsFile: hosts(line("other,[127.0.?.*]:"+port, srv.host))}), "", ""},
+		"Several":     {"one of several keys", srv.url, withKey(Auth{KnownHostsFile: hosts(line(named, stranger) + "\n" + known)}), "", ""},
 		"HostKey":     {"a key that is named", srv.url, withKey(Auth{HostKey: string(ssh.MarshalAuthorizedKey(srv.host.PublicKey()))}), "", ""},
 		"Fingerprint": {"a fingerprint that is named", srv.url, withKey(Auth{HostKey: ssh.FingerprintSHA256(srv.host.PublicKey())}), "", ""},
-		"Username":    {"any user name, as far as this server cares", strings.Replace(srv.url, "git@", "", 1), withKey(Auth{Username: "me", KnownHosts: []byte(known)}), "", ""},
-		"Password":    {"a password in the address", strings.Replace(srv.url, "git@", "git:s3cr3t-word@", 1), Auth{KnownHosts: []byte(known)}, "", ""},
+		"Username":    {"any user name, as far as this server cares", strings.Replace(srv.url, "git@", "", 1), withKey(Auth{Username: "me", KnownHostsFile: hosts(known)}), "", ""},
+		"Password":    {"a password in the address", strings.Replace(srv.url, "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, "", ""},
 
 		"Unknown":       {"a host nobody knows", srv.url, withKey(Auth{}), "ssh-ed25519 " + ssh.FingerprintSHA256(srv.host.PublicKey()) + ", is not known", "ask whoever runs the host"},
-		"OtherPort":     {"a host known at another port", srv.url, withKey(Auth{KnownHosts: []byte(line(host, srv.host))}), "is not known", "ask whoever runs the host"},
-		"Negated":       {"a pattern that rules it out", srv.url, withKey(Auth{KnownHosts: []byte(line("*,!"+named, srv.host))}), "is not known", ""},
-		"Mismatch":      {"a host with another key", srv.url, withKey(Auth{KnownHosts: []byte(line(named, stranger))}), "is not the one that is known: it shows ssh-ed25519 SHA256:", "somebody may be listening"},
+		"OtherPort":     {"a host known at another port", srv.url, withKey(Auth{KnownHostsFile: hosts(line(host, srv.host))}), "is not known", "ask whoever runs the host"},
+		"Negated":       {"a pattern that rules it out", srv.url, withKey(Auth{KnownHostsFile: hosts(line("*,!"+named, srv.host))}), "is not known", ""},
+		"Mismatch":      {"a host with another key", srv.url, withKey(Auth{KnownHostsFile: hosts(line(named, stranger))}), "is not the one that is known: it shows ssh-ed25519 SHA256:", "somebody may be listening"},
 		"HostKeyOther":  {"another key than the one named", srv.url, withKey(Auth{HostKey: ssh.FingerprintSHA256(stranger.PublicKey())}), "is not the one that is known", "somebody may be listening"},
-		"NamedFirst":    {"a key that is named goes before known_hosts", srv.url, withKey(Auth{HostKey: string(ssh.MarshalAuthorizedKey(stranger.PublicKey())), KnownHosts: []byte(known)}), "is not the one that is known", ""},
-		"Revoked":       {"a key that was revoked", srv.url, withKey(Auth{KnownHosts: []byte(known + "\n@revoked " + line("*", srv.host))}), "was revoked", "ask whoever"},
+		"NamedFirst":    {"a key that is named goes before known_hosts", srv.url, withKey(Auth{HostKey: string(ssh.MarshalAuthorizedKey(stranger.PublicKey())), KnownHostsFile: hosts(known)}), "is not the one that is known", ""},
+		"Revoked":       {"a key that was revoked", srv.url, withKey(Auth{KnownHostsFile: hosts(known + "\n@revoked " + line("*", srv.host))}), "revoked", "ask whoever"},
 		"HostKeyBad":    {"what is no key", srv.url, withKey(Auth{HostKey: "hello"}), "neither a public key nor a fingerprint", "write"},
+		"HostsBad":      {"a file that is none", srv.url, withKey(Auth{KnownHostsFile: hosts("hello\n")}), "cannot be read", "what is in it"},
 		"NoHosts":       {"a file that is not there", srv.url, withKey(Auth{KnownHostsFile: filepath.Join(dir, "nope")}), "cannot be read", "check the path"},
-		"Stranger":      {"a key the server does not know", srv.url, Auth{SSHKey: stranger.pem, KnownHosts: []byte(known)}, `does not accept the key of "git"`, "check that the key"},
-		"NoKey":         {"no key", srv.url, Auth{KnownHosts: []byte(known)}, "the server asks for a key", "give an SSH key"},
-		"NotKey":        {"what is no key", srv.url, Auth{SSHKey: "s3cr3t-nonsense", KnownHosts: []byte(known)}, "the SSH key is not a private key in PEM", "BEGIN"},
-		"PasswordWrong": {"a wrong password", strings.Replace(srv.url, "git@", "git:s3cr3t-wrong@", 1), Auth{KnownHosts: []byte(known)}, "does not accept", ""},
-		"NotFound":      {"a slip in the path", strings.Replace(srv.url, "defs", "nope", 1), withKey(Auth{KnownHosts: []byte(known)}), "there is no such repository", "check the spelling"},
-		"Complaint":     {"a server with words of its own", strings.Replace(strings.Replace(srv.url, "defs", "secret", 1), "git@", "git:s3cr3t-word@", 1), Auth{KnownHosts: []byte(known)}, `the server says "ERROR: go away, ********[0m"`, "check the address"},
-		"Silence":       {"a server without a word", strings.Replace(srv.url, "defs", "silent", 1), withKey(Auth{KnownHosts: []byte(known)}), "without a word", "check the address"},
+		"Stranger":      {"a key the server does not know", srv.url, Auth{SSHKey: stranger.pem, KnownHostsFile: hosts(known)}, `does not accept the key of "git"`, "check that the key"},
+		"NoKey":         {"no key", srv.url, Auth{KnownHostsFile: hosts(known)}, "the server asks for a key", "give an SSH key"},
+		"NotKey":        {"what is no key", srv.url, Auth{SSHKey: "s3cr3t-nonsense", KnownHostsFile: hosts(known)}, "the SSH key is no private key in PEM", "BEGIN"},
+		"PasswordWrong": {"a wrong password", strings.Replace(srv.url, "git@", "git:s3cr3t-wrong@", 1), Auth{KnownHostsFile: hosts(known)}, "does not accept", ""},
+		"NotFound":      {"a slip in the path", strings.Replace(srv.url, "defs", "nope", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "does not appear to be a git repository", "check the address"},
+		"Complaint":     {"a server with words of its own", strings.Replace(strings.Replace(srv.url, "defs", "secret", 1), "git@", "git:s3cr3t-word@", 1), Auth{KnownHostsFile: hosts(known)}, `the server says "ERROR: go away, ********[0m"`, "check the address"},
+		"Silence":       {"a server without a word", strings.Replace(srv.url, "defs", "silent", 1), withKey(Auth{KnownHostsFile: hosts(known)}), "without a word", "check the address"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -290,34 +296,75 @@ func TestCancelSSH(t *testing.T) {
 	})
 }
 
-// TestHistory reads a commit that the server does not give out by itself.
-func TestHistory(t *testing.T) {
+// TestLocked unlocks a key.
+func TestLocked(t *testing.T) {
 	r := newRepo(t)
-	r.commit("master", files("first.yaml"))
-	second := r.commit("master", files("second.yaml"))
-	r.commit("master", files("third.yaml"))
+	r.commit("master", files("a.yaml"))
 	srv := serveSSH(t, r)
+	srv.me = newKey(t, true)
 	for name, tc := range map[string]struct {
 		reason string
-		ref    string
-		runs   int32
+		phrase source.Secret
 		err    string
 	}{
-		"Commit": {"it is refused, then found in the history", second.String(), 2, ""},
-		"Digits": {"it is found in the history, which holds all that is needed", second.String()[:8], 1, ""},
-		"None":   {"it is refused, and not in the history", strings.Repeat("a", 40), 2, "it has no commit"},
+		"None":  {"a key that is locked", "", "the passphrase does not fit"},
+		"Wrong": {"a passphrase that does not fit", "s3cr3t-phrase", "the passphrase does not fit"},
+		"Right": {"a passphrase that fits", passphrase, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv.runs.Store(0)
-			set, err := New(srv.url, Options{Ref: tc.ref, Auth: srv.auth()}).Read(t.Context())
+			auth := srv.auth()
+			auth.Passphrase = tc.phrase
+			_, err := New(srv.url, Options{Auth: auth}).Read(t.Context())
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
-				t.Fatalf("%s\nRead: %v, want %q", tc.reason, err, tc.err)
+				t.Errorf("%s\nRead: %v, want %q", tc.reason, err, tc.err)
 			}
-			if err == nil && !slices.Equal(origins(set), []string{"second.yaml"}) {
-				t.Errorf("%s\nfiles read: %q", tc.reason, origins(set))
+			if shown := fmt.Sprintf("%v %+v %#v %s", err, err, err, hints(err)); strings.Contains(shown, "s3cr3t") {
+				t.Errorf("%s\nthe secret is shown: %s", tc.reason, shown)
 			}
-			if n := srv.runs.Load(); n != tc.runs {
-				t.Errorf("%s\nthe server was asked %d times, want %d", tc.reason, n, tc.runs)
+		})
+	}
+}
+
+// TestSSHCertificate knows a host by the authority that signed its key.
+func TestSSHCertificate(t *testing.T) {
+	ca, other, host := newKey(t, false), newKey(t, false), newKey(t, false)
+	const addr = "git.example.com:22"
+	sign := func(until uint64) *ssh.Certificate {
+		cert := &ssh.Certificate{Key: host.PublicKey(), CertType: ssh.HostCert, ValidPrincipals: []string{"git.example.com"}, ValidBefore: until}
+		if err := cert.SignCert(rand.Reader, ca); err != nil {
+			t.Fatal(err)
+		}
+		return cert
+	}
+	line := func(marker string, k key) string {
+		return marker + "git.example.com " + string(ssh.MarshalAuthorizedKey(k.PublicKey()))
+	}
+	cases := map[string]struct {
+		reason  string
+		known   string
+		hostKey string
+		until   uint64
+		err     string
+	}{
+		"Signed":  {"by the authority", line("@cert-authority ", ca), "", ssh.CertTimeInfinity, ""},
+		"Other":   {"by another", line("@cert-authority ", other), "", ssh.CertTimeInfinity, "cannot be trusted"},
+		"Expired": {"a long time ago", line("@cert-authority ", ca), "", 1, "cannot be trusted"},
+		"Revoked": {"by an authority that was revoked", line("@cert-authority ", ca) + line("@revoked ", ca), "", ssh.CertTimeInfinity, "cannot be trusted"},
+		"Named":   {"the key in it is named", "", ssh.FingerprintSHA256(host.PublicKey()), ssh.CertTimeInfinity, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			auth := Auth{HostKey: tc.hostKey, KnownHostsFile: filepath.Join(t.TempDir(), "hosts")}
+			if err := os.WriteFile(auth.KnownHostsFile, []byte(tc.known), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			config, err := auth.sshConfig(addr, credentials{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = config.HostKeyCallback(addr, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 22}, sign(tc.until))
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(explain(err).Err.Error(), tc.err) {
+				t.Errorf("%s\ncheck: %v, want %q", tc.reason, err, tc.err)
 			}
 		})
 	}
