@@ -20,7 +20,7 @@ import (
 // discoverOptions are the flags of discover.
 type discoverOptions struct {
 	output                string
-	all                   bool
+	all, composites       bool
 	selector, namePattern string
 	filter                xrd.Filter
 }
@@ -58,6 +58,7 @@ clusters: those with the label example.dev/ingest (or openportal.dev/ingest)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", asTable, "`form` of the list: "+strings.Join(discoverForms, ", "))
 	f.BoolVar(&o.all, "all", false, "also list the definitions that are not taken, and why")
+	f.BoolVar(&o.composites, "composites", false, "also count the composite resources and claims of each, in the table")
 	f.StringVar(&o.selector, "selector", "", "only definitions whose labels match the `selector`")
 	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
@@ -93,6 +94,9 @@ func oneOf(flag, value string, values []string) error {
 type discovery struct {
 	taken, refused []*xrd.Definition
 	why            map[*xrd.Definition]string
+	// composites are those of the definitions that are taken; nil if nobody
+	// asked.
+	composites []*xrd.Object
 }
 
 func (s *session) discover(ctx context.Context, o *discoverOptions) error {
@@ -111,12 +115,19 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 			return err
 		}
 	}
+	wanted := append(s.selection(), parts("--", flagNames, o.filter)...)
+	if o.composites {
+		// To be counted, their metadata will do.
+		read.Composites, read.Metadata, read.Namespaces = wanted.takes, true, s.config.Composer.Namespaces
+	}
 	set, _ := fleet.source(read).Read(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	d := discovery{why: map[*xrd.Definition]string{}}
-	wanted := append(s.selection(), parts("--", flagNames, o.filter)...)
+	if o.composites {
+		d.composites = append([]*xrd.Object{}, set.Others...)
+	}
 	var conflicts []finding.Finding
 	d.taken, d.refused, conflicts = xrd.Select(set.Definitions, wanted.refusal)
 	for _, def := range d.refused {
@@ -170,12 +181,18 @@ func (d *discovery) rows(all bool) []*xrd.Definition {
 
 func (d *discovery) table(s *session, all bool) string {
 	header := []string{"NAME", "GROUP", "KIND", "VERSIONS", "CLUSTERS"}
+	if d.composites != nil {
+		header = append(header, "COMPOSITES")
+	}
 	if all {
 		header = append(header, "NOT TAKEN BECAUSE")
 	}
 	var rows [][]string
 	for _, def := range d.rows(all) {
 		row := []string{def.Label(), def.Group, def.Names.Kind, strings.Join(versions(def, true), ","), strings.Join(foundIn(def), ",")}
+		if d.composites != nil {
+			row = append(row, d.count(def))
+		}
 		if all {
 			row = append(row, d.why[def])
 		}
@@ -185,6 +202,21 @@ func (d *discovery) table(s *session, all bool) string {
 		return ""
 	}
 	return term.Table(rows, header, s.Out())
+}
+
+// count says how many composites and claims there are of a definition that is
+// taken.
+func (d *discovery) count(def *xrd.Definition) string {
+	if d.why[def] != "" {
+		return ""
+	}
+	n := 0
+	for _, o := range d.composites {
+		if xrd.NewComposite(o, def) != nil {
+			n++
+		}
+	}
+	return fmt.Sprint(n)
 }
 
 // node is the list as the contract has it. What is not taken stands beside it.
