@@ -23,11 +23,14 @@ type Wire struct {
 var errWire = errors.New("it is not complete JSON")
 
 // Decode reads one value.
-func (w Wire) Decode(data []byte) (*Node, error) {
+func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(data)) }
+
+// DecodeText is Decode for text, which the nodes share.
+func (w Wire) DecodeText(data string) (*Node, error) {
 	if most := w.Limits.withDefaults().Bytes; len(data) > most {
 		return nil, fmt.Errorf("it is larger than %s", size(most))
 	}
-	p := w.parser(string(data))
+	p := w.parser(data)
 	n, err := p.value(1)
 	if err != nil {
 		return nil, err
@@ -41,9 +44,10 @@ func (w Wire) Decode(data []byte) (*Node, error) {
 // List takes apart a list of objects as an API server sends it: it calls yield
 // for each of its items, which are not decoded yet, so that one that cannot be
 // costs no other its place, and returns the rest of the list. What is to be
-// omitted is null in them already, so that nobody keeps it in memory. A list
-// that is cut off is an error, after the items that are whole.
-func (w Wire) List(data []byte, yield func(item []byte)) (*Node, error) {
+// omitted is null in them already, so that nobody keeps it in memory, and none
+// keeps the others there. A list that is cut off is an error, after the items
+// that are whole.
+func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
 	p := w.parser(string(data))
 	return p.object(1, func(key string) (*Node, error) {
 		if p.space(); key != "items" || p.i == len(p.s) || p.s[p.i] != '[' {
@@ -56,9 +60,9 @@ func (w Wire) List(data []byte, yield func(item []byte)) (*Node, error) {
 			case err != nil:
 				return err
 			case cut == end:
-				yield([]byte(p.s[from:p.i]))
+				yield(strings.Clone(p.s[from:p.i]))
 			default:
-				yield([]byte(p.s[from:cut] + "null" + p.s[end:p.i]))
+				yield(p.s[from:cut] + "null" + p.s[end:p.i])
 			}
 			return nil
 		})
@@ -253,26 +257,47 @@ func (p *wire) quoted() (raw string, escaped bool, err error) {
 		return "", false, err
 	}
 	from := p.i
-	for ; p.i < len(p.s); p.i++ {
-		switch c := p.s[p.i]; {
-		case c == '"':
-			p.i++
-			return p.s[from-1 : p.i], escaped, nil
-		case c == '\\':
-			escaped = true
-			p.i++
-		case c < ' ':
+	for {
+		n := strings.IndexByte(p.s[p.i:], '"')
+		if n < 0 {
+			p.i = len(p.s)
 			return "", false, p.bad()
 		}
+		p.i += n + 1
+		// A quote after an odd number of backslashes is part of the text.
+		slashes := 0
+		for i := p.i - 2; i >= from && p.s[i] == '\\'; i-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			break
+		}
 	}
-	p.i = len(p.s)
-	return "", false, p.bad()
+	raw = p.s[from-1 : p.i]
+	return raw, strings.IndexByte(raw, '\\') >= 0, nil
+}
+
+// isPlain reports whether a string as it is written holds no character that
+// JSON wants escaped.
+func isPlain(raw string) bool {
+	for i := range len(raw) {
+		if raw[i] < ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *wire) text() (string, error) {
 	raw, escaped, err := p.quoted()
-	if err != nil || !escaped {
-		return strings.Trim(raw, `"`), err
+	if err != nil {
+		return "", err
+	}
+	if !isPlain(raw) {
+		return "", fmt.Errorf("%w: a string before byte %d holds a control character", errWire, p.i)
+	}
+	if !escaped {
+		return raw[1 : len(raw)-1], nil
 	}
 	var s string
 	if err := json.Unmarshal([]byte(raw), &s); err != nil {

@@ -30,7 +30,7 @@ func TestWire(t *testing.T) {
 		"Comma":     {reason: "a comma stands between two", in: `{"a":1,}`, bad: "byte 7 is unexpected"},
 		"Word":      {reason: "words are few", in: `{"a":nil}`, bad: "byte 5 is unexpected"},
 		"Number":    {reason: "numbers are JSON's", in: `[01]`, bad: "unexpected"},
-		"Control":   {reason: "control characters are escaped", in: "\"a\nb\"", bad: "unexpected"},
+		"Control":   {reason: "control characters are escaped", in: "\"a\nb\"", bad: "control character"},
 		"BadEscape": {reason: "escapes are JSON's", in: `"\x41"`, bad: "is not one"},
 		"BadText":   {reason: "bytes that are no text are replaced", in: "\"a\xffb\"", want: `"a�b"`},
 	}
@@ -56,8 +56,8 @@ func TestWire(t *testing.T) {
 func TestWireList(t *testing.T) {
 	read := func(in string, limits Limits) (got []string, rest string, err error) {
 		w := Wire{Limits: limits}
-		n, err := w.List([]byte(in), func(raw []byte) {
-			item, err := w.Decode(raw)
+		n, err := w.List([]byte(in), func(raw string) {
+			item, err := w.DecodeText(raw)
 			if err != nil {
 				got = append(got, "bad: "+err.Error())
 				return
@@ -82,8 +82,8 @@ func TestWireList(t *testing.T) {
 		t.Errorf("a list that is cut off is an error after what came before: %q, %v", got, err)
 	}
 	var items []string
-	if _, err := (Wire{Omit: "noise"}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw []byte) {
-		items = append(items, string(raw))
+	if _, err := (Wire{Omit: "noise"}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
+		items = append(items, raw)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -77,36 +77,36 @@ func Select(defs []*Definition, refusal func(*Definition) string) (taken, refuse
 // choose returns a copy of the definition to use, which knows where the others
 // were found, and a finding for each that differs.
 func choose(same []*Definition) (*Definition, []finding.Finding) {
-	type candidate struct {
-		*Definition
-		hash [sha256.Size]byte
-	}
-	all := make([]candidate, len(same))
-	for i, d := range same {
-		all[i] = candidate{d, sha256.Sum256(tree.AppendCanonical(nil, d.content()))}
-	}
-	slices.SortFunc(all, func(a, b candidate) int {
+	all := slices.Clone(same)
+	slices.SortFunc(all, func(a, b *Definition) int {
 		if c := cmp.Or(
 			cmp.Compare(b.Generation, a.Generation),
 			CompareVersions(bareVersion(b.APIVersion), bareVersion(a.APIVersion)),
 			comparePlaces(&a.Object, &b.Object),
-			bytes.Compare(a.hash[:], b.hash[:]),
 		); c != 0 {
+			return c
+		}
+		// Hashing is dear, and places nearly always tell.
+		if c := bytes.Compare(a.hash(), b.hash()); c != 0 {
 			return c
 		}
 		return compareRest(&a.Object, &b.Object)
 	})
-	winner := all[0]
-	kept := *winner.Definition
+	kept := *all[0]
+	content := kept.content()
 	var findings []finding.Finding
 	for _, loser := range all[1:] {
 		kept.Also = append(slices.Clip(kept.Also), loser.Origin)
-		if loser.hash == winner.hash {
-			continue
+		if !content.Equal(loser.content()) {
+			findings = append(findings, conflict("definition", &kept.Object, &loser.Object))
 		}
-		findings = append(findings, conflict("definition", &winner.Object, &loser.Object))
 	}
 	return &kept, findings
+}
+
+func (d *Definition) hash() []byte {
+	sum := sha256.Sum256(tree.AppendCanonical(nil, d.content()))
+	return sum[:]
 }
 
 // conflict says which of two objects that differ is used.

@@ -314,7 +314,7 @@ func TestBadDay(t *testing.T) {
 				t.Errorf("%s\nread of the others (-want +got):\n%s", day.reason, diff)
 			}
 			for _, n := range []string{"first", "last"} {
-				want := cluster.Status{Cluster: n, URL: told[n].URL, Definitions: 2, Compositions: 1, Composites: 2, Lists: 4}
+				want := cluster.Status{Cluster: n, URL: told[n].URL, Definitions: 2, Compositions: 1, Composites: 2, Lists: 4, Known: true}
 				if diff := cmp.Diff(want, told[n]); diff != "" {
 					t.Errorf("%s\nstatus of %s (-want +got):\n%s", day.reason, n, diff)
 				}

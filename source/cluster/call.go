@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -130,6 +131,9 @@ func (e *cutError) Error() string { return "the answer was cut off: " + e.err.Er
 // Unwrap returns the cause.
 func (e *cutError) Unwrap() error { return e.err }
 
+// buffers are used again: nobody keeps what an answer was read from.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // once makes a call once.
 func (c *Cluster) once(ctx context.Context, r request) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errSlow)
@@ -165,7 +169,11 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	if resp.StatusCode >= 300 {
 		most = mostWords
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	buffer.Reset()
+	_, err = buffer.ReadFrom(io.LimitReader(resp.Body, most+1))
+	data := buffer.Bytes()
 	c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "status", resp.StatusCode, "bytes", len(data))
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:

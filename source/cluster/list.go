@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"example.dev/ingestor/tree"
 )
@@ -109,8 +109,8 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 }
 
 // take adds an item of a list.
-func (p *page) take(raw []byte) {
-	n, err := wire.Decode(raw)
+func (p *page) take(raw string) {
+	n, err := wire.DecodeText(raw)
 	switch {
 	case err != nil:
 	case !n.IsMap():
@@ -139,13 +139,13 @@ func isEmptyList(data []byte) bool {
 // nameIn finds the name of an object that cannot be read as a whole. It goes
 // through it word by word: an object that is nested without end must not be
 // the end of this program.
-func nameIn(raw []byte) string {
+func nameIn(raw string) string {
 	const most = 2
 	// What is on the way to a word, by depth: the keys, and whether it is a map
 	// and a key is next there.
 	var keys [most + 1]string
 	var isMap, isKey [most + 1]bool
-	d, depth := json.NewDecoder(bytes.NewReader(raw)), 0
+	d, depth := json.NewDecoder(strings.NewReader(raw)), 0
 	for word, err := d.Token(); err == nil; word, err = d.Token() {
 		switch delim, ok := word.(json.Delim); {
 		case ok && (delim == '{' || delim == '['):
