@@ -200,7 +200,7 @@ func TestComposites(t *testing.T) {
 		s.Apply(t, fmt.Sprintf("apiVersion: three.example.org/v1\nkind: Delta\nmetadata: {name: d, namespace: %[1]s}\nspec: {size: l}\n---\napiVersion: three.example.org/v1\nkind: Epsilons\nmetadata: {name: e, namespace: %[1]s}\nspec: {size: s}\n", ns))
 	}
 	s.Apply(t, "apiVersion: three.example.org/v1\nkind: Xdeltas\nmetadata: {name: x}\nspec: {size: m}\n---\n"+
-		"apiVersion: three.example.org/v1\nkind: Xdeltas\nmetadata: {name: z}\nspec: {size: n, claimRef: {namespace: blue, name: d}}\n")
+		"apiVersion: three.example.org/v1\nkind: Xdeltas\nmetadata: {name: z}\nspec: {size: xl, claimRef: {namespace: blue, name: d}}\n")
 	c := admin(t, "here", s, cluster.Options{})
 	read := func(opts cluster.ReadOptions) []string {
 		t.Helper()
@@ -220,7 +220,7 @@ func TestComposites(t *testing.T) {
 	all := []string{
 		"here/deltas/blue/d three.example.org/v1 Delta l", "here/deltas/red/d three.example.org/v1 Delta l",
 		"here/epsilons/blue/e three.example.org/v1 Epsilons s", "here/epsilons/red/e three.example.org/v1 Epsilons s",
-		"here/xdeltas/x three.example.org/v1 Xdeltas m", "here/xdeltas/z three.example.org/v1 Xdeltas n",
+		"here/xdeltas/x three.example.org/v1 Xdeltas m", "here/xdeltas/z three.example.org/v1 Xdeltas xl",
 	}
 	if diff := cmp.Diff(all, read(cluster.ReadOptions{})); diff != "" {
 		t.Errorf("all of them (-want +got):\n%s", diff)
