@@ -5,7 +5,8 @@ import "fmt"
 // The ways to prove to a cluster who one is.
 const (
 	// AuthServiceAccount is a service account's token: Token or TokenFile, or,
-	// with neither, the one a pod finds in its file system.
+	// with neither, the one a pod finds in its file system, which goes to the
+	// API server of the pod's own cluster only.
 	AuthServiceAccount = "serviceAccount"
 	// AuthToken is any other bearer token: Token or TokenFile.
 	AuthToken = "token"
@@ -54,7 +55,8 @@ type OIDC struct {
 	ClientSecret Secret
 	RefreshToken Secret
 	Scopes       []string
-	// Audience, if not empty, asks for a token for that audience or resource.
+	// Audience, if not empty, asks for an access token for that audience or
+	// resource; without it the identity's token is used, if there is one.
 	Audience string
 	// CAFile or CAData is the authority of the issuer's certificate.
 	CAFile string

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"example.dev/ingestor/dev/cluster/kube"
@@ -39,7 +37,7 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	words := c.String("crds", string(manifest.Crossplane), "which definitions and compositions there are: crossplane, composer, both or none")
 	c.Var(&files, "apply", "`file or folder` of objects to apply; repeatable")
 	composites := c.Bool("xr-crds", false, xrCRDs)
-	temporary := c.Bool("temporary", false, "stop when standard input ends, and remove the folder then")
+	temporary := c.Bool("temporary", false, "stop when standard input ends, and remove the folder then, which must be empty at first")
 	if err := c.parse(args); err != nil {
 		return err
 	}
@@ -57,10 +55,11 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 			abandon(errAbandoned)
 		}()
 	}
-	folder, err := filepath.Abs(*dir)
+	folder, err := server.Claim(*dir, *temporary)
 	if err != nil {
-		return fmt.Errorf("cannot use %q: %w", *dir, err)
+		return err
 	}
+	defer folder.Leave()
 	objects, err := toApply(ctx, manifest.Words(*words), files, *composites)
 	if err == nil {
 		err = runServer(ctx, folder, opts, objects, func(kubeconfig string) {
@@ -72,7 +71,7 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	}
 	// It was told to stop, and whatever did not work any more comes of that.
 	if *temporary && errors.Is(context.Cause(ctx), errAbandoned) {
-		return os.RemoveAll(folder)
+		return folder.Remove()
 	}
 	return nil
 }
@@ -95,8 +94,8 @@ func toApply(ctx context.Context, words manifest.Words, files []string, composit
 }
 
 // runServer runs a server until ctx ends or it fails.
-func runServer(ctx context.Context, dir string, opts server.Options, objects []manifest.Object, ready func(kubeconfig string)) error {
-	s, err := server.Start(ctx, dir, opts)
+func runServer(ctx context.Context, in *server.Folder, opts server.Options, objects []manifest.Object, ready func(kubeconfig string)) error {
+	s, err := server.Start(ctx, in, opts)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,9 @@ func (o *object) reach(c *source.Cluster) {
 		o.r.report(RuleTogether, o.keyAt("context"), o.pathTo("context"), "write kubeconfig, the path of the file that has the context",
 			"%s has no meaning without kubeconfig", o.pathTo("context"))
 	}
-	credentials := c.Auth == source.AuthOIDC || slices.ContainsFunc(tokenKeys, o.has)
+	// Every way has its token, one that is not written here as well. If the way
+	// is wrong, what is written counts.
+	credentials := c.Auth != "" || slices.ContainsFunc(tokenKeys, o.has)
 	if credentials && isPlain(c.URL) {
 		o.r.report(RuleExposed, o.valueAt("url"), o.pathTo("url"), "use https", "%s would carry the token over plain HTTP", o.pathTo("url"))
 	}

@@ -129,8 +129,21 @@ func TestClusterMistakes(t *testing.T) {
 				"    - { name: c, url: 'http://[::1]:1', token: t }\n    - { name: d, url: 'http://x.localhost', token: t }",
 		},
 		"PlainWithoutToken": {
-			reason: "nothing secret goes over it",
-			text:   "{ name: a, url: 'http://x' }",
+			reason: "a token that is not written here would come from elsewhere",
+			text:   "{ name: a, url: 'http://x' }\n    - { name: b, url: 'http://x', authProvider: serviceAccount }\n    - { name: c, url: 'http://localhost:8001' }",
+			want: []string{
+				"a.yaml:3:23: CONF011 composerIngestor.clusters[0].url would carry the token over plain HTTP | use https",
+				"a.yaml:4:23: CONF011 composerIngestor.clusters[1].url would carry the token over plain HTTP | use https",
+			},
+		},
+		"PlainUnknown": {
+			reason: "a way that is wrong has no token of its own",
+			text:   "{ name: a, url: 'http://x', authProvider: magic }\n    - { name: b, url: 'http://x', authProvider: magic, token: t }",
+			want: []string{
+				`a.yaml:3:49: CONF005 composerIngestor.clusters[0].authProvider: want serviceAccount, oidc or token, found "magic"`,
+				"a.yaml:4:23: CONF011 composerIngestor.clusters[1].url would carry the token over plain HTTP | use https",
+				`a.yaml:4:49: CONF005 composerIngestor.clusters[1].authProvider: want serviceAccount, oidc or token, found "magic"`,
+			},
 		},
 		"LoopbackLookalike": {
 			reason: "a name that begins like an address of this machine",

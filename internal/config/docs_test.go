@@ -106,6 +106,24 @@ func TestClustersAlike(t *testing.T) {
 	}
 }
 
+// TestEnvironmentDocumented holds the table of variables against the code.
+func TestEnvironmentDocumented(t *testing.T) {
+	ours, upstream := environmentVariables[0], environmentVariables[1]
+	want := [][]string{
+		{"`" + ours.url + "`", "`" + upstream.url + "`"},
+		{"`" + ours.name + "`", "`" + upstream.name + "`"},
+		{"`" + ours.token + "`", "`" + upstream.token + "`"},
+		{"`" + ours.ca + "`", "`" + upstream.ca + "`"},
+	}
+	var got [][]string
+	for _, cells := range rows(t, regexp.MustCompile("^\\| `ORCHESTRATOR_")) {
+		got = append(got, cells[:2])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/configuration.md does not list the variables as they are (-code +docs):\n%s", diff)
+	}
+}
+
 // TestRulesDocumented holds the table of mistakes against the rules.
 func TestRulesDocumented(t *testing.T) {
 	var want [][]string

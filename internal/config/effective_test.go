@@ -14,7 +14,7 @@ import (
 // TestEffective wants what is printed to be a configuration that says the
 // same, apart from the secrets.
 func TestEffective(t *testing.T) {
-	env := vars{"ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3"}
+	env := vars{"ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem"}
 	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything)} {
 		t.Run(name, func(t *testing.T) {
 			first := mustLoad(t, text, env)

@@ -70,9 +70,9 @@ func (o *object) locator() bool {
 }
 
 // environmentVariables describe a cluster without a file, in either vocabulary.
-var environmentVariables = []struct{ url, name, token string }{
-	{"ORCHESTRATOR_API_URL", "ORCHESTRATOR_CLUSTER_NAME", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN"},
-	{"KUBERNETES_API_URL", "KUBERNETES_CLUSTER_NAME", "KUBERNETES_SERVICE_ACCOUNT_TOKEN"},
+var environmentVariables = []struct{ url, name, token, ca string }{
+	{"ORCHESTRATOR_API_URL", "ORCHESTRATOR_CLUSTER_NAME", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN", "ORCHESTRATOR_CA_FILE"},
+	{"KUBERNETES_API_URL", "KUBERNETES_CLUSTER_NAME", "KUBERNETES_SERVICE_ACCOUNT_TOKEN", "KUBERNETES_CA_FILE"},
 }
 
 // environment adds the cluster that the environment describes, unless a file
@@ -91,7 +91,7 @@ func (o *object) environment(to *Orchestrator) {
 			continue
 		}
 		node := tree.Obj()
-		for key, variable := range map[string]string{"url": e.url, "name": e.name, "serviceAccountToken": e.token} {
+		for key, variable := range map[string]string{"url": e.url, "name": e.name, "serviceAccountToken": e.token, "caFile": e.ca} {
 			if text, _ := o.r.opts.Lookup(variable); text != "" {
 				node.Set(key, tree.Obj(tree.F("$env", tree.Str(variable))))
 			}

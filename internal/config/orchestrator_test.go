@@ -93,6 +93,13 @@ func TestOrchestratorMistakes(t *testing.T) {
 				"environment: CONF006 the environment variable ORCHESTRATOR_API_URL is set, but ORCHESTRATOR_CLUSTER_NAME is not | set ORCHESTRATOR_CLUSTER_NAME",
 			},
 		},
+		"EnvironmentHome": {
+			reason: "only a shell knows the tilde, and nothing of a variable is shown",
+			env:    vars{"ORCHESTRATOR_API_URL": "https://x", "ORCHESTRATOR_CLUSTER_NAME": "x", "ORCHESTRATOR_CA_FILE": "~/ca.pem"},
+			want: []string{
+				"environment: CONF005 environment.caFile: want a path, found what the environment variable ORCHESTRATOR_CA_FILE holds | write ${HOME} for ~, which only a shell knows",
+			},
+		},
 		"EnvironmentWrong": {
 			reason: "what holds for files holds for the environment",
 			env:    vars{"KUBERNETES_API_URL": "http://x", "KUBERNETES_CLUSTER_NAME": "all", "KUBERNETES_SERVICE_ACCOUNT_TOKEN": "s3cr3t"},
@@ -129,6 +136,19 @@ func TestEnvironment(t *testing.T) {
 			reason: "the other vocabulary, without a token",
 			env:    vars{"KUBERNETES_API_URL": "https://env", "KUBERNETES_CLUSTER_NAME": "env"},
 			want:   []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount}},
+		},
+		"Authority": {
+			reason: "an authority of its own, whose path is one from where the program runs",
+			env:    vars{"ORCHESTRATOR_API_URL": "https://env", "ORCHESTRATOR_CLUSTER_NAME": "env", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "t", "ORCHESTRATOR_CA_FILE": "pki/ca.pem"},
+			want:   []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, Token: "t", CAFile: "pki/ca.pem"}},
+		},
+		"AuthorityUpstream": {
+			reason: "in the other vocabulary too, without anything of the first one",
+			env: vars{
+				"KUBERNETES_API_URL": "https://env", "KUBERNETES_CLUSTER_NAME": "env", "KUBERNETES_CA_FILE": "/pki/ca.pem",
+				"ORCHESTRATOR_CA_FILE": "/other.pem",
+			},
+			want: []source.Cluster{{Name: "env", URL: "https://env", Auth: source.AuthServiceAccount, CAFile: "/pki/ca.pem"}},
 		},
 		"Beside": {
 			reason: "beside a cluster of a file",

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"example.dev/ingestor/source/cluster/access"
 )
 
 // request is one call of the API.
@@ -84,11 +86,8 @@ func passes(ctx context.Context, err error) (after time.Duration, passing bool) 
 	}
 	if isCredential(err) {
 		// What gives the credential may be away for a moment as well.
-		t, ok := errors.AsType[interface {
-			error
-			Temporary() bool
-		}](err)
-		return 0, ok && t.Temporary()
+		e, ok := errors.AsType[*access.CredentialError](err)
+		return 0, ok && e.Temporary()
 	}
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.after, s.code == http.StatusTooManyRequests || s.code >= 500

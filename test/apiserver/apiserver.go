@@ -62,6 +62,10 @@ type Server struct {
 	process *process
 }
 
+// marker is the file that tells devcluster that a folder was made for it, and
+// can be removed with all that is in it.
+const marker = "devcluster.temporary"
+
 // Start starts a server for a test, and stops it with the test.
 func Start(tb testing.TB, opts Options) *Server {
 	tb.Helper()
@@ -94,7 +98,12 @@ func Run(opts Options) (*Server, error) {
 		return nil, fmt.Errorf("cannot start a cluster: %w", err)
 	}
 	s := &Server{Dir: dir, bin: bin, opts: opts}
-	if err := s.begin(); err != nil {
+	// Manifests may lie there before it begins.
+	err = os.WriteFile(filepath.Join(dir, marker), nil, 0o600)
+	if err == nil {
+		err = s.begin()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil

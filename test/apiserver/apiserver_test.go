@@ -86,6 +86,17 @@ func TestServer(t *testing.T) {
 		s.Delete(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: dock}")
 	})
 
+	t.Run("Held", func(t *testing.T) {
+		// One more in the same folder ends at once, and leaves it to the first.
+		out, err := exec.Command(s.bin, "serve", "--dir", s.Dir, "--temporary").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "another devcluster runs in it") {
+			t.Errorf("it ended with %v, want an error\n%s", err, out)
+		}
+		if _, err := os.Stat(s.Kubeconfig); err != nil {
+			t.Errorf("the folder of the first one: %v", err)
+		}
+	})
+
 	token := s.Token(t, "harbour", "watchman")
 	t.Run("Token", func(t *testing.T) {
 		cases := map[string]struct {
@@ -170,6 +181,30 @@ func TestAbandoned(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// TestAbandonedKeeps sees that a temporary server takes nothing away that is
+// somebody else's.
+func TestAbandonedKeeps(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	bin, err := Binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	theirs := filepath.Join(dir, "theirs.txt")
+	if err := os.WriteFile(theirs, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(bin, "serve", "--dir", dir, "--temporary").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "it is not empty") {
+		t.Errorf("it ended with %v, want an error\n%s", err, out)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("the folder has %v, %v, want %s alone", entries, err, theirs)
 	}
 }
 

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -46,12 +44,12 @@ type Server struct {
 	stopping atomic.Bool
 }
 
-// Start starts a server with its state in the folder dir, and returns when it
-// is ready. The process then works in that folder, and can start no second
-// server. A server that starts is to be stopped.
-func Start(ctx context.Context, dir string, opts Options) (*Server, error) {
+// Start starts a server with its state in the folder, and returns when it is
+// ready. The process then works in that folder, and can start no second server.
+// A server that starts is to be stopped.
+func Start(ctx context.Context, in *Folder, opts Options) (*Server, error) {
 	s := &Server{}
-	if err := s.start(ctx, dir, opts); err != nil {
+	if err := s.start(ctx, in.path, opts); err != nil {
 		s.Stop()
 		return nil, err
 	}
@@ -59,9 +57,8 @@ func Start(ctx context.Context, dir string, opts Options) (*Server, error) {
 }
 
 func (s *Server) start(ctx context.Context, dir string, opts Options) error {
-	dir, err := s.enter(dir)
-	if err != nil {
-		return err
+	if err := os.Chdir(dir); err != nil {
+		return fmt.Errorf("cannot use the folder: %w", err)
 	}
 	if err := s.logToFile(); err != nil {
 		return err
@@ -91,30 +88,6 @@ func (s *Server) start(ctx context.Context, dir string, opts Options) error {
 		return err
 	}
 	return id.WriteKubeconfig()
-}
-
-// enter makes the folder, works in it from here on, and sees to it that no
-// other process does.
-func (s *Server) enter(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("cannot use %q: %w", dir, err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make the folder: %w", err)
-	}
-	if err := os.Chdir(dir); err != nil {
-		return "", fmt.Errorf("cannot use the folder: %w", err)
-	}
-	lock, err := os.OpenFile("lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("cannot use the folder: %w", err)
-	}
-	s.stops = append(s.stops, func() { _ = lock.Close() })
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return "", fmt.Errorf("cannot use %s: another devcluster runs in it", dir)
-	}
-	return dir, nil
 }
 
 // serve starts the API server.

@@ -48,9 +48,11 @@ func (s *session) connect() (*fleet, error) {
 		return nil, err
 	}
 	f := &fleet{session: s}
+	// One logger for all, because each keeps its own lines whole and no other's.
+	log := s.Logger()
 	usable := 0
 	for _, settings := range chosen {
-		c, err := cluster.Connect(settings, cluster.Options{Timeout: s.timeout, Agent: Name + "/" + app.BuildVersion(), Log: s.Logger()})
+		c, err := cluster.Connect(settings, cluster.Options{Timeout: s.timeout, Agent: Name + "/" + app.BuildVersion(), Log: log})
 		m := &member{cluster: c, status: cluster.Status{Cluster: settings.Name, Err: err}}
 		if err == nil {
 			m.status.URL = c.URL()

@@ -22,9 +22,6 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// podToken is where a pod finds its service account's token.
-const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
-
 // Access is the way to one cluster.
 type Access struct {
 	// URL is the API server's address, without a slash at the end.
@@ -71,6 +68,11 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 			return &bearer{tokens: tokens, host: base.Host, next: next}
 		})
 	}
+	var asked *program
+	if cfg.ExecProvider != nil {
+		asked = &program{command: cfg.ExecProvider.Command}
+		cfg.Wrap(asked.below)
+	}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		hint := "check the certificates and keys of the cluster's settings"
@@ -82,8 +84,9 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 	// The library may return a client that all the program shares.
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if cfg.ExecProvider != nil {
-		own.Transport = &program{command: cfg.ExecProvider.Command, next: client.Transport}
+	if asked != nil {
+		asked.next = client.Transport
+		own.Transport = asked
 	}
 	return &Access{URL: strings.TrimSuffix(base.String(), "/"), Config: cfg, Client: &own}, nil
 }
@@ -174,10 +177,39 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 	case c.Auth == source.AuthToken:
 		return nil, bad("set token or tokenFile", "cannot authenticate: there is no token")
 	}
-	if _, err := os.Stat(podToken); err != nil {
-		return nil, bad("set serviceAccountToken or serviceAccountTokenFile; kubectl create token makes one", "cannot authenticate: there is no service account's token")
+	own, err := rest.InClusterConfig()
+	if err != nil {
+		own = nil
 	}
-	return &tokenFile{path: podToken}, nil
+	return podTokens(c.URL, own)
+}
+
+// podTokens gives the token a pod finds in its file system to nobody but the
+// API server of the pod's own cluster: whoever else is sent it can use it
+// there. own is that cluster, nil outside a pod.
+func podTokens(address string, own *rest.Config) (tokenSource, error) {
+	const hint = "set serviceAccountToken or serviceAccountTokenFile; kubectl create token makes one"
+	if own == nil {
+		return nil, bad(hint, "cannot authenticate: there is no service account's token")
+	}
+	if !isOwn(address, own.Host) {
+		return nil, bad(hint, "cannot authenticate: there is no service account's token, and the one of this pod is for its own cluster only, over https")
+	}
+	return &tokenFile{path: own.BearerTokenFile}, nil
+}
+
+// ownNames are what every pod may call the API server of its cluster.
+var ownNames = []string{"kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
+
+// isOwn reports whether an address is that of the cluster this runs in.
+func isOwn(address, own string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	o, err := url.Parse(own)
+	return slices.Contains(ownNames, host) || err == nil && host != "" && host == strings.ToLower(o.Hostname())
 }
 
 // ownTokens takes the token file out of the library's settings: the library
@@ -208,12 +240,23 @@ func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
 	if _, ok := all.Contexts[name]; !ok {
 		return nil, nil, bad("it has "+quoteAll(contextNames(all.Contexts)), "cannot find context %q in kubeconfig %q", name, c.Kubeconfig)
 	}
+	if cluster := all.Clusters[all.Contexts[name].Cluster]; cluster != nil && !isProxy(cluster.ProxyURL) {
+		// What the library says of it repeats it, with any password in it.
+		return nil, nil, bad("write it as http://host:port, https://host:port or socks5://host:port",
+			"cannot use context %q: its proxy-url is %q", name, redact(cluster.ProxyURL))
+	}
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*all, name, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {
 		return nil, nil, bad("check the context, for example with kubectl --context "+name+" version", "cannot use context %q: %w", name, err)
 	}
 	cfg, tokens := ownTokens(cfg)
 	return cfg, tokens, nil
+}
+
+// isProxy reports whether an address is that of a proxy, or there is none.
+func isProxy(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (address == "" || u.Host != "" && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme))
 }
 
 // Contexts returns the names of a kubeconfig's contexts in order, and the

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"example.dev/ingestor/source"
 )
 
@@ -156,6 +158,53 @@ func TestMethod(t *testing.T) {
 				t.Fatalf("%s\ngot %v, want an error that says %q", tc.reason, err, tc.want)
 			}
 			hinted(t, err)
+		})
+	}
+}
+
+// TestPodToken sees that the token of a pod goes to nobody but the cluster the
+// pod runs in.
+func TestPodToken(t *testing.T) {
+	t.Parallel()
+	file := write(t, "token", marker)
+	v4 := &rest.Config{Host: "https://10.96.0.1:443", BearerTokenFile: file}
+	v6 := &rest.Config{Host: "https://[fd00::1]:443", BearerTokenFile: file}
+	cases := map[string]struct {
+		reason  string
+		address string
+		own     *rest.Config
+		good    bool
+	}{
+		"Address":     {"as the environment says it", "https://10.96.0.1", v4, true},
+		"AddressV6":   {"in the new notation too", "https://[fd00::1]:443", v6, true},
+		"Name":        {"by the name it has in every pod", "https://kubernetes.default.svc", v4, true},
+		"ShortName":   {"which may be shorter", "https://kubernetes.default:443/", v4, true},
+		"LongName":    {"or longer", "https://Kubernetes.Default.svc.cluster.local.", v4, true},
+		"Another":     {"another cluster is sent nothing", "https://east.example.org:6443", v4, false},
+		"OtherAddr":   {"nor is another address", "https://10.96.0.10", v4, false},
+		"Plain":       {"nothing goes over plain HTTP", "http://10.96.0.1", v4, false},
+		"PlainName":   {"whatever the name", "http://kubernetes.default.svc", v4, false},
+		"Lookalike":   {"a name may begin alike", "https://kubernetes.default.svc.example.org", v4, false},
+		"Unqualified": {"a service of that name may be anybody's", "https://kubernetes", v4, false},
+		"Outside":     {"outside a pod there is none", "https://kubernetes.default.svc", nil, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tokens, err := podTokens(tc.address, tc.own)
+			if !tc.good {
+				if err == nil || !strings.Contains(err.Error(), "there is no service account's token") {
+					t.Fatalf("%s\ngot %v, want an error that says so", tc.reason, err)
+				}
+				hinted(t, err)
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s\n%v", tc.reason, err)
+			}
+			if got, err := tokens.token(t.Context()); err != nil || got != marker {
+				t.Errorf("%s\nthe token cannot be had: %v", tc.reason, err)
+			}
 		})
 	}
 }

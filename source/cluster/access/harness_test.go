@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -25,6 +26,9 @@ import (
 // marker is part of every secret in these tests, so that one that is shown
 // where it should not be is found.
 const marker = "hunter2"
+
+// podToken is where a pod finds its service account's token.
+const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 // said is all that was logged while the tests ran, by the standard logger and
 // by the client library's, which says all it can.
@@ -171,4 +175,14 @@ func write(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// wait waits until something is so.
+func wait(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -23,6 +22,7 @@ import (
 type issuer struct {
 	settings source.OIDC
 	client   *http.Client
+	line     *line
 
 	mu       sync.Mutex
 	provider *oidc.Provider
@@ -58,9 +58,10 @@ func newIssuer(o source.OIDC) (*issuer, error) {
 		pool.AppendCertsFromPEM(ca)
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
+	way := &line{next: transport}
 	return &issuer{
-		settings: o, refresh: o.RefreshToken.Reveal(),
-		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		settings: o, refresh: o.RefreshToken.Reveal(), line: way,
+		client: &http.Client{Transport: way, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
 
@@ -71,16 +72,22 @@ func (i *issuer) token(ctx context.Context) (string, error) {
 		return i.now.AccessToken, nil
 	}
 	ctx = oidc.ClientContext(ctx, i.client)
+	i.line.down.Store(false)
 	fresh, err := i.renew(ctx)
 	if err != nil {
-		return "", i.explain(err)
+		err = i.explain(err)
+		if i.line.down.Load() {
+			err = &unavailable{err}
+		}
+		return "", err
 	}
 	i.now = fresh
 	return fresh.AccessToken, nil
 }
 
 // renew asks for a token. What is returned as its access token is what the
-// cluster is to be sent: the identity's token if there is one.
+// cluster is to be sent: the identity's token if there is one, which is for the
+// client, unless a token for another audience is asked for.
 func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	if i.provider == nil {
 		p, err := oidc.NewProvider(ctx, i.settings.Issuer)
@@ -93,9 +100,13 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.refresh = cmp.Or(got.RefreshToken, i.refresh)
+	if i.refresh != "" {
+		// A client that proves itself each time has no use for one, which may
+		// end before its secret does.
+		i.refresh = cmp.Or(got.RefreshToken, i.refresh)
+	}
 	raw, ok := got.Extra("id_token").(string)
-	if !ok || raw == "" {
+	if !ok || raw == "" || i.settings.Audience != "" {
 		return got, nil
 	}
 	id, err := i.provider.VerifierContext(ctx, &oidc.Config{ClientID: i.settings.ClientID}).Verify(ctx, raw)
@@ -136,18 +147,22 @@ func (i *issuer) introduce(ctx context.Context) (*oauth2.Token, error) {
 }
 
 func (i *issuer) ask(ctx context.Context, style oauth2.AuthStyle) (*oauth2.Token, error) {
-	o, at := i.settings, i.provider.Endpoint()
-	at.AuthStyle = style
-	if i.refresh != "" {
-		config := oauth2.Config{ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), Endpoint: at, Scopes: o.Scopes}
-		return config.TokenSource(ctx, &oauth2.Token{RefreshToken: i.refresh}).Token()
-	}
+	o := i.settings
 	config := clientcredentials.Config{
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), TokenURL: at.TokenURL, AuthStyle: style, Scopes: o.Scopes,
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret.Reveal(), TokenURL: i.provider.Endpoint().TokenURL, AuthStyle: style,
+		Scopes: o.Scopes, EndpointParams: url.Values{},
+	}
+	if i.refresh != "" {
+		// The library's own way to use a refresh token cannot name an audience.
+		// The scopes are those that were granted with it.
+		config.Scopes = nil
+		config.EndpointParams.Set("grant_type", "refresh_token")
+		config.EndpointParams.Set("refresh_token", i.refresh)
 	}
 	if o.Audience != "" {
 		// Issuers call it by one name or the other.
-		config.EndpointParams = url.Values{"audience": {o.Audience}, "resource": {o.Audience}}
+		config.EndpointParams.Set("audience", o.Audience)
+		config.EndpointParams.Set("resource", o.Audience)
 	}
 	return config.Token(ctx)
 }
@@ -161,36 +176,4 @@ func (i *issuer) refused(token string) bool {
 		i.now = nil
 	}
 	return true
-}
-
-// explain says what the issuer did, without what it was sent or answered.
-func (i *issuer) explain(err error) error {
-	at := fmt.Sprintf("issuer %q", redact(i.settings.Issuer))
-	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		what := cmp.Or(r.ErrorCode, r.Response.Status)
-		if r.ErrorDescription != "" {
-			what += ": " + r.ErrorDescription
-		}
-		return fmt.Errorf("%s refused: %s", at, i.brief(what))
-	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%s cannot be asked: %w", at, u.Err)
-	}
-	return fmt.Errorf("%s: %s", at, i.brief(err.Error()))
-}
-
-// brief shortens a message to its first line, the rest of which is a page that
-// was answered, and takes out what an issuer repeats of what it was sent.
-func (i *issuer) brief(message string) string {
-	for _, s := range []source.Secret{i.settings.ClientSecret, i.settings.RefreshToken, source.Secret(i.refresh)} {
-		if s != "" {
-			message = strings.ReplaceAll(message, s.Reveal(), s.String())
-		}
-	}
-	first, _, _ := strings.Cut(message, "\n")
-	const most = 300
-	if runes := []rune(first); len(runes) > most {
-		first = string(runes[:most]) + "…"
-	}
-	return first
 }

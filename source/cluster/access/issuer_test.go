@@ -2,10 +2,10 @@ package access
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +43,15 @@ func settings(srv *api, i *provider.Issuer) source.Cluster {
 			Issuer: i.URL, ClientID: i.ClientID, ClientSecret: source.Secret(i.ClientSecret), CAData: i.CA, Audience: i.Audience,
 		},
 	}
+}
+
+// signedIn are those of somebody who signed in there. The token is for the
+// client then.
+func signedIn(t *testing.T, srv *api, i *provider.Issuer) source.Cluster {
+	t.Helper()
+	c := settings(srv, i)
+	c.OIDC.RefreshToken, c.OIDC.Audience = source.Secret(i.RefreshToken(t)), ""
+	return c
 }
 
 // grants are requests that were granted.
@@ -128,8 +137,7 @@ func TestIssuerRefreshToken(t *testing.T) {
 			// A token that lasts so short is not used a second time.
 			i := provider.Start(t, provider.Options{AuthMethod: method, Lifetime: 9 * time.Second})
 			srv := newJudge(t, i, i.ClientID, func(token *oidc.IDToken) bool { return token.Subject == i.Subject })
-			c := settings(srv, i)
-			c.OIDC.RefreshToken = source.Secret(i.RefreshToken(t))
+			c := signedIn(t, srv, i)
 			if method == "none" {
 				c.OIDC.ClientSecret = ""
 			}
@@ -198,9 +206,7 @@ func TestIssuerTogether(t *testing.T) {
 	t.Parallel()
 	i := provider.Start(t, provider.Options{})
 	srv := newJudge(t, i, i.ClientID, nil)
-	c := settings(srv, i)
-	c.OIDC.RefreshToken = source.Secret(i.RefreshToken(t))
-	a := open(t, c)
+	a := open(t, signedIn(t, srv, i))
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -215,115 +221,58 @@ func TestIssuerTogether(t *testing.T) {
 	}
 }
 
-func TestIssuerBad(t *testing.T) {
+// TestIssuerAudience asks for a token for somebody else than the client: the
+// issuer is told, and what it gives beside is not taken instead.
+func TestIssuerAudience(t *testing.T) {
 	t.Parallel()
-	i := provider.Start(t, provider.Options{})
-	down := provider.Start(t, provider.Options{})
-	down.Stop()
-	srv := newAPI(t, nil)
-	spent := i.RefreshToken(t)
-	first := settings(srv, i)
-	first.OIDC.RefreshToken = source.Secret(spent)
-	want(t, open(t, first), http.StatusOK)
 	cases := map[string]struct {
-		reason string
-		change func(*source.OIDC)
-		want   []string
+		reason  string
+		refresh source.Secret
+		want    url.Values
 	}{
-		"Down":       {"nobody answers", func(o *source.OIDC) { o.Issuer = down.URL }, []string{"cannot be asked", "connection refused"}},
-		"NoName":     {"nobody knows it", func(o *source.OIDC) { o.Issuer = "https://issuer.invalid" }, []string{"cannot be asked"}},
-		"UnknownCA":  {"a stranger's certificate is not believed", func(o *source.OIDC) { o.CAData = down.CA }, []string{"cannot be asked", "unknown authority"}},
-		"SystemCA":   {"the system does not know it either", func(o *source.OIDC) { o.CAData = nil }, []string{"cannot be asked", "unknown authority"}},
-		"Secret":     {"the client's secret is wrong", func(o *source.OIDC) { o.ClientSecret = marker }, []string{"refused: invalid_client"}},
-		"Client":     {"the client is not known", func(o *source.OIDC) { o.ClientID = "nobody" }, []string{"refused: invalid_client"}},
-		"Refresh":    {"the refresh token is wrong", func(o *source.OIDC) { o.RefreshToken = marker }, []string{"refused: invalid_grant"}},
-		"Spent":      {"the refresh token was used", func(o *source.OIDC) { o.RefreshToken = source.Secret(spent) }, []string{"refused: invalid_grant"}},
-		"OtherPath":  {"the issuer is somewhere below", func(o *source.OIDC) { o.Issuer += "/realms/it" }, []string{"404"}},
-		"OtherName":  {"the issuer calls itself something else", func(o *source.OIDC) { o.Issuer = strings.Replace(o.Issuer, "127.0.0.1", "localhost", 1) }, []string{"did not match"}},
-		"NotAnyOne":  {"the API server is no issuer", func(o *source.OIDC) { o.Issuer, o.CAData = srv.URL, srv.CA }, nil},
-		"NoAudience": {"the audience is not known", func(o *source.OIDC) { o.Audience = "https://nowhere.example" }, []string{"refused"}},
+		"Client":  {"with the client's credentials", "", url.Values{"grant_type": {"client_credentials"}, "scope": {"one two"}}},
+		"Refresh": {"with a refresh token, which has its scopes", "old-" + marker, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"old-" + marker}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own := newAPI(t, nil)
-			c := settings(own, i)
-			tc.change(&c.OIDC)
-			_, err := get(t.Context(), open(t, c), "/")
-			if _, ok := errors.AsType[*CredentialError](err); !ok {
-				t.Fatalf("%s\ngot %v, want a CredentialError", tc.reason, err)
-			}
-			for _, text := range append(tc.want, c.OIDC.Issuer) {
-				if !strings.Contains(err.Error(), text) {
-					t.Errorf("%s\ngot %v, want one that says %q", tc.reason, err, text)
-				}
-			}
-			keeps(t, err, i.ClientSecret, down.ClientSecret, spent)
-			if got := own.seen(); len(got) > 0 {
-				t.Errorf("%s\nthe server is asked without a token: %q", tc.reason, got)
-			}
-		})
-	}
-}
-
-// TestIssuerTells has an issuer that repeats all it was sent, and pages of it.
-func TestIssuerTells(t *testing.T) {
-	t.Parallel()
-	answers := map[string]func(w http.ResponseWriter, r *http.Request){
-		"Description": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write([]byte(`{"error":"invalid_grant","error_description":"unknown token ` + r.FormValue("refresh_token") + `"}`))
-		},
-		"Page": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			w.WriteHeader(http.StatusBadGateway)
-			_, _ = w.Write([]byte("<html>" + r.FormValue("refresh_token") + "\n" + strings.Repeat(r.FormValue("refresh_token"), 1000)))
-		},
-		"Nonsense": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(r.FormValue("refresh_token")))
-		},
-		"Unsigned": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"access_token":"` + marker + `","token_type":"Bearer","id_token":"` + marker + `"}`))
-		},
-	}
-	for name, answer := range answers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			there := stranger(t, answer)
+			var asked url.Values
+			there := stranger(t, func(w http.ResponseWriter, r *http.Request) {
+				_ = r.ParseForm()
+				asked = r.PostForm
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"access_token":"for-the-cluster","id_token":"for-the-client","token_type":"Bearer","expires_in":3600}`)
+			})
 			srv := newAPI(t, nil)
-			a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: source.OIDC{
-				Issuer: there.URL, ClientID: "c", ClientSecret: "secret-" + marker, RefreshToken: "refresh-" + marker,
-			}})
-			_, err := get(t.Context(), a, "/")
-			if err == nil || !strings.Contains(err.Error(), there.URL) {
-				t.Fatalf("got %v, want an error that names the issuer", err)
+			want(t, open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: source.OIDC{
+				Issuer: there.URL, ClientID: "c", ClientSecret: marker, RefreshToken: tc.refresh, Audience: "cluster", Scopes: []string{"one", "two"},
+			}}), http.StatusOK)
+			if diff := cmp.Diff([]string{"for-the-cluster"}, srv.seen()); diff != "" {
+				t.Errorf("%s\ntokens sent (-want +got):\n%s", tc.reason, diff)
 			}
-			if len(err.Error()) > 600 {
-				t.Errorf("the message has %d bytes", len(err.Error()))
+			tc.want["audience"], tc.want["resource"] = []string{"cluster"}, []string{"cluster"}
+			if diff := cmp.Diff(tc.want, asked); diff != "" {
+				t.Errorf("%s\nthe issuer is sent (-want +got):\n%s", tc.reason, diff)
 			}
-			keeps(t, err)
 		})
 	}
 }
 
-// TestIssuerHangs has an issuer that never answers.
-func TestIssuerHangs(t *testing.T) {
+// TestIssuerUnasked has an issuer that gives a refresh token to a client that
+// proves itself each time: it goes on doing so.
+func TestIssuerUnasked(t *testing.T) {
 	t.Parallel()
-	stop := make(chan struct{})
-	there := newAPI(t, func(string) bool { <-stop; return true })
-	t.Cleanup(func() { close(stop) })
+	var asked []string
+	there := stranger(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.FormValue("grant_type"))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"x","refresh_token":"y","token_type":"Bearer","expires_in":1}`)
+	})
 	srv := newAPI(t, nil)
-	a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: source.OIDC{
-		Issuer: there.URL, ClientID: "c", ClientSecret: marker, CAData: there.CA,
-	}})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := get(ctx, a, "/")
-	if _, ok := errors.AsType[*CredentialError](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want a CredentialError and %v", err, context.DeadlineExceeded)
+	a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, Auth: source.AuthOIDC, OIDC: source.OIDC{Issuer: there.URL, ClientID: "c", ClientSecret: marker}})
+	want(t, a, http.StatusOK)
+	want(t, a, http.StatusOK)
+	if diff := cmp.Diff([]string{"client_credentials", "client_credentials"}, asked); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	keeps(t, err)
 }

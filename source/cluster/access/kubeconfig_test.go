@@ -11,7 +11,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -128,6 +130,9 @@ func TestKubeconfigBad(t *testing.T) {
 		"NoCluster":    {reason: "a context names its cluster", text: "apiVersion: v1\nkind: Config\ncontexts: [{name: it, context: {cluster: gone, user: gone}}]\n", context: "it", want: `cannot use context "it"`},
 		"Password":     {reason: "a password in an address ends up in logs", text: kubeconfigText("it", "https://admin:"+marker+"@127.0.0.1:1", "", ""), context: "it", want: `cannot use the address "https://xxxxx@127.0.0.1:1"`},
 		"BadAddress":   {reason: "an address that cannot be taken apart is not shown", text: kubeconfigText("it", "https://admin:"+marker+"%zz@127.0.0.1:1/x", "", ""), context: "it", want: "cannot use the address"},
+		"ProxyScheme":  {reason: "a proxy's password is not shown", text: kubeconfigText("it", there, "proxy-url: ftp://user:"+marker+"@proxy:3128", ""), context: "it", want: `its proxy-url is "ftp://xxxxx@proxy:3128"`, hint: "socks5://host:port"},
+		"ProxyEscape":  {reason: "of one that cannot be taken apart, nothing is", text: kubeconfigText("it", there, "proxy-url: http://user:"+marker+"%zz@proxy:3128", ""), context: "it", want: `its proxy-url is "(not an address)"`, hint: "http://host:port"},
+		"ProxyBare":    {reason: "nor of one without a scheme", text: kubeconfigText("it", there, "proxy-url: user:"+marker+"@proxy:3128", ""), context: "it", want: `its proxy-url is "(not an address)"`, hint: "http://host:port"},
 		"AuthProvider": {reason: "what the library knows no more is said so", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gone\n  config: {id-token: "+marker+", refresh-token: "+marker+"}"), context: "it", want: `"gone"`, hint: "use exec"},
 		"Removed":      {reason: "what it knew once too", text: kubeconfigText("it", there, "", "auth-provider:\n  name: gcp\n  config: {access-token: "+marker+"}"), context: "it", want: "gcp", hint: "use exec"},
 		"BadKey":       {reason: "a key that is none is not shown", text: kubeconfigText("it", there, "", "client-key-data: "+base64.StdEncoding.EncodeToString([]byte(marker))+"\nclient-certificate-data: aGVsbG8="), context: "it", want: "cannot use its settings"},
@@ -159,6 +164,65 @@ func TestKubeconfigBad(t *testing.T) {
 			continue
 		}
 		hinted(t, err)
+	}
+}
+
+// TestProxy goes through proxies that want a password: one that takes it, and
+// those that fail, of which none shows it.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	srv := newAPI(t, only(marker))
+	coded := base64.StdEncoding.EncodeToString([]byte("user:" + marker))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Proxy-Authorization") != "Basic "+coded {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+			return
+		}
+		there, err := net.Dial("tcp", r.Host)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer func() { _ = there.Close() }()
+		w.WriteHeader(http.StatusOK)
+		here, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer func() { _ = here.Close() }()
+		go func() { _, _ = io.Copy(there, here) }()
+		_, _ = io.Copy(here, there)
+	}))
+	t.Cleanup(proxy.Close)
+	at := strings.TrimPrefix(proxy.URL, "http://")
+	cases := map[string]struct {
+		reason string
+		server string
+		proxy  string
+		want   string
+	}{
+		"Good":    {"it takes the password", srv.URL, "http://user:" + marker + "@" + at, ""},
+		"Refuses": {"it does not take it", srv.URL, "http://other:" + marker + "@" + at, "Proxy Authentication Required"},
+		"Cannot":  {"it does not reach the server", "https://127.0.0.1:1", "http://user:" + marker + "@" + at, "Bad Gateway"},
+		"Down":    {"nobody is there", srv.URL, "http://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+		"DownTLS": {"nor over TLS", srv.URL, "https://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+		"NoTLS":   {"it does not speak TLS", srv.URL, "https://user:" + marker + "@" + at, "proxyconnect tcp"},
+		"Socks":   {"another kind of proxy is not there either", srv.URL, "socks5://user:" + marker + "@127.0.0.1:1", "proxyconnect tcp"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := open(t, source.Cluster{Kubeconfig: kubeconfigOf(t, tc.server, srv.authorityLine()+"\nproxy-url: "+tc.proxy, "token: "+marker)})
+			if tc.want == "" {
+				want(t, a, http.StatusOK)
+				return
+			}
+			_, err := get(t.Context(), a, "/")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("%s\ngot %v, want an error that says %q", tc.reason, err, tc.want)
+			}
+			keeps(t, err, coded)
+		})
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,7 +102,7 @@ func TestProgramBad(t *testing.T) {
 			t.Parallel()
 			srv := newAPI(t, nil)
 			_, err := get(t.Context(), open(t, plugin(t, srv.URL, tc.script)), "/")
-			if e, ok := errors.AsType[*CredentialError](err); !ok || !strings.Contains(err.Error(), tc.want) || !strings.Contains(e.Error(), `program "sh"`) {
+			if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() || !strings.Contains(err.Error(), tc.want) || !strings.Contains(e.Error(), `program "sh"`) {
 				t.Fatalf("%s\ngot %v, want a CredentialError that names the program and says %q", tc.reason, err, tc.want)
 			}
 			keeps(t, err)
@@ -123,35 +125,102 @@ func TestProgramMissing(t *testing.T) {
 	keeps(t, err)
 }
 
-// TestProgramHangs has a program that never ends: nobody waits for it.
+// TestProgramHangs has a program that does not end for a while: nobody waits
+// for it, nobody starts it again meanwhile, and then it is as good as any.
 func TestProgramHangs(t *testing.T) {
 	t.Parallel()
-	srv := newAPI(t, nil)
+	cases := map[string]struct {
+		reason string
+		giveUp func(context.Context) (context.Context, context.CancelFunc)
+		want   error
+	}{
+		"Late": {"a call has no more time", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 100*time.Millisecond)
+		}, nil},
+		"Canceled": {"a call is not wanted any more", canceledSoon, context.Canceled},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := newAPI(t, nil)
+			dir := t.TempDir()
+			hang, count := write(t, filepath.Join(dir, "hang"), ""), filepath.Join(dir, "count")
+			script := fmt.Sprintf("echo x >> %q; while [ -e %q ]; do sleep 0.05; done\n", count, hang)
+			a := open(t, plugin(t, srv.URL, script+counting("+1 hour")))
+			ctx, cancel := tc.giveUp(t.Context())
+			defer cancel()
+			_, err := get(ctx, a, "/")
+			if tc.want != nil && !errors.Is(err, tc.want) || tc.want == nil && !isEndless(err) {
+				t.Errorf("%s\ngot %v", tc.reason, err)
+			}
+			wait(t, "what the call waits for to show", func() bool { return a.Client.Transport.(*program).hung.Load() > 0 })
+			for range 10 {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				if _, err = get(ctx, a, "/"); !isEndless(err) || ctx.Err() != nil {
+					t.Fatalf("%s\ngot %v, want a failure at once", tc.reason, err)
+				}
+			}
+			if e, _ := errors.AsType[*CredentialError](err); e.Temporary() {
+				t.Errorf("%s\na program that hangs is said to pass", tc.reason)
+			}
+			if err := os.Remove(hang); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, "a program that came to its end", func() bool {
+				status, err := get(t.Context(), a, "/")
+				return err == nil && status == http.StatusOK
+			})
+			if data, err := os.ReadFile(count); err != nil || string(data) != "x\n" {
+				t.Errorf("%s\nthe program was started %d times, %v, want once", tc.reason, len(data)/2, err)
+			}
+		})
+	}
+}
+
+// isEndless reports whether an error says that a program hangs.
+func isEndless(err error) bool {
+	e, ok := errors.AsType[*CredentialError](err)
+	return ok && strings.Contains(e.Error(), `program "sh" does not come to an end`)
+}
+
+// canceledSoon cancels a call while it is made.
+func canceledSoon(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	time.AfterFunc(100*time.Millisecond, cancel)
+	return ctx, cancel
+}
+
+// TestProgramsTogether has many programs that are asked at once: only some of
+// them run at a time, and none waits for what the server takes.
+func TestProgramsTogether(t *testing.T) {
+	t.Parallel()
+	const all = 20
+	stop := make(chan struct{})
+	srv := newAPI(t, func(string) bool { <-stop; return true })
 	dir := t.TempDir()
-	hang, ended := write(t, filepath.Join(dir, "hang"), ""), filepath.Join(dir, "ended")
-	c := plugin(t, srv.URL, fmt.Sprintf("while [ -e %q ]; do sleep 0.05; done; echo x >> %q", hang, ended))
-	a := open(t, c)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := get(ctx, a, "/")
-	if e, ok := errors.AsType[*CredentialError](err); !ok || !strings.Contains(e.Error(), `program "sh" does not come to an end`) {
-		t.Errorf("got %v, want a CredentialError that says so", err)
+	// A program notes how many there are, itself included.
+	script := fmt.Sprintf("touch %[1]q/run-$$; ls %[1]q | grep -c run- >> %[1]q/counts; sleep 0.2; rm %[1]q/run-$$\n", dir)
+	var wg sync.WaitGroup
+	for range all {
+		a := open(t, plugin(t, srv.URL, script+counting("+1 hour")))
+		wg.Go(func() {
+			if status, err := get(t.Context(), a, "/"); err != nil || status != http.StatusOK {
+				t.Errorf("the server answers %d, %v", status, err)
+			}
+		})
 	}
-	ctx, cancel = context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := get(ctx, a, "/"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("both took %v", took)
-	}
-	// Each call has left a program behind, one after the other.
-	if err := os.Remove(hang); err != nil {
+	wait(t, "all calls at a server that does not answer", func() bool { return len(srv.seen()) == all })
+	close(stop)
+	wg.Wait()
+	data, err := os.ReadFile(filepath.Join(dir, "counts"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for data := []byte(nil); len(data) < len("x\nx\n"); data, _ = os.ReadFile(ended) {
-		time.Sleep(10 * time.Millisecond)
+	for count := range strings.FieldsSeq(string(data)) {
+		if n, err := strconv.Atoi(count); err != nil || n > cap(starting) {
+			t.Errorf("%s programs ran at once, want at most %d", count, cap(starting))
+		}
 	}
 }
 

@@ -30,6 +30,22 @@ func (e *CredentialError) Error() string { return "cannot get a token: " + e.Err
 // Unwrap returns the cause.
 func (e *CredentialError) Unwrap() error { return e.Err }
 
+// Temporary reports whether it may be had the next time: who gives it could not
+// be asked, was too busy, or failed.
+func (e *CredentialError) Temporary() bool {
+	_, ok := errors.AsType[*unavailable](e.Err)
+	return ok
+}
+
+// unavailable is a token that cannot be had right now.
+type unavailable struct{ err error }
+
+// Error returns the message.
+func (u *unavailable) Error() string { return u.err.Error() }
+
+// Unwrap returns the cause.
+func (u *unavailable) Unwrap() error { return u.err }
+
 // bearer sends a token with every request to its host.
 type bearer struct {
 	tokens tokenSource
@@ -126,6 +142,10 @@ func (f *tokenFile) token(context.Context) (string, error) {
 	}
 	if f.text != "" && info.ModTime().Equal(f.mtime) && info.Size() == f.size {
 		return f.text, nil
+	}
+	if !info.Mode().IsRegular() {
+		// Whoever opens a pipe may wait for ever.
+		return "", fmt.Errorf("cannot use the token's file %s: it is not a file", f.path)
 	}
 	const most = 1 << 20
 	if info.Size() > most {

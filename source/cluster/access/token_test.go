@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,7 +140,14 @@ func TestTokenFileBad(t *testing.T) {
 		"Words":   {"a token has no space in it", holds("Bearer " + marker), "more than one token"},
 		"Binary":  {"a token is text", holds("\x00\x01" + marker), "more than one token"},
 		"Large":   {"a token is small", holds(strings.Repeat(marker, 1<<18)), "larger than a token can be"},
-		"Folder":  {"a folder is no file", func(t *testing.T) string { return t.TempDir() }, "is a directory"},
+		"Pipe": {"nobody waits for a pipe", func(t *testing.T) string {
+			path := filepath.Join(t.TempDir(), "pipe")
+			if err := syscall.Mkfifo(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "it is not a file"},
+		"Folder": {"a folder is no file", func(t *testing.T) string { return t.TempDir() }, "it is not a file"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +156,7 @@ func TestTokenFileBad(t *testing.T) {
 			file := tc.file(t)
 			a := open(t, source.Cluster{URL: srv.URL, CAData: srv.CA, TokenFile: file})
 			_, err := get(t.Context(), a, "/")
-			if e, ok := errors.AsType[*CredentialError](err); !ok || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), file) {
+			if e, ok := errors.AsType[*CredentialError](err); !ok || e.Temporary() || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), file) {
 				t.Fatalf("%s\ngot %v (%v), want a CredentialError that names %s and says %q", tc.reason, err, e, file, tc.want)
 			}
 			keeps(t, err)
