@@ -25,8 +25,8 @@ const (
 
 const noCluster = `name them in a configuration (--config), or by --kubeconfig or --context;
 or set ORCHESTRATOR_API_URL, ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN and
-ORCHESTRATOR_CA_FILE, or KUBECONFIG,
-or make ~/.kube/config; inside a cluster nothing is needed`
+ORCHESTRATOR_CA_FILE, or KUBECONFIG, or make ~/.kube/config;
+inside a cluster nothing is needed`
 
 // choose returns the clusters to read, in order.
 func (s *session) choose() ([]source.Cluster, error) {
