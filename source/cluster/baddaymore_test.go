@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd"
 )
 
 // TestFirstBusy has a server whose first answer of all is that it is busy: it
@@ -215,6 +217,54 @@ func TestCheckSilent(t *testing.T) {
 	}
 	if n := len(s.seen("/selfsubjectaccessreviews")); n != 1 {
 		t.Errorf("it was asked %d times", n)
+	}
+}
+
+// TestCheckMany checks the permissions of many kinds: they are told in order,
+// and a server that falls silent is not waited for once for each.
+func TestCheckMany(t *testing.T) {
+	t.Parallel()
+	const kinds = 40
+	var all, want []string
+	for i := range kinds {
+		all = append(all, definitionItem(ours, fmt.Sprintf("k%02d", i), ""))
+		want = append(want, fmt.Sprintf("list xk%02ds.%s ok", i, plain), fmt.Sprintf("watch xk%02ds.%s ok", i, plain))
+	}
+	var reviews atomic.Int64
+	check := func(silentAfter int64) (got []string, asked int64) {
+		reviews.Store(0)
+		s := &standIn{definitions: all, trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == "/version":
+				say(w, `{"gitVersion":"v1.0.0"}`)
+			case strings.HasSuffix(r.URL.Path, "/selfsubjectreviews"):
+				say(w, `{"status":{"userInfo":{"username":"me"}}}`)
+			case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+				if reviews.Add(1) > silentAfter {
+					return hang(r.Context())
+				}
+				say(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`)
+			default:
+				return false
+			}
+			return true
+		}}
+		connect(t, "here", s.start(t), cluster.Options{Timeout: 500 * time.Millisecond}).Check(t.Context(), cluster.CheckOptions{
+			Watch: true, Composites: func(*xrd.Definition) bool { return true },
+		}, func(k cluster.Check) {
+			if strings.Contains(k.Name, plain) {
+				got = append(got, fmt.Sprint(k.Name, " ", k.Result))
+			}
+		})
+		return got, reviews.Load()
+	}
+	got, _ := check(1 << 30)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("permissions (-want +got):\n%s", diff)
+	}
+	got, asked := check(10)
+	if asked > 20 || len(got) != 2*kinds || !strings.HasSuffix(got[0], " failed") || !strings.HasSuffix(got[len(got)-1], " skipped") {
+		t.Errorf("it was asked %d times; told %d, first %q, last %q", asked, len(got), got[0], got[len(got)-1])
 	}
 }
 

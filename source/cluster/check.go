@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -9,9 +10,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
 	"example.dev/ingestor/xrd"
@@ -263,16 +267,54 @@ func (t *checking) permissions(ctx context.Context) {
 		t.step(ctx, "composites", func(context.Context) (string, error) { return "", err })
 		return
 	}
+	var asked []*review
 	for _, d := range set.Definitions {
 		if !t.opts.Composites(d) {
 			continue
 		}
 		for _, k := range Composites(d, t.opts.Namespaces) {
 			for _, verb := range verbs {
-				t.may(ctx, verb, k.Resource)
+				asked = append(asked, &review{verb: verb, res: k.Resource})
 			}
 		}
 	}
+	// There may be hundreds, and each takes the way there and back.
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	var broken atomic.Bool
+	for _, r := range asked {
+		group.Go(func() error {
+			if !broken.Load() {
+				r.allowed, r.err = t.review(ctx, r.verb, r.res)
+				if r.err != nil {
+					broken.Store(true)
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	// What broke the way is told first, so that what was not asked is skipped.
+	slices.SortStableFunc(asked, func(a, b *review) int { return cmp.Compare(b.rank(), a.rank()) })
+	for _, r := range asked {
+		t.judge(ctx, r)
+	}
+}
+
+// review is a permission and what the server says of it.
+type review struct {
+	verb    string
+	res     Resource
+	allowed bool
+	err     error
+}
+
+// rank is 1 for one that could not be had, else 0.
+func (r *review) rank() int {
+	if r.err != nil {
+		return 1
+	}
+	return 0
 }
 
 func isForbidden(err error) bool {
@@ -280,13 +322,17 @@ func isForbidden(err error) bool {
 	return ok && e.Reason == Forbidden
 }
 
-// may asks the server whether we may do something.
+// may asks the server whether we may do something, and tells.
 func (t *checking) may(ctx context.Context, verb string, res Resource) bool {
-	name := verb + " " + res.String()
-	if t.broken != "" {
-		t.step(ctx, name, nil)
-		return false
+	r := &review{verb: verb, res: res}
+	if t.broken == "" {
+		r.allowed, r.err = t.review(ctx, verb, res)
 	}
+	return t.judge(ctx, r)
+}
+
+// review asks the server whether we may do something.
+func (t *checking) review(ctx context.Context, verb string, res Resource) (bool, error) {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]string{
@@ -294,19 +340,24 @@ func (t *checking) may(ctx context.Context, verb string, res Resource) bool {
 		}},
 	})
 	if err != nil {
-		t.step(ctx, name, func(context.Context) (string, error) { return "", err })
-		return false
+		return false, err
 	}
 	answer, err := t.ask(ctx, request{doing: "ask for permission", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body: body})
-	if err != nil {
-		t.step(ctx, name, func(context.Context) (string, error) { return "", err })
-		return false
-	}
-	if answer.Get("status", "allowed").IsTrue() {
+	return answer.Get("status", "allowed").IsTrue(), err
+}
+
+// judge tells what the server says of a permission, and reports whether it is
+// there.
+func (t *checking) judge(ctx context.Context, r *review) bool {
+	name := r.verb + " " + r.res.String()
+	switch {
+	case t.broken != "" || r.err != nil:
+		t.step(ctx, name, func(context.Context) (string, error) { return "", r.err })
+	case r.allowed:
 		t.tell(Check{Name: name, Result: OK})
-		return true
+	default:
+		missing := permission(r.res, r.verb)
+		t.tell(Check{Name: name, Result: Failed, Detail: "the account may not", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
 	}
-	missing := permission(res, verb)
-	t.tell(Check{Name: name, Result: Failed, Detail: "the account may not", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
-	return false
+	return r.allowed
 }

@@ -37,7 +37,8 @@ type ReadOptions struct {
 	Namespaces []string
 }
 
-// atOnce is how many lists of composites a server is asked for at once.
+// atOnce is how many lists of composites, or permissions to read them, a server
+// is asked for at once.
 const atOnce = 4
 
 // Read reads what the options ask for. The Set is never nil and holds what
