@@ -117,7 +117,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 // conclude writes the Location, removes what is to be removed, and says so.
 func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportOptions, r *pipeline.Report) error {
 	lost := isLost(r.Findings)
-	plan, err := c.plan(func(e earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
+	plan, err := c.plan(func(e *earlier) bool { return !lost && f.gone(e, o.composites) }, o.prune)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportO
 
 // gone reports whether what is not made any more is gone: every cluster it was
 // found in was read to its end. Composites are looked for on request only.
-func (f *fleet) gone(e earlier, composites bool) bool {
+func (f *fleet) gone(e *earlier, composites bool) bool {
 	if e.composite && !composites {
 		return false
 	}

@@ -39,13 +39,17 @@ type catalog struct {
 	there bool
 	// made are the files of this run, and spared those that it would have made,
 	// but of less than they were made of before.
-	made, spared []string
+	made   []string
+	spared map[string]bool
+	// seen are the earlier files that were read; nil stands for one that no
+	// export wrote.
+	seen map[string]*earlier
 }
 
 // openCatalog reads what an earlier run left. A file of the Location's name
 // that is not ours is not touched.
 func openCatalog(root string) (*catalog, error) {
-	c := &catalog{dir: root}
+	c := &catalog{dir: root, spared: map[string]bool{}, seen: map[string]*earlier{}}
 	in, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -106,30 +110,42 @@ type earlier struct {
 	composite bool
 }
 
-// readEarlier reads a file. It reports false if no export wrote it: then it is
-// somebody else's, although it is where an export would write.
-func readEarlier(in *os.Root, name string) (earlier, bool) {
+// earlier returns what an export wrote to a file, read once; nil if none wrote
+// it: then it is somebody else's, although it is where an export would write.
+func (c *catalog) earlier(in *os.Root, name string) *earlier {
+	e, ok := c.seen[name]
+	if !ok {
+		e = readEarlier(in, name)
+		c.seen[name] = e
+	}
+	return e
+}
+
+func readEarlier(in *os.Root, name string) *earlier {
 	f, err := in.Open(name)
 	if err != nil {
-		return earlier{}, false
+		return nil
 	}
 	defer func() { _ = f.Close() }() // It was only read.
 	const most = 16 << 20
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
-		return earlier{}, false
+		return nil
 	}
 	docs, bad := tree.DecodeBytes(data)
 	if len(docs) != 1 || len(bad) > 0 {
-		return earlier{}, false
+		return nil
 	}
 	e, err := entity.Parse(docs[0])
 	if err != nil || e.Kind != path.Dir(name) {
-		return earlier{}, false
+		return nil
 	}
 	annotations := words.KeysIn(e.Metadata.Annotations)
 	from := strings.FieldsFunc(annotations[words.AnnotationDiscoveredFrom], func(r rune) bool { return r == ',' || r == ' ' })
-	return earlier{key: e.Key(), from: from, composite: annotations[words.AnnotationXRName] != ""}, annotations[words.AnnotationXRDName] != ""
+	if annotations[words.AnnotationXRDName] == "" {
+		return nil
+	}
+	return &earlier{key: e.Key(), from: from, composite: annotations[words.AnnotationXRName] != ""}
 }
 
 // spare leaves out the entities that were made of more before: of a cluster
@@ -145,10 +161,10 @@ func (c *catalog) spare(f *fleet, es []*entity.Entity) ([]*entity.Entity, error)
 	defer func() { _ = in.Close() }() // It was only read.
 	spared := map[string]bool{}
 	for _, name := range c.listed {
-		e, ok := readEarlier(in, name)
-		if ok && slices.ContainsFunc(e.from, func(cluster string) bool { _, failed := f.complete(cluster); return failed }) {
+		e := c.earlier(in, name)
+		if e != nil && slices.ContainsFunc(e.from, func(cluster string) bool { _, failed := f.complete(cluster); return failed }) {
 			spared[e.key] = true
-			c.spared = append(c.spared, name)
+			c.spared[name] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(es), func(e *entity.Entity) bool { return spared[e.Key()] }), nil
@@ -180,7 +196,7 @@ type plan struct {
 
 // plan settles what becomes of files that were not made: one that is gone
 // leaves the list, any other stays.
-func (c *catalog) plan(gone func(earlier) bool, prune bool) (plan, error) {
+func (c *catalog) plan(gone func(*earlier) bool, prune bool) (plan, error) {
 	if !c.there {
 		return plan{targets: c.made}, nil
 	}
@@ -190,23 +206,25 @@ func (c *catalog) plan(gone func(earlier) bool, prune bool) (plan, error) {
 	}
 	defer func() { _ = in.Close() }() // It was only read.
 	p := plan{targets: slices.Clone(c.made), foreign: c.foreign}
+	made := map[string]bool{}
+	for _, name := range c.made {
+		made[name] = true
+	}
 	for _, name := range c.listed {
-		e, ok := earlier{}, true
-		if !slices.Contains(c.made, name) {
-			e, ok = readEarlier(in, name)
+		if made[name] {
+			continue
 		}
-		switch {
-		case slices.Contains(c.made, name):
-		case !ok:
+		switch e := c.earlier(in, name); {
+		case e == nil:
 			p.foreign = append(p.foreign, "./"+name)
-		case !slices.Contains(c.spared, name) && gone(e):
+		case !c.spared[name] && gone(e):
 			p.left = append(p.left, name)
 		default:
 			p.kept = append(p.kept, name)
 		}
 	}
 	for _, name := range c.left {
-		if _, ok := readEarlier(in, name); ok && !slices.Contains(c.made, name) {
+		if !made[name] && c.earlier(in, name) != nil {
 			p.left = append(p.left, name)
 		}
 	}
