@@ -29,7 +29,8 @@ var goodSpecs = map[string]string{
 	KindSystem:    "{owner: team, domain: data}",
 	KindDomain:    "{owner: team, subdomainOf: data}",
 	KindLocation:  "{type: file, targets: [./a.yaml, ./b.yaml]}",
-	"Group":       "{type: team, children: [], owner: 7}",
+	KindGroup:     "{type: team, parent: all, children: [], members: [me], owner: 7}",
+	KindUser:      "{memberOf: [team], profile: {}}",
 }
 
 // goodEntity returns an entity that breaks no rule.

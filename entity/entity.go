@@ -16,6 +16,8 @@ const (
 	KindSystem    = "System"
 	KindDomain    = "Domain"
 	KindLocation  = "Location"
+	KindGroup     = "Group"
+	KindUser      = "User"
 )
 
 // DefaultNamespace is the namespace of a reference that names none.

@@ -3,6 +3,7 @@ package entity
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"sync"
 
 	"example.dev/ingestor/tree"
@@ -28,6 +29,33 @@ func Hash(e *Entity) string {
 		annotations.Delete(volatile[1])
 	}
 	return hashNode(e.node(annotations))
+}
+
+// HashDocument is Hash for an entity that is a document.
+func HashDocument(n *tree.Node) string {
+	annotations := n.Get("metadata", "annotations")
+	if !annotations.Has(volatile[0]) && !annotations.Has(volatile[1]) {
+		return hashNode(n)
+	}
+	stable := *n.Get("metadata")
+	stable.Fields = slices.Clone(stable.Fields)
+	stable.Set("annotations", without(annotations, volatile[:]))
+	out := *n
+	out.Fields = slices.Clone(out.Fields)
+	out.Set("metadata", &stable)
+	return hashNode(&out)
+}
+
+// without returns a map without some of its keys.
+func without(n *tree.Node, keys []string) *tree.Node {
+	out := *n
+	out.Fields = nil
+	for _, f := range n.Fields {
+		if !slices.Contains(keys, f.Key) {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	return &out
 }
 
 // ShortHash returns the first eight hex digits of the SHA-256 of n, whatever

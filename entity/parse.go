@@ -2,6 +2,7 @@ package entity
 
 import (
 	"fmt"
+	"slices"
 
 	"example.dev/ingestor/tree"
 )
@@ -31,6 +32,14 @@ func (e *ParseError) Error() string {
 // The entity shares its spec with n.
 func Parse(n *tree.Node) (*Entity, error) {
 	r := reader{}
+	e := r.entity(n)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return e, nil
+}
+
+func (r *reader) entity(n *tree.Node) *Entity {
 	e := &Entity{}
 	r.fields(n, "", func(f *tree.Field, path string) {
 		switch f.Key {
@@ -48,14 +57,16 @@ func Parse(n *tree.Node) (*Entity, error) {
 			r.fail(f.Pos, path, "is not a field of an entity", "remove it; an entity has apiVersion, kind, metadata and spec")
 		}
 	})
-	if r.err != nil {
-		return nil, r.err
-	}
-	return e, nil
+	return e
 }
 
 // reader reads the parts of an entity and keeps the first error.
-type reader struct{ err *ParseError }
+type reader struct {
+	err *ParseError
+	// loose says that fields an Entity has no place for are passed over where
+	// a catalog allows them.
+	loose bool
+}
 
 func (r *reader) fail(pos tree.Pos, path, msg, hint string) {
 	if r.err == nil {
@@ -145,7 +156,9 @@ func (r *reader) metadata(n *tree.Node, path string, m *Metadata) {
 				m.Links = append(m.Links, r.link(it, itemPath(path, i)))
 			}
 		default:
-			r.fail(f.Pos, path, "is not a field of an entity's metadata", "remove it, or make it an annotation")
+			if !r.loose {
+				r.fail(f.Pos, path, "is not a field of an entity's metadata", "remove it, or make it an annotation")
+			}
 		}
 	})
 }
@@ -153,6 +166,9 @@ func (r *reader) metadata(n *tree.Node, path string, m *Metadata) {
 func (r *reader) link(n *tree.Node, path string) Link {
 	var l Link
 	r.fields(n, path, func(f *tree.Field, path string) {
+		if r.loose && !slices.Contains([]string{"url", "title", "icon", "type"}, f.Key) {
+			return
+		}
 		text := r.text(f.Value, path)
 		if text == "" && f.Key != "url" {
 			// A catalog refuses the entity for it, and an empty string here

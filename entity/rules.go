@@ -25,6 +25,7 @@ const (
 	RuleLocationMissing = "ENT019"
 	RuleLocationForm    = "ENT020"
 	RuleDuplicate       = "ENT021"
+	RuleDocument        = "ENT022"
 )
 
 // Rules are all rules, in the order of their ids.
@@ -39,7 +40,7 @@ var Rules = []finding.Rule{
 	{ID: RuleTag, Severity: finding.Error, Title: "a tag is lower-case letters, digits, colons, plus and number signs with single dashes between, at most 63"},
 	{ID: RuleLinkURL, Severity: finding.Error, Title: "the URL of a link is absolute"},
 	{ID: RuleSpec, Severity: finding.Error, Title: "spec is a map"},
-	{ID: RuleRequired, Severity: finding.Error, Title: "the fields a kind of entity requires in its spec are strings that are not empty"},
+	{ID: RuleRequired, Severity: finding.Error, Title: "the fields a kind of entity requires in its spec are there, and strings among them are not empty"},
 	{ID: RuleType, Severity: finding.Error, Title: "a field of the spec has the type its kind of entity gives it"},
 	{ID: RuleSteps, Severity: finding.Error, Title: "the steps of a Template are a list of maps that is not empty"},
 	{ID: RuleStepAction, Severity: finding.Error, Title: "a step of a Template has an action"},
@@ -50,6 +51,7 @@ var Rules = []finding.Rule{
 	{ID: RuleLocationMissing, Severity: finding.Error, Title: "the annotations that say which location manages an entity are there"},
 	{ID: RuleLocationForm, Severity: finding.Error, Title: "the annotations that say which location manages an entity have the form type:target"},
 	{ID: RuleDuplicate, Severity: finding.Error, Title: "no two entities have the same reference, upper and lower case being the same"},
+	{ID: RuleDocument, Severity: finding.Error, Title: "an entity is a map of apiVersion, kind, metadata and spec, whose fields have their types"},
 }
 
 // severityOf returns the severity of a rule.

@@ -17,6 +17,8 @@ var required = map[string][]string{
 	KindSystem:    {"owner"},
 	KindDomain:    {"owner"},
 	KindLocation:  nil,
+	KindGroup:     {"type"},
+	KindUser:      nil,
 }
 
 func (c *checker) spec() {
@@ -46,6 +48,10 @@ func (c *checker) spec() {
 	switch e.Kind {
 	case KindTemplate:
 		c.steps(e.Spec.Get("steps"))
+	case KindGroup:
+		c.requiredList("children")
+	case KindUser:
+		c.requiredList("memberOf")
 	case KindLocation:
 		if e.Spec.Get("target").IsNull() && e.Spec.Get("targets").Len() == 0 {
 			c.report(RuleTargets, "spec", "the Location has neither target nor targets", "list in spec.targets the files it stands for")
@@ -70,14 +76,29 @@ func (c *checker) requiredText(key string) {
 	c.report(RuleRequired, path, fmt.Sprintf("%s %s, and entities of kind %s need it", path, message, c.e.Kind), "set "+path)
 }
 
+// requiredList checks a list that must be there; that it is one is checked
+// with the other fields.
+func (c *checker) requiredList(key string) {
+	if c.e.Spec.Has(key) {
+		return
+	}
+	path := "spec." + key
+	c.report(RuleRequired, path, fmt.Sprintf("%s is missing, and entities of kind %s need it", path, c.e.Kind), "set "+path+", to an empty list if there are none")
+}
+
 // specField checks one field of the spec for what it holds. Fields without
 // rules are the entity's own business.
 func (c *checker) specField(f *tree.Field) {
+	switch c.e.Kind {
+	case KindGroup, KindUser:
+		c.orgField(f)
+		return
+	}
 	switch f.Key {
 	case "type", "lifecycle":
 		c.text(f.Value, field(f.Key))
 	case "owner":
-		c.ref(f.Value, field(f.Key), "Group")
+		c.ref(f.Value, field(f.Key), KindGroup)
 	case "system":
 		c.ref(f.Value, field(f.Key), KindSystem)
 	case "domain", "subdomainOf":
@@ -101,6 +122,22 @@ func (c *checker) specField(f *tree.Field) {
 		case "targets":
 			c.targets(f.Value)
 		}
+	}
+}
+
+// orgField is specField for groups and users, whose specs share no field with
+// the others.
+func (c *checker) orgField(f *tree.Field) {
+	group := c.e.Kind == KindGroup
+	switch {
+	case group && f.Key == "type":
+		c.text(f.Value, field(f.Key))
+	case group && f.Key == "parent":
+		c.ref(f.Value, field(f.Key), KindGroup)
+	case group && f.Key == "children", !group && f.Key == "memberOf":
+		c.refs(f, KindGroup)
+	case group && f.Key == "members":
+		c.refs(f, KindUser)
 	}
 }
 

@@ -1,0 +1,144 @@
+package entity
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+func document(t *testing.T, text string) *tree.Node {
+	t.Helper()
+	docs, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 || len(docs) != 1 {
+		t.Fatalf("want one document, found %d and %v", len(docs), errs)
+	}
+	return docs[0]
+}
+
+const managed = `annotations: { portal.io/managed-by-location: "file:/a", portal.io/managed-by-origin-location: "file:/a" }`
+
+func TestCheckDocument(t *testing.T) {
+	type want struct{ Rule, Path string }
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   []want
+	}{
+		"Fine": {
+			reason: "metadata may have fields of its own, and links too",
+			text: `{ apiVersion: portal.io/v1alpha1, kind: System, metadata: { name: a, mine: { b: [1] }, ` + managed +
+				`, links: [{ url: "https://a.example", color: 3 }] }, spec: { owner: b } }`,
+		},
+		"Group": {
+			reason: "a group says what it is and who is below it",
+			text:   `{ apiVersion: portal.io/v1alpha1, kind: Group, metadata: { name: a, ` + managed + ` }, spec: { parent: [b] } }`,
+			want:   []want{{RuleRequired, "spec.type"}, {RuleType, "spec.parent"}, {RuleRequired, "spec.children"}},
+		},
+		"User": {
+			reason: "a user says which groups they are in",
+			text:   `{ apiVersion: portal.io/v1alpha1, kind: User, metadata: { name: a, ` + managed + ` }, spec: {} }`,
+			want:   []want{{RuleRequired, "spec.memberOf"}},
+		},
+		"Status": {
+			reason: "what the catalog adds is not the author's to write",
+			text:   `{ apiVersion: portal.io/v1alpha1, kind: User, metadata: { name: a }, relations: [] }`,
+			want:   []want{{RuleDocument, "relations"}},
+		},
+		"Tags": {
+			reason: "a type that is wrong",
+			text:   `{ kind: User, metadata: { name: a, tags: x } }`,
+			want:   []want{{RuleDocument, "metadata.tags"}},
+		},
+		"Text": {reason: "not a map at all", text: `hello`, want: []want{{RuleDocument, ""}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []want
+			for _, f := range CheckDocument(document(t, c.text)) {
+				got = append(got, want{f.Rule, f.Path})
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: CheckDocument: -want, +got:\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestRelations(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   []Relation
+	}{
+		"Component": {
+			reason: "every field that relates, kinds and namespaces filled in, each relation once",
+			text: `
+kind: Component
+metadata: { name: a, namespace: shop }
+spec:
+  owner: Team
+  system: default/core
+  subcomponentOf: whole
+  providesApis: [one, API:default/two, one]
+  consumesApis: [three]
+  dependsOn: ["resource:db", nokind]
+  dependencyOf: ["component:default/b"]`,
+			want: []Relation{
+				{"consumesApi", "apiConsumedBy", "api:shop/three"},
+				{"dependencyOf", "dependsOn", "component:default/b"},
+				{"dependsOn", "dependencyOf", "resource:shop/db"},
+				{"ownedBy", "ownerOf", "group:shop/team"},
+				{"partOf", "hasPart", "component:shop/whole"},
+				{"partOf", "hasPart", "system:default/core"},
+				{"providesApi", "apiProvidedBy", "api:default/two"},
+				{"providesApi", "apiProvidedBy", "api:shop/one"},
+			},
+		},
+		"Group": {
+			reason: "families and members",
+			text:   `{ kind: Group, metadata: { name: a }, spec: { parent: p, children: [c], members: [ada] } }`,
+			want: []Relation{
+				{"childOf", "parentOf", "group:default/p"},
+				{"hasMember", "memberOf", "user:default/ada"},
+				{"parentOf", "childOf", "group:default/c"},
+			},
+		},
+		"User":     {reason: "membership", text: `{ kind: User, metadata: { name: a }, spec: { memberOf: [g] } }`, want: []Relation{{"memberOf", "hasMember", "group:default/g"}}},
+		"Template": {reason: "owned by a user", text: `{ kind: Template, metadata: { name: a }, spec: { owner: "user:ada" } }`, want: []Relation{{"ownedBy", "ownerOf", "user:default/ada"}}},
+		"System":   {reason: "in a domain", text: `{ kind: System, metadata: { name: a }, spec: { domain: d } }`, want: []Relation{{"partOf", "hasPart", "domain:default/d"}}},
+		"Unknown":  {reason: "a kind of somebody else", text: `{ kind: Robot, metadata: { name: a }, spec: { owner: b } }`},
+		"Broken":   {reason: "what is no reference makes no relation", text: `{ kind: API, metadata: { name: a }, spec: { owner: "a:b:c", system: 3 } }`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Relations(document(t, c.text))); diff != "" {
+				t.Errorf("%s: Relations: -want, +got:\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func TestHashDocument(t *testing.T) {
+	a := document(t, `{ kind: A, metadata: { name: a, annotations: { portal.io/discovered-at: "1", b: c } } }`)
+	before := string(tree.AppendJSON(nil, a, ""))
+	same := document(t, `{ metadata: { annotations: { b: c, backstage.io/discovered-at: "2" }, name: a }, kind: A }`)
+	other := document(t, `{ kind: A, metadata: { name: a, annotations: { portal.io/discovered-at: "1", b: d } } }`)
+	if HashDocument(a) != HashDocument(same) {
+		t.Error("when it was found changes the hash")
+	}
+	if HashDocument(a) == HashDocument(other) {
+		t.Error("an annotation does not change the hash")
+	}
+	if after := string(tree.AppendJSON(nil, a, "")); after != before {
+		t.Errorf("hashing changed the document: %s, was %s", after, before)
+	}
+	e, err := Parse(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if HashDocument(e.Node()) != Hash(e) {
+		t.Error("the hash of an entity and of its document differ")
+	}
+}
