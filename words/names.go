@@ -47,6 +47,7 @@ const (
 	AnnotationSourceLocation   = "portal.io/source-location"
 	AnnotationManagedBy        = "portal.io/managed-by-location"
 	AnnotationManagedByOrigin  = "portal.io/managed-by-origin-location"
+	AnnotationViewURL          = "portal.io/view-url"
 	AnnotationDiscoveredAt     = "portal.io/discovered-at"
 	AnnotationDiscoveredFrom   = "portal.io/discovered-from"
 	AnnotationTemplateOrigin   = "scaffolder.portal.io/template-origin"

@@ -21,15 +21,17 @@
 //	}
 //
 // The function says which keys exist, of which type, and where they go. From it
-// follow the checks for unknown keys, the hints, the printed configuration and
-// the list of keys that docs/configuration.md is held against.
+// follow the checks for unknown keys, the hints, the printed configuration, the
+// list of keys that docs/configuration.md is held against, and the JSON Schema
+// for editors.
 //
 //  1. Write the struct, a field for each key, and add it to Config.
 //  2. Put its defaults into the function defaults: what a field holds before it
 //     is read is its default.
 //  3. Write the function, in a file of its own, and add it to sections. If the
 //     vocabularies call the section differently, that is a row in words.
-//  4. Run the tests: one says which lines docs/configuration.md lacks.
+//  4. Run the tests: one says which lines docs/configuration.md lacks. With
+//     -update they rewrite api/config.schema.json.
 //
 // The function is called even if the section is absent, so that defaults can be
 // listed; checks beyond those of single keys (one of two, both or none) ask
@@ -39,8 +41,6 @@
 package config
 
 import (
-	"time"
-
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/source"
@@ -57,6 +57,13 @@ type Config struct {
 	Composer        Composer
 	ClusterIngestor ClusterIngestor
 	Orchestrator    Orchestrator
+
+	// These are the portal's.
+	App        App
+	Backend    Backend
+	Auth       Auth
+	Permission Permission
+	Catalog    Catalog
 
 	effective *tree.Node
 }
@@ -84,7 +91,16 @@ const (
 	SectionComposer        = "composerIngestor"
 	SectionClusterIngestor = "clusterIngestor"
 	SectionOrchestrator    = "orchestrator"
+
+	SectionApp        = "app"
+	SectionBackend    = "backend"
+	SectionAuth       = "auth"
+	SectionPermission = "permission"
+	SectionCatalog    = "catalog"
 )
+
+// PortalSections are those of the portal's backend.
+var PortalSections = []string{SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionCatalog}
 
 // sections are all sections, in the order in which they are read.
 var sections = []struct {
@@ -94,28 +110,11 @@ var sections = []struct {
 	{SectionComposer, func(c *Config, o *object) { c.Composer.read(o) }},
 	{SectionClusterIngestor, func(c *Config, o *object) { c.ClusterIngestor.read(o) }},
 	{SectionOrchestrator, func(c *Config, o *object) { c.Orchestrator.read(o) }},
-}
-
-// defaults returns what holds where nothing is written. The limits are those
-// of the contract.
-func defaults() *Config {
-	return &Config{
-		Composer: Composer{
-			DefaultOwner:  "platform-team",
-			DefaultSystem: "platform",
-			Schedule:      Schedule{Frequency: 5 * time.Minute, Timeout: 2 * time.Minute},
-			Templates: TemplateGeneration{
-				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
-			},
-			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
-			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},
-			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
-		},
-		ClusterIngestor: ClusterIngestor{
-			Components: Components{Enabled: true, Frequency: 10 * time.Second},
-			XRDs:       XRDs{Enabled: true, IngestAll: true, Frequency: 600 * time.Second},
-		},
-	}
+	{SectionApp, func(c *Config, o *object) { c.App.read(o) }},
+	{SectionBackend, func(c *Config, o *object) { c.Backend.read(o) }},
+	{SectionAuth, func(c *Config, o *object) { c.Auth.read(o) }},
+	{SectionPermission, func(c *Config, o *object) { c.Permission.read(o, c.subjects(o.r)) }},
+	{SectionCatalog, func(c *Config, o *object) { c.Catalog.read(o) }},
 }
 
 // Load reads the files at paths, each of which goes before those named earlier:
@@ -125,6 +124,9 @@ func defaults() *Config {
 func Load(paths []string, opts Options) (*Config, []finding.Finding) {
 	r := newReader(opts)
 	c := defaults()
+	if len(paths) > 0 {
+		r.first = paths[0]
+	}
 	root, ok := r.readFiles(paths)
 	if ok {
 		r.config(c, root)
@@ -137,7 +139,9 @@ func (r *reader) config(c *Config, root *tree.Node) {
 	o := &object{r: r, node: root, at: r.placeOf(root), out: tree.Obj()}
 	o.words("words", &c.Words)
 	for _, s := range sections {
-		o.also(s.name, words.Upstream.Out(words.Root, s.name))
+		if other := words.Upstream.Out(words.Root, s.name); other != s.name {
+			o.also(s.name, other)
+		}
 		if !r.wants(s.name) {
 			o.known = append(o.known, s.name)
 			continue
@@ -198,12 +202,19 @@ type Key struct {
 	Path string
 	// Type says what it holds, Default what holds without it; empty is none.
 	Type, Default string
+	// Least and Most are the bounds of a number; nil for anything else.
+	Least, Most *int64
 }
 
 // Keys returns all keys, in the order in which they are read.
 func Keys() []Key {
+	return describe().keys
+}
+
+// describe lists all keys instead of reading values.
+func describe() *reader {
 	r := newReader(Options{})
 	r.describing = true
 	r.config(defaults(), nil)
-	return r.keys
+	return r
 }

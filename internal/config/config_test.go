@@ -181,7 +181,12 @@ func TestEverything(t *testing.T) {
 			Clusters:       []source.Cluster{{Name: "five", URL: "https://five.example.org", Auth: "serviceAccount", SkipTLSVerify: true, Token: "t-one"}},
 		},
 	}
-	got, fs := Load([]string{"conf/a.yaml"}, Options{Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read})
+	rest := defaults()
+	want.App, want.Backend, want.Auth, want.Permission, want.Catalog = rest.App, rest.Backend, rest.Auth, rest.Permission, rest.Catalog
+	got, fs := Load([]string{"conf/a.yaml"}, Options{
+		Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read,
+		Sections: []string{SectionComposer, SectionClusterIngestor, SectionOrchestrator},
+	})
 	if d := cmp.Diff([]string(nil), lines(fs)); d != "" {
 		t.Fatal(d)
 	}

@@ -69,7 +69,7 @@ func listed(keys []Key) (read, idle []string) {
 func TestKeysDocumented(t *testing.T) {
 	read, idle := listed(Keys())
 	var gotRead, gotIdle []string
-	for _, cells := range rows(t, regexp.MustCompile("^\\| `[\\w.\\[\\]]+` \\|")) {
+	for _, cells := range rows(t, regexp.MustCompile("^\\| `[\\w.<>\\[\\]]+` \\|")) {
 		switch {
 		case len(cells) == 2:
 			gotIdle = append(gotIdle, strings.Join(cells, " | "))
@@ -135,6 +135,22 @@ func TestRulesDocumented(t *testing.T) {
 	}
 }
 
+// TestPermissionsDocumented holds the list of permissions against the code.
+func TestPermissionsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(top, "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range Permissions {
+		want = append(want, "`"+name+"`")
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	if all := strings.Join(want, ", ") + "."; !strings.Contains(text, all) {
+		t.Errorf("docs/configuration.md does not say: %s", all)
+	}
+}
+
 // TestExamples reads the configurations of the examples and of the page.
 func TestExamples(t *testing.T) {
 	path := filepath.Join(top, "examples", "config", "app-config.yaml")
@@ -156,6 +172,10 @@ func TestExamples(t *testing.T) {
 		t.Errorf("%s: want a mistake for each of %d variables, found %q", path, len(env), lines(fs))
 	}
 
+	if _, fs := Load([]string{filepath.Join(top, "app-config.yaml")}, Options{Sections: PortalSections}); len(fs) > 0 {
+		t.Errorf("app-config.yaml: found %q", lines(fs))
+	}
+
 	page, err := os.ReadFile(filepath.Join(top, "docs", "configuration.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -166,8 +186,9 @@ func TestExamples(t *testing.T) {
 	}
 	for _, b := range blocks {
 		files := disk{"a.yaml": b[1], "secrets/token": "t"}
-		lookup := func(string) (string, bool) { return "x", true }
-		if _, fs := Load([]string{"a.yaml"}, Options{Lookup: lookup, ReadFile: files.read, Sections: []string{SectionComposer, SectionClusterIngestor}}); len(fs) > 0 {
+		lookup := func(string) (string, bool) { return "something-long-enough", true }
+		sections := append([]string{SectionComposer, SectionClusterIngestor}, PortalSections...)
+		if _, fs := Load([]string{"a.yaml"}, Options{Lookup: lookup, ReadFile: files.read, Sections: sections}); len(fs) > 0 {
 			t.Errorf("docs/configuration.md shows a configuration with mistakes: %q\n%s", lines(fs), b[1])
 		}
 	}

@@ -26,12 +26,17 @@ const wantDuration = `a duration, such as { minutes: 5 } or "5m"`
 // duration reads a duration of at least so long: a map of units, "5m", or
 // "PT5M".
 func (o *object) duration(key string, to *time.Duration, least time.Duration) {
+	o.between(key, to, least, longest)
+}
+
+// between reads a duration of at least and at most so long.
+func (o *object) between(key string, to *time.Duration, least, most time.Duration) {
 	v := o.get(key)
 	d, ok := o.durationOf(v)
 	switch {
 	case !ok:
-	case d > longest:
-		o.r.report(RuleValue, v.at, v.path, "", "%s: want at most %s, found more", v.path, showDuration(longest))
+	case d > most:
+		o.r.report(RuleValue, v.at, v.path, "", "%s: want at most %s, found more", v.path, showDuration(most))
 	case d < least:
 		o.r.report(RuleValue, v.at, v.path, "", "%s: want at least %s, found less", v.path, showDuration(least))
 	default:

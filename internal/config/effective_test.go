@@ -14,15 +14,16 @@ import (
 // TestEffective wants what is printed to be a configuration that says the
 // same, apart from the secrets.
 func TestEffective(t *testing.T) {
-	env := vars{"ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem"}
-	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything)} {
+	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem"}
+	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "NobodySignsIn": "auth: { providers: {} }"} {
 		t.Run(name, func(t *testing.T) {
 			first := mustLoad(t, text, env)
 			printed := string(tree.AppendYAML(nil, first.Effective()))
 			if strings.Contains(printed, "s3cr3t") {
 				t.Fatalf("a secret is shown in\n%s", printed)
 			}
-			again := mustLoad(t, strings.ReplaceAll(printed, `"********"`, "hidden"), nil)
+			printed = strings.ReplaceAll(printed, `connection: "********"`, "connection: postgres://hidden")
+			again := mustLoad(t, strings.ReplaceAll(printed, `"********"`, "hidden-from-everybody"), nil)
 			if d := diff(masked(first), masked(again)); d != "" {
 				t.Errorf("(-first +again):\n%s\n%s", d, printed)
 			}
@@ -34,14 +35,22 @@ func TestEffective(t *testing.T) {
 func masked(c *Config) *Config {
 	for _, list := range [][]source.Cluster{c.Composer.Clusters, c.Orchestrator.Clusters} {
 		for i := range list {
-			for _, secret := range []*source.Secret{&list[i].Token, &list[i].OIDC.ClientSecret} {
-				if *secret != "" {
-					*secret = "hidden"
-				}
-			}
+			hide(&list[i].Token, &list[i].OIDC.ClientSecret)
 		}
 	}
+	for i := range c.Backend.ExternalAccess {
+		hide(&c.Backend.ExternalAccess[i].Token)
+	}
+	hide(&c.Backend.Database.URL, &c.Auth.OIDC.ClientSecret, &c.Auth.SessionSecret)
 	return c
+}
+
+func hide(secrets ...*source.Secret) {
+	for _, secret := range secrets {
+		if *secret != "" {
+			*secret = "hidden"
+		}
+	}
 }
 
 // TestEffectiveText shows what is printed.

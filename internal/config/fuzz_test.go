@@ -22,7 +22,7 @@ func fuzzSeeds(f *testing.F) []string {
 	if err != nil {
 		f.Fatal(err)
 	}
-	seeds := []string{everything, upstream(everything), string(example), "", "[]", "{", "a: &a [*a]", "$env: X", "words: ${X}"}
+	seeds := []string{portal, portalURL, everything, upstream(everything), string(example), "", "[]", "{", "a: &a [*a]", "$env: X", "words: ${X}"}
 	// Every key with a secret where it does not belong.
 	for _, k := range Keys() {
 		parts := strings.Split(k.Path, ".")
@@ -45,11 +45,13 @@ func nested(path []string, value string) string {
 }
 
 // FuzzLoad reads anything without a panic, gives every finding a rule and a
-// place, and shows nothing of what variables and files hold.
+// place, and shows nothing of what variables and files hold. What is right is
+// right for the schema too.
 func FuzzLoad(f *testing.F) {
 	for _, s := range fuzzSeeds(f) {
 		f.Add(s)
 	}
+	schema := compiled(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		lookup := func(name string) (string, bool) { return hush, len(name)%2 == 1 }
 		read := func(path string) ([]byte, error) {
@@ -80,6 +82,19 @@ func FuzzLoad(f *testing.F) {
 			if s := fmt.Sprintf("%+v", cluster); cluster.Token != "" && strings.Contains(s, "Token:"+hush) {
 				t.Errorf("a cluster shows its token: %s", s)
 			}
+		}
+		if docs, _ := tree.DecodeBytes([]byte(text)); len(docs) == 1 {
+			if err := judge(t, schema, docs[0]); err != nil {
+				t.Errorf("no mistake, but the schema refuses it: %v\n%s", err, text)
+			}
+		}
+		for _, e := range c.Backend.ExternalAccess {
+			if e.Subject == "" || len(e.Token) < shortestToken {
+				t.Errorf("no mistake, but a service is %+v with a token of %d", e, len(e.Token))
+			}
+		}
+		if d := c.Backend.Database; (d.Path == "") == (d.URL == "") {
+			t.Errorf("no mistake, but a database is %+v", d)
 		}
 		// What is printed can be read again.
 		printed := tree.AppendYAML(nil, c.Effective())

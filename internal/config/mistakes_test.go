@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"ForeignSections": {
 			reason: "the rest of the file belongs to a portal",
-			text:   "app: { title: x }\nbackend: { secret: '${NOT_SET}' }\ncatalog: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",
+			text:   "organization: { title: x }\nproxy: { secret: '${NOT_SET}' }\nintegrations: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",
 		},
 		"BothVocabularies": {
 			reason: "one section under two names has no meaning",

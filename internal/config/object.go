@@ -143,6 +143,10 @@ func (o *object) oneOf(keys ...string) string {
 
 // require reports a key that is missing from a map that is there.
 func (o *object) require(key, hint string) {
+	if o.r.describing {
+		o.r.required[o.doc] = append(o.r.required[o.doc], key)
+		return
+	}
 	if o.given() && !o.has(key) {
 		o.r.report(RuleMissing, o.at, o.pathTo(key), hint, "%s has no %s", o.path, key)
 	}
@@ -169,6 +173,14 @@ func (o *object) note(key, kind string, def *tree.Node) {
 		}
 	}
 	o.r.keys = append(o.r.keys, k)
+}
+
+// bounds notes between which numbers the key that was read last may be.
+func (o *object) bounds(least, most int64) {
+	if o.r.describing {
+		k := &o.r.keys[len(o.r.keys)-1]
+		k.Least, k.Most = &least, &most
+	}
 }
 
 // object reads the map under a key.

@@ -25,6 +25,10 @@ type reader struct {
 	// describing lists keys instead of reading values.
 	describing bool
 	keys       []Key
+	// required are the keys that maps must have, by the way to the map.
+	required map[string][]string
+	// first is the file that is named first, empty if none is.
+	first string
 }
 
 // place is where something is written.
@@ -55,7 +59,7 @@ func newReader(opts Options) *reader {
 	if opts.ReadFile == nil {
 		opts.ReadFile = readDisk
 	}
-	return &reader{opts: opts, files: map[*tree.Node]string{}, clusterAt: map[string]described{}}
+	return &reader{opts: opts, files: map[*tree.Node]string{}, clusterAt: map[string]described{}, required: map[string][]string{}}
 }
 
 // readDisk reads a file, and of one without end no more than is too much.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/source"
@@ -49,17 +50,22 @@ func (r *reader) wrong(v value, want, hint string) {
 
 // flag reads a boolean.
 func (o *object) flag(key string, to *bool) {
-	v := o.get(key)
+	if v := o.get(key); v.node != nil {
+		o.r.flagOf(v, to)
+	}
+	o.done(key, "boolean", tree.Boolean(*to))
+}
+
+// flagOf reads the boolean v holds.
+func (r *reader) flagOf(v value, to *bool) {
 	switch {
-	case v.node == nil:
 	case v.node.Kind == tree.Bool, v.filled && isBool(v.node.Text):
 		*to = v.node.Text == "true"
 	case isBool(v.node.Scalar()):
-		o.r.wrongType(v, "true or false", "remove the quotes")
+		r.wrongType(v, "true or false", "remove the quotes")
 	default:
-		o.r.wrongType(v, "true or false", "")
+		r.wrongType(v, "true or false", "")
 	}
-	o.done(key, "boolean", tree.Boolean(*to))
 }
 
 func isBool(s string) bool { return s == "true" || s == "false" }
@@ -135,6 +141,19 @@ func (r *reader) isSecret(v value, text string) bool {
 	r.report(RuleValue, v.at, v.path, "remove spaces and line breaks; a file must hold the secret alone",
 		"%s holds a character that no secret can have, at position %d%s", v.path, bad+1, v.holding())
 	return false
+}
+
+// password reads a secret that people choose, and that may have spaces.
+func (o *object) password(key string, to *source.Secret) {
+	v := o.value(key, true)
+	if text, ok := o.r.textOf(v); ok {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			o.r.report(RuleValue, v.at, v.path, "remove line breaks and the like", "%s holds a control character%s", v.path, v.holding())
+		} else {
+			*to = source.Secret(text)
+		}
+	}
+	o.done(key, "secret", tree.OptStr(to.String()))
 }
 
 // holding says where the value came from.
@@ -252,6 +271,7 @@ func (o *object) number(key string, to *int, least, most int) {
 	o.whole(key, &n, "", int64(least), int64(most))
 	*to = int(n)
 	o.done(key, "integer", tree.Number(n))
+	o.bounds(int64(least), int64(most))
 }
 
 // units reads a whole number of a unit, within bounds.
@@ -261,6 +281,7 @@ func (o *object) units(key string, to *time.Duration, unit time.Duration, least,
 	o.whole(key, &n, " of "+name, least, most)
 	*to = time.Duration(n) * unit
 	o.done(key, name, tree.Number(n))
+	o.bounds(least, most)
 }
 
 // whole reads a whole number of something.
@@ -306,40 +327,4 @@ func isNumber(s string) bool {
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	return err == nil || math.IsInf(n, 0)
-}
-
-// strings reads a list of texts that are not empty. If check is not nil it says
-// what is wanted of each instead, "" if it is right.
-func (o *object) strings(key string, to *[]string, check func(string) string) {
-	v := o.get(key)
-	if v.node != nil && v.node.Kind != tree.List {
-		o.r.wrongType(v, "a list", "write [ ] around it, or each entry on a line of its own that begins with a dash")
-		v.node = nil
-	}
-	if v.node != nil {
-		*to = nil
-	}
-	for i, it := range v.node.List() {
-		item := o.r.resolve(it, fmt.Sprintf("%s[%d]", v.path, i), false, o.lenient)
-		if it.IsNull() {
-			o.r.wrongType(item, "text", "")
-			continue
-		}
-		text, ok := o.r.textOf(item)
-		if !ok {
-			continue
-		}
-		if check != nil {
-			if want := check(text); want != "" {
-				o.r.wrong(item, want, "")
-				continue
-			}
-		}
-		*to = append(*to, text)
-	}
-	out := tree.Strs(*to)
-	if out == nil {
-		out = tree.Arr()
-	}
-	o.done(key, "list of string", out)
 }

@@ -176,3 +176,7 @@ func (r *reader) beside(name string, at place) string {
 	}
 	return filepath.Join(filepath.Dir(at.file), name)
 }
+
+// besideFirst returns a path that is relative to the file that is named first,
+// or to where the program runs if there is no file.
+func (r *reader) besideFirst(name string) string { return r.beside(name, place{file: r.first}) }

@@ -1,0 +1,56 @@
+package config
+
+import (
+	"time"
+
+	"example.dev/ingestor/entity"
+)
+
+// defaults returns what holds where nothing is written. The limits are those
+// of the contract.
+func defaults() *Config {
+	return &Config{
+		Composer: Composer{
+			DefaultOwner:  "platform-team",
+			DefaultSystem: "platform",
+			Schedule:      Schedule{Frequency: 5 * time.Minute, Timeout: 2 * time.Minute},
+			Templates: TemplateGeneration{
+				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
+			},
+			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
+			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},
+			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
+		},
+		ClusterIngestor: ClusterIngestor{
+			Components: Components{Enabled: true, Frequency: 10 * time.Second},
+			XRDs:       XRDs{Enabled: true, IngestAll: true, Frequency: 600 * time.Second},
+		},
+		App: App{Title: "Portal"},
+		Backend: Backend{
+			BaseURL:  "http://localhost:7007",
+			Listen:   Listen{Host: "127.0.0.1", Port: 7007},
+			CORS:     CORS{Methods: methods},
+			Database: Database{Client: ClientSQLite, Path: "data/" + sqliteFile},
+			Reading:  Reading{Timeout: 30 * time.Second, MaxSize: 16 << 20},
+			// More than a page asks for, and less than hurts.
+			RateLimit: RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}},
+			MaxBody:   4 << 20,
+			MaxPush:   256 << 20,
+		},
+		Auth: Auth{
+			Guest:         GuestProvider{UserRef: "user:development/guest"},
+			OIDC:          OIDCProvider{Scopes: []string{"openid", "profile", "email"}, UserClaim: "preferred_username", GroupsClaim: "groups", UserNamespace: entity.DefaultNamespace, GroupNamespace: entity.DefaultNamespace},
+			TokenLifetime: time.Hour,
+		},
+		Permission: Permission{Enabled: true},
+		Catalog: Catalog{
+			// All but users and groups: whoever brings those says who is who.
+			Rules: []CatalogRule{{Allow: []string{
+				entity.KindComponent, entity.KindAPI, entity.KindResource, entity.KindSystem, entity.KindDomain, entity.KindTemplate, entity.KindLocation,
+			}}},
+			Interval:      100 * time.Second,
+			LocationTypes: []string{LocationFile, LocationURL},
+			XRDTemplates:  XRDTemplates{Frequency: 5 * time.Minute},
+		},
+	}
+}

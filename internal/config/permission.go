@@ -1,0 +1,153 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+)
+
+// Permission is the section permission: who may do what.
+type Permission struct {
+	// Enabled false lets every caller that is not a guest do everything;
+	// guests read.
+	Enabled bool
+	// Rules are tried in order, and the first that fits decides; behind them
+	// stands the contract's policy. Without rules it is that policy alone.
+	Rules []PermissionRule
+}
+
+// PermissionRule is who × permission × what. An empty list fits everything.
+type PermissionRule struct {
+	// Who are kinds of caller (guest, user, service), canonical references of
+	// users and groups, or subjects of services.
+	Who []string
+	// Permissions are names, such as catalog.entity.delete; a trailing "*"
+	// stands for any ending.
+	Permissions []string
+	// Kinds and Namespaces are those of the entity.
+	Kinds, Namespaces []string
+	// Owners are canonical references; "own" stands for the caller and their
+	// groups.
+	Owners []string
+	// Allow is the decision.
+	Allow bool
+}
+
+// Permissions are the names of all permissions.
+var Permissions = []string{
+	"catalog.entity.read", "catalog.entity.create", "catalog.entity.delete", "catalog.entity.refresh", "catalog.entity.validate",
+	"catalog.location.read", "catalog.location.create", "catalog.location.analyze", "catalog.location.delete",
+	"catalog.ingestion.read", "catalog.ingestion.manage",
+	"scaffolder.action.execute", "scaffolder.template.parameter.read", "scaffolder.template.step.read", "scaffolder.template.dry-run",
+	"scaffolder.template.management", "scaffolder.task.read", "scaffolder.task.create", "scaffolder.task.cancel",
+}
+
+// callers are the kinds of caller that rules can name.
+var callers = []string{"guest", "user", "service"}
+
+// Own stands for the caller and their groups, as an owner in a rule.
+const Own = "own"
+
+// The decisions of a rule.
+const (
+	allow = "allow"
+	deny  = "deny"
+)
+
+// subjects returns the names of the services that may call; nil if they were
+// not read.
+func (c *Config) subjects(r *reader) []string {
+	if !r.wants(SectionBackend) {
+		return nil
+	}
+	out := []string{}
+	for _, e := range c.Backend.ExternalAccess {
+		out = append(out, e.Subject)
+	}
+	return out
+}
+
+func (p *Permission) read(o *object, subjects []string) {
+	o.flag("enabled", &p.Enabled)
+	o.list("rules", func(o *object) {
+		rule, result := PermissionRule{}, ""
+		o.strings("who", &rule.Who, func(s string) string { return wantCaller(s, subjects) })
+		for i, s := range rule.Who {
+			if !slices.Contains(subjects, s) && strings.Contains(s, ":") {
+				rule.Who[i] = canonical(s, "")
+			}
+		}
+		o.out.Set("who", list(rule.Who))
+		o.permissions("permissions", &rule.Permissions)
+		o.strings("kinds", &rule.Kinds, wantKind)
+		o.strings("namespaces", &rule.Namespaces, wantNamespace)
+		o.strings("owners", &rule.Owners, func(s string) string {
+			if s == Own {
+				return ""
+			}
+			return wantReference(s, "Group")
+		})
+		for i, s := range rule.Owners {
+			if s != Own {
+				rule.Owners[i] = canonical(s, "Group")
+			}
+		}
+		o.out.Set("owners", list(rule.Owners))
+		o.require("result", "write result: "+allow+" or result: "+deny)
+		o.choice("result", &result, allow, deny)
+		rule.Allow = result == allow
+		p.Rules = append(p.Rules, rule)
+	})
+	o.unsupported("write rules: who may do what", "rbac")
+}
+
+// wantCaller says what is wanted of who a rule is about.
+func wantCaller(s string, subjects []string) string {
+	if slices.Contains(callers, s) || slices.Contains(subjects, s) {
+		return ""
+	}
+	if strings.Contains(s, ":") {
+		ref, err := entity.ParseExisting(s, "", entity.DefaultNamespace)
+		if err == nil && (strings.EqualFold(ref.Kind, "User") || strings.EqualFold(ref.Kind, "Group")) {
+			return ""
+		}
+	}
+	if subjects == nil && !strings.Contains(s, ":") {
+		return wantSubject(s)
+	}
+	return enumerate(callers, "or") + ", a user or group such as group:default/platform, or a subject of backend.auth.externalAccess"
+}
+
+// wantKind says what is wanted of a kind of entity.
+func wantKind(s string) string {
+	if _, err := entity.ParseExisting(s+":default/x", "", ""); err == nil && !strings.ContainsAny(s, ":/") {
+		return ""
+	}
+	return "a kind of entity, such as Component"
+}
+
+// permissions reads names of permissions, or beginnings of them.
+func (o *object) permissions(key string, to *[]string) {
+	for _, item := range o.itemsOf(o.get(key)) {
+		text, ok := o.r.textOf(item)
+		if !ok {
+			continue
+		}
+		if prefix, open := strings.CutSuffix(text, "*"); open {
+			ok = slices.ContainsFunc(Permissions, func(name string) bool { return strings.HasPrefix(name, prefix) })
+		} else {
+			ok = slices.Contains(Permissions, text)
+		}
+		if ok {
+			*to = append(*to, text)
+			continue
+		}
+		hint := "the names are in docs/configuration.md"
+		if near := nearest(text, Permissions); near != "" && item.from == "" {
+			hint = "did you mean " + near + "?"
+		}
+		o.r.wrong(item, "the name of a permission", hint)
+	}
+	o.done(key, "list of permission", list(*to))
+}

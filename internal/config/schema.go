@@ -1,0 +1,197 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// Schema returns a JSON Schema (draft 2020-12) of a configuration file, for
+// editors. It knows the keys and their types; what only several keys together
+// can be wrong about, or a file that is not there, it does not see.
+func Schema() *tree.Node {
+	r := describe()
+	root := &shape{}
+	for _, k := range r.keys {
+		root.add(strings.Split(k.Path, "."), k)
+	}
+	// The file may have keys that others read.
+	root.open = true
+	n := tree.Obj(
+		tree.F("$schema", tree.Str("https://json-schema.org/draft/2020-12/schema")),
+		tree.F("title", tree.Str("Configuration")),
+	)
+	n.Fields = append(n.Fields, root.object(r.required, "", "#").Fields...)
+	n.Set("$defs", tree.Obj(tree.F("elsewhere", elsewhere())))
+	return n
+}
+
+// shape is a key with the keys below it.
+type shape struct {
+	name string
+	key  Key
+	// fields are the keys below, in order.
+	fields []*shape
+	// open says that there may be further keys that nobody reads.
+	open bool
+	// again says that each further key holds a map like this one.
+	again bool
+}
+
+// add puts a key where its path leads.
+func (s *shape) add(path []string, k Key) {
+	if name := path[0]; strings.HasPrefix(name, "<") {
+		s.open, s.again = k.Type == typeIdle, k.Type != typeIdle
+		return
+	}
+	name := strings.TrimSuffix(path[0], "[]")
+	i := slices.IndexFunc(s.fields, func(f *shape) bool { return f.name == name })
+	if i < 0 {
+		i = len(s.fields)
+		s.fields = append(s.fields, &shape{name: name})
+	}
+	if len(path) == 1 {
+		s.fields[i].key = k
+		return
+	}
+	s.fields[i].add(path[1:], k)
+}
+
+// object returns the schema of a map. Doc is the way to it as keys are listed,
+// pointer the way in the schema.
+func (s *shape) object(required map[string][]string, doc, pointer string) *tree.Node {
+	properties := tree.Obj()
+	for _, f := range s.fields {
+		properties.Set(f.name, f.schema(required, join(doc, f.name), pointer+"/properties/", f.name))
+	}
+	n := tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", properties))
+	switch {
+	case s.again:
+		n.Set("additionalProperties", tree.Obj(tree.F("$ref", tree.Str(pointer))))
+	case !s.open:
+		n.Set("additionalProperties", tree.Boolean(false))
+	}
+	// Outside of lists a map may be spread over several files.
+	if strings.Contains(doc, "[]") {
+		n.Set("required", tree.Strs(slices.DeleteFunc(slices.Clone(required[doc]), s.hasAlias)))
+	}
+	return n
+}
+
+// hasAlias reports whether a key below has another spelling.
+func (s *shape) hasAlias(key string) bool {
+	return slices.ContainsFunc(s.fields, func(f *shape) bool { return f.key.Type == "as `"+key+"`" })
+}
+
+// schema returns the schema of what a key holds.
+func (s *shape) schema(required map[string][]string, doc, in, name string) *tree.Node {
+	if other, ok := strings.CutPrefix(s.key.Type, "as `"); ok {
+		return tree.Obj(tree.F("$ref", tree.Str(in+strings.TrimSuffix(other, "`"))))
+	}
+	switch s.key.Type {
+	case typeIdle:
+		return tree.Boolean(true)
+	case "map":
+		n := s.object(required, doc, in+name)
+		n.Set("type", tree.Strs([]string{"object", "null"}))
+		return n
+	case "list":
+		return tree.Obj(tree.F("type", tree.Strs([]string{"array", "null"})), tree.F("items", s.object(required, doc+"[]", in+name+"/items")))
+	}
+	all := s.key.forms()
+	if len(s.fields) > 0 {
+		all = append(all, s.object(required, doc, in+name))
+	}
+	n := anyOf(append(all, reference, typed("null"))...)
+	if s.key.Default != "" {
+		n.Set("default", s.key.preset())
+	}
+	return n
+}
+
+// preset returns the default as the value it stands for.
+func (k Key) preset() *tree.Node {
+	if k.Type == "boolean" || k.Least != nil || strings.Contains(k.Type, "list of") {
+		if n, err := (tree.Wire{}).DecodeText(k.Default); err == nil {
+			return n
+		}
+	}
+	return tree.Str(k.Default)
+}
+
+// reference is a value that comes from elsewhere.
+var reference = tree.Obj(tree.F("$ref", tree.Str("#/$defs/elsewhere")))
+
+// elsewhere is the schema of a value that comes from elsewhere.
+func elsewhere() *tree.Node {
+	from := func(key string) *tree.Node {
+		return tree.Obj(
+			tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(tree.F(key, typed("string")))),
+			tree.F("required", tree.Strs([]string{key})), tree.F("additionalProperties", tree.Boolean(false)),
+		)
+	}
+	return anyOf(text(`\$\{.*\}`), from("$env"), from("$file"))
+}
+
+func typed(name string) *tree.Node { return tree.Obj(tree.F("type", tree.Str(name))) }
+
+func anyOf(all ...*tree.Node) *tree.Node { return tree.Obj(tree.F("anyOf", tree.Arr(all...))) }
+
+// text is the schema of text that matches a pattern.
+func text(pattern string) *tree.Node {
+	return tree.Obj(tree.F("type", tree.Str("string")), tree.F("pattern", tree.Str(pattern)))
+}
+
+// whole is the schema of a whole number within bounds.
+func whole(least, most int64) *tree.Node {
+	return tree.Obj(tree.F("type", tree.Str("integer")), tree.F("minimum", tree.Number(least)), tree.F("maximum", tree.Number(most)))
+}
+
+func enum(all []string) *tree.Node { return tree.Obj(tree.F("enum", tree.Strs(all))) }
+
+func items(of *tree.Node) *tree.Node {
+	return tree.Obj(tree.F("type", tree.Str("array")), tree.F("items", of))
+}
+
+// notEmpty is text with something in it.
+const notEmpty = `\S`
+
+// forms are the ways to write what a key holds.
+func (k Key) forms() []*tree.Node {
+	if words, ok := strings.CutPrefix(k.Type, "one of "); ok {
+		return []*tree.Node{enum(strings.Split(words, ", "))}
+	}
+	switch k.Type {
+	case "boolean":
+		return []*tree.Node{typed("boolean")}
+	case "integer", "seconds", "milliseconds":
+		return []*tree.Node{whole(*k.Least, *k.Most)}
+	case "port", "address":
+		return []*tree.Node{whole(0, maxPort), text(`^\d+$|:\d+$`)}
+	case "size":
+		return []*tree.Node{whole(0, 1<<40), text(`^\d+ *([KkMmGg]?[Bb]|[KkMmGg][Ii][Bb])?$`)}
+	case "url":
+		return []*tree.Node{text(`^https?://[^@?#]+$`)}
+	case "selector":
+		return []*tree.Node{typed("string")}
+	case "duration":
+		units := tree.Obj()
+		for _, u := range timeUnits {
+			n := tree.Obj(tree.F("type", tree.Str("number")), tree.F("minimum", tree.Number(0)))
+			units.Set(u.key, anyOf(n, reference))
+		}
+		return []*tree.Node{
+			text(`^P|^\s*[\d.]+\s*(ms|d|h|m|s)`),
+			tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", units),
+				tree.F("additionalProperties", tree.Boolean(false)), tree.F("minProperties", tree.Number(1))),
+		}
+	case "list of string", "list of path":
+		return []*tree.Node{items(anyOf(text(notEmpty), reference))}
+	case "list of permission":
+		return []*tree.Node{items(anyOf(enum(Permissions), text(`\*$`), reference))}
+	case "string, or list of string":
+		return []*tree.Node{text(notEmpty), items(anyOf(text(notEmpty), reference))}
+	}
+	return []*tree.Node{text(notEmpty)}
+}
