@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// batches are the numbers of rows or values in one statement. There are few of
+// them, so that statements can be prepared and kept. More rows make fewer trips
+// to PostgreSQL. SQLite is not far away, and its driver goes through all values
+// to find each.
+var (
+	sqliteBatches   = []int{16, 4, 1}
+	postgresBatches = []int{256, 16, 1}
+)
+
+func (s *Store) batches() []int {
+	if s.opts.Client == Postgres {
+		return postgresBatches
+	}
+	return sqliteBatches
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// writer is a transaction that changes entities.
+type writer struct {
+	s  *Store
+	tx *sql.Tx
+	// prepared are the statements of this transaction by their text.
+	prepared map[string]*sql.Stmt
+	// names are the keys of fields met so far, numbers their places in names,
+	// and kids their numbers in the database, for as many as interned.
+	names   []string
+	numbers map[string]int
+	kids    []int64
+	// chunk and args are memory that is used again.
+	chunk chunk
+	args  []any
+}
+
+// change runs do in a transaction that raises the revision. Whoever else wants
+// to change entities waits; readers see all of it or nothing.
+func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if s.opts.Client == Postgres {
+		// A replica that vanished must not keep the others waiting for good.
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(
+			"SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", s.patience.Milliseconds()))
+		if err != nil {
+			return err
+		}
+	}
+	// The row is the lock.
+	if _, err := tx.ExecContext(ctx, "UPDATE revision SET n = n + 1"); err != nil {
+		return err
+	}
+	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
+	if err := do(w); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.keys.put(w.names[:len(w.kids)], w.kids)
+	return nil
+}
+
+// insert writes rows: into is the table with its columns, tail what is behind
+// the values, and row appends the columns of one row.
+func (w *writer) insert(ctx context.Context, into, tail string, columns, rows int, row func(i int, args []any) []any) error {
+	head := "INSERT INTO " + into + " VALUES "
+	if w.s.opts.Client == SQLite {
+		// Whatever fails, the transaction is undone as a whole, so SQLite
+		// need not be able to undo the statement alone, which costs a copy of
+		// every page.
+		head = "INSERT OR FAIL INTO " + into + " VALUES "
+	}
+	for i, size := 0, 0; i < rows; i += size {
+		size = w.s.batchOf(rows - i)
+		w.args = w.args[:0]
+		for j := range size {
+			w.args = row(i+j, w.args)
+		}
+		if err := w.exec(ctx, head+w.s.values(size, columns)+tail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The engines get help with this many new entities. SQLite gets none beyond
+// mostAdded, because it sorts in memory.
+const (
+	manyAdded = 1000
+	mostAdded = 20_000
+)
+
+// bulk prepares for so many new entities and returns what is to be done when
+// they are written. SQLite's second index of search is made anew, as long as
+// most of the rows are new: made of all rows at once it takes a fraction of the
+// time. PostgreSQL counts what it has, which it would do of its own accord some
+// minutes later, and plans badly until then.
+func (w *writer) bulk(ctx context.Context, added int) (done func() error, err error) {
+	done = func() error { return nil }
+	if added < manyAdded {
+		return done, nil
+	}
+	if w.s.opts.Client == Postgres {
+		return func() error {
+			_, err := w.tx.ExecContext(ctx, "ANALYZE entities, documents, search, terms, relations")
+			return err
+		}, nil
+	}
+	var have int
+	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > added || added > mostAdded {
+		return done, err
+	}
+	var index string
+	const query = "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = 'search_ref'"
+	if err := w.tx.QueryRowContext(ctx, query).Scan(&index); err != nil {
+		return done, err
+	}
+	if _, err := w.tx.ExecContext(ctx, "DROP INDEX search_ref"); err != nil {
+		return done, err
+	}
+	return func() error {
+		_, err := w.tx.ExecContext(ctx, index)
+		return err
+	}, nil
+}
+
+// equal is a condition of a statement.
+type equal struct {
+	column string
+	value  any
+}
+
+// deleteIn deletes the rows of a table whose column is one of the values, and
+// for which the other conditions hold.
+func (w *writer) deleteIn(ctx context.Context, table, column string, in []string, and ...equal) error {
+	for i, size := 0, 0; i < len(in); i += size {
+		size = w.s.batchOf(len(in) - i)
+		w.args = w.args[:0]
+		for _, v := range in[i : i+size] {
+			w.args = append(w.args, v)
+		}
+		query := "DELETE FROM " + table + " WHERE " + column + " IN " + w.s.values(1, size)
+		for _, e := range and {
+			w.args = append(w.args, e.value)
+			query += " AND " + e.column + " = " + w.s.placeholder(len(w.args))
+		}
+		if err := w.exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec runs a statement with the arguments in w.args.
+func (w *writer) exec(ctx context.Context, query string) error {
+	stmt := w.prepared[query]
+	if stmt == nil {
+		var err error
+		if stmt, err = w.tx.PrepareContext(ctx, query); err != nil {
+			return err
+		}
+		// The end of the transaction closes it.
+		w.prepared[query] = stmt
+	}
+	_, err := stmt.ExecContext(ctx, w.args...)
+	return err
+}
+
+// selectIn runs a query that ends in "IN" for the values, which it sorts, and
+// calls scan for each row.
+func (s *Store) selectIn(ctx context.Context, q querier, query string, in []string, scan func(*sql.Rows) error) error {
+	slices.Sort(in)
+	args := make([]any, 0, s.batches()[0])
+	for i, size := 0, 0; i < len(in); i += size {
+		size = s.batchOf(len(in) - i)
+		args = args[:0]
+		for _, v := range in[i : i+size] {
+			args = append(args, v)
+		}
+		if err := scanEach(ctx, q, query+s.values(1, size), args, scan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanEach calls scan for each row of a query.
+func scanEach(ctx context.Context, q querier, query string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// batchOf returns the largest batch that left rows fill.
+func (s *Store) batchOf(left int) int {
+	for _, size := range s.batches() {
+		if left >= size {
+			return size
+		}
+	}
+	return left
+}
+
+// values writes so many rows of placeholders: ($1,$2),($3,$4). SQLite gets
+// question marks, because its driver would look for numbers by their text.
+func (s *Store) values(rows, columns int) string {
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for j := range columns {
+			b.WriteByte("(,"[min(j, 1)])
+			b.WriteString(s.placeholder(i*columns + j + 1))
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// placeholder is the n-th of a statement.
+func (s *Store) placeholder(n int) string {
+	if s.opts.Client == Postgres {
+		return "$" + strconv.Itoa(n)
+	}
+	return "?"
+}

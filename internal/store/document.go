@@ -1,0 +1,99 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"example.dev/ingestor/tree"
+)
+
+// etagSize is the number of hex digits of an etag.
+const etagSize = 40
+
+// served is an entity's JSON and the places in it that change when only its
+// relations do.
+type served struct {
+	body                []byte
+	etagAt, relationsAt int
+}
+
+// serve writes a document as clients get it, but for its etag and relations,
+// which finish puts in.
+func serve(n *tree.Node, uid string) served {
+	var s served
+	dst := append(make([]byte, 0, 2<<10), '{')
+	for _, key := range []string{"apiVersion", "kind"} {
+		dst = appendField(dst, key, n.Get(key))
+	}
+	dst = append(dst, `"metadata":{`...)
+	metadata := n.Get("metadata")
+	named := false
+	if metadata.IsMap() {
+		for _, f := range metadata.Fields {
+			switch f.Key {
+			case "uid", "etag":
+			case "namespace":
+				named = true
+				dst = appendField(dst, f.Key, tree.Str(namespaceOf(metadata)))
+			default:
+				dst = appendField(dst, f.Key, f.Value)
+			}
+		}
+	}
+	if !named {
+		dst = appendField(dst, "namespace", tree.Str(namespaceOf(metadata)))
+	}
+	dst = appendField(dst, "uid", tree.Str(uid))
+	dst = append(dst, `"etag":"`...)
+	s.etagAt = len(dst)
+	for range etagSize {
+		dst = append(dst, '0')
+	}
+	dst = append(dst, `"},`...)
+	for _, key := range []string{"spec", "status"} {
+		if n.Has(key) {
+			dst = appendField(dst, key, n.Get(key))
+		}
+	}
+	s.relationsAt = len(dst)
+	s.body = dst
+	return s
+}
+
+// appendField appends a field of an object that has more to come.
+func appendField(dst []byte, key string, value *tree.Node) []byte {
+	dst = tree.AppendJSON(dst, tree.Str(key), "")
+	dst = append(dst, ':')
+	if value == nil {
+		value = tree.Nil()
+	}
+	dst = tree.AppendJSON(dst, value, "")
+	return append(dst, ',')
+}
+
+// link is a relation as its source lists it.
+type link struct{ typ, target string }
+
+// finish puts relations at the end of the body in place of any that are there,
+// and then the etag of it all, which it returns.
+func (s *served) finish(links []link) string {
+	dst := append(s.body[:s.relationsAt], `"relations":[`...)
+	for i, l := range links {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"type":`...)
+		dst = tree.AppendJSON(dst, tree.Str(l.typ), "")
+		dst = append(dst, `,"targetRef":`...)
+		dst = tree.AppendJSON(dst, tree.Str(l.target), "")
+		dst = append(dst, '}')
+	}
+	s.body = append(dst, ']', '}')
+
+	h := sha256.New()
+	h.Write(s.body[:s.etagAt])
+	h.Write(s.body[s.etagAt+etagSize:])
+	sum := h.Sum(nil)
+	hex.Encode(s.body[s.etagAt:], sum[:etagSize/2])
+	return string(s.body[s.etagAt : s.etagAt+etagSize])
+}

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+const (
+	// maxIndexed is the number of characters of a key or value beyond which it
+	// is not indexed: a field with a longer value is there, without a value.
+	maxIndexed = 200
+	// noValue stands for the value of a field that has none to compare with.
+	// No value can be that, since the character is taken out of all of them,
+	// and none comes behind it.
+	noValue = string(unicode.MaxRune)
+	// maxWord is the number of bytes of a word beyond which it is cut off.
+	maxWord = 64
+	// maxProse is how much of a description is searched for words.
+	maxProse = 2 << 10
+	// formKey is the key below which nothing is indexed.
+	formKey = "spec.parameters"
+	// relationKey is before the type in the keys of relations.
+	relationKey = "relations."
+)
+
+// Indexed tells whether entities can be chosen by a key. The fields of a form
+// are not indexed; that there is one is.
+func Indexed(key string) bool {
+	return !strings.HasPrefix(lowerKey(key), formKey+".")
+}
+
+// lowerKey is the key as it is indexed.
+func lowerKey(key string) string { return strings.ToLower(storable(key)) }
+
+// storable takes out of s what cannot be stored, or has a meaning of its own.
+func storable(s string) string {
+	if clean := strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) && !strings.ContainsRune(s, unicode.MaxRune); clean {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r == 0 || r == unicode.MaxRune {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}
+
+// tooLong tells whether s has more characters than are indexed.
+func tooLong[T string | []byte](s T) bool {
+	return len(s) > maxIndexed && utf8.RuneCountInString(string(s)) > maxIndexed
+}
+
+// indexer walks through a document and calls add for each of its fields. The
+// key is valid during the call only. An original that is empty is the same as
+// the value.
+type indexer struct {
+	add  func(key []byte, value, original string)
+	path []byte
+}
+
+// document indexes everything but relations, which do not only depend on the
+// document.
+func (x *indexer) document(n *tree.Node, uid string) {
+	for _, f := range n.Fields {
+		switch f.Key {
+		case "status", "relations":
+		case "metadata":
+			x.metadata(f.Value, uid)
+		default:
+			x.below(f.Key, f.Value)
+		}
+	}
+}
+
+func (x *indexer) metadata(n *tree.Node, uid string) {
+	end := x.push("metadata")
+	x.below("uid", tree.Str(uid))
+	x.below("namespace", tree.Str(namespaceOf(n)))
+	for _, f := range n.Fields {
+		switch f.Key {
+		case "uid", "etag", "namespace":
+		default:
+			x.below(f.Key, f.Value)
+		}
+	}
+	x.path = x.path[:end]
+}
+
+// push adds a part to the key and returns where it ended before.
+func (x *indexer) push(part string) int {
+	end := len(x.path)
+	if end > 0 {
+		x.path = append(x.path, '.')
+	}
+	x.path = append(x.path, lowerKey(part)...)
+	return end
+}
+
+func (x *indexer) below(part string, n *tree.Node) {
+	end := x.push(part)
+	if !tooLong(x.path) {
+		x.value(n)
+	}
+	x.path = x.path[:end]
+}
+
+func (x *indexer) value(n *tree.Node) {
+	if string(x.path) == formKey {
+		x.add(x.path, noValue, "")
+		return
+	}
+	switch {
+	case n.IsMap():
+		for _, f := range n.Fields {
+			x.below(f.Key, f.Value)
+		}
+	case n.IsList():
+		for _, item := range n.Items {
+			x.value(item)
+			if item.IsString() && len(item.Text) <= maxIndexed*utf8.UTFMax {
+				x.below(item.Text, tree.Boolean(true))
+			}
+		}
+	case n.IsNull():
+		x.add(x.path, noValue, "")
+	default:
+		x.scalar(n.Text)
+	}
+}
+
+func (x *indexer) scalar(text string) {
+	if len(text) > maxIndexed*utf8.UTFMax || tooLong(text) {
+		x.add(x.path, noValue, "")
+		return
+	}
+	original := storable(text)
+	value := strings.ToLower(original)
+	if value == original {
+		original = ""
+	}
+	x.add(x.path, value, original)
+}
+
+// namespaceOf returns the namespace in metadata, or the default one.
+func namespaceOf(metadata *tree.Node) string {
+	if s := metadata.Get("namespace").Str(); s != "" {
+		return s
+	}
+	return entity.DefaultNamespace
+}
+
+// worded are the fields below spec whose words are searched for.
+var worded = []string{"type", "owner", "system", "lifecycle"}
+
+// words returns the words of a document that a search finds, each once, in
+// order.
+func words(n *tree.Node) []string {
+	metadata, spec := n.Get("metadata"), n.Get("spec")
+	name := metadata.Get("name").Str()
+	all := appendWords(nil, name)
+	all = append(all, clipWord(strings.ToLower(storable(name))))
+	all = appendWords(all, metadata.Get("title").Str())
+	all = appendWords(all, clip(metadata.Get("description").Str(), maxProse))
+	for _, tag := range metadata.Get("tags").List() {
+		all = appendWords(all, tag.Str())
+	}
+	if labels := metadata.Get("labels"); labels.IsMap() {
+		for _, f := range labels.Fields {
+			all = appendWords(all, f.Value.Str())
+		}
+	}
+	all = appendWords(all, n.Get("kind").Str())
+	for _, key := range worded {
+		all = appendWords(all, spec.Get(key).Str())
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) > 0 && all[0] == "" {
+		return all[1:]
+	}
+	return all
+}
+
+// splitWords returns the words of a text as a search takes it, in lower case:
+// what is between anything but letters and digits.
+func splitWords(text string) []string {
+	all := strings.FieldsFunc(text, notInWord)
+	for i, w := range all {
+		all[i] = clipWord(strings.ToLower(w))
+	}
+	return all
+}
+
+func notInWord(r rune) bool {
+	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// appendWords appends the words of a text that are searched: those of
+// splitWords, and the parts of words that are written like camelCase.
+func appendWords(dst []string, text string) []string {
+	for w := range strings.FieldsFuncSeq(text, notInWord) {
+		lower := strings.ToLower(w)
+		dst = append(dst, clipWord(lower))
+		if lower != w {
+			dst = appendHumps(dst, w)
+		}
+	}
+	return dst
+}
+
+// appendHumps appends the parts of a word that begin with a capital: HTTPServer
+// has http and server.
+func appendHumps(dst []string, w string) []string {
+	runes := []rune(w)
+	start := 0
+	for i := 1; i < len(runes); i++ {
+		rises := unicode.IsUpper(runes[i]) && !unicode.IsUpper(runes[i-1])
+		falls := unicode.IsUpper(runes[i]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if rises || falls {
+			dst = append(dst, clipWord(strings.ToLower(string(runes[start:i]))))
+			start = i
+		}
+	}
+	if start > 0 {
+		dst = append(dst, clipWord(strings.ToLower(string(runes[start:]))))
+	}
+	return dst
+}
+
+func clipWord(w string) string { return clip(w, maxWord) }
+
+// clip returns the first n bytes of s, or less so as not to cut a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

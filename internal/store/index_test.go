@@ -1,0 +1,230 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/tree"
+)
+
+// indexed returns the index of a document, "key=value" or "key=value (original)".
+func indexed(n *tree.Node) []string {
+	var all []string
+	x := indexer{add: func(key []byte, value, original string) {
+		if value == noValue {
+			value = "<none>"
+		}
+		if original != "" {
+			original = " (" + original + ")"
+		}
+		all = append(all, string(key)+"="+value+original)
+	}}
+	x.document(n, "1-2-3")
+	slices.Sort(all)
+	return all
+}
+
+func TestIndex(t *testing.T) {
+	always := []string{"metadata.name=n", "metadata.namespace=default", "metadata.uid=1-2-3"}
+	long := strings.Repeat("é", 200)
+	cases := map[string]struct {
+		reason string
+		doc    string
+		want   []string
+	}{
+		"Scalars": {
+			reason: "Scalars are indexed as their text, in lower case.",
+			doc:    `{"kind":"Component","metadata":{"name":"n"},"spec":{"s":"Text","t":true,"n":1.50,"e":""}}`,
+			want:   []string{"kind=component (Component)", "spec.s=text (Text)", "spec.t=true", "spec.n=1.5", "spec.e="},
+		},
+		"Keys": {
+			reason: "Keys are in lower case; dots within them are dots.",
+			doc:    `{"metadata":{"name":"n","labels":{"Example.dev/Tier":"gold"}}}`,
+			want:   []string{"metadata.labels.example.dev/tier=gold"},
+		},
+		"Lists": {
+			reason: "A list has each of its values, and a key for each text.",
+			doc:    `{"metadata":{"name":"n","tags":["Go","db",3]},"spec":{"of":[{"a":"1"},{"a":"2"}]}}`,
+			want: []string{
+				"metadata.tags=go (Go)", "metadata.tags=db", "metadata.tags=3",
+				"metadata.tags.go=true", "metadata.tags.db=true", "spec.of.a=1", "spec.of.a=2",
+			},
+		},
+		"Namespace": {
+			reason: "The namespace that is given counts; uid and etag are ours.",
+			doc:    `{"metadata":{"name":"n","namespace":"Prod","uid":"theirs","etag":"theirs"}}`,
+			want:   []string{"metadata.namespace=prod (Prod)"},
+		},
+		"Without": {
+			reason: "Null, and text that is too long, are there without a value; what is empty is not there.",
+			doc:    `{"metadata":{"name":"n"},"spec":{"null":null,"long":"` + long + `x","fits":"` + long + `","map":{},"list":[]}}`,
+			want:   []string{"spec.null=<none>", "spec.long=<none>", "spec.fits=" + long},
+		},
+		"LongKey": {
+			reason: "A key that is too long is left out.",
+			doc:    `{"metadata":{"name":"n"},"spec":{"` + long + `":"x","list":["` + long + `"]}}`,
+			want:   []string{"spec.list=" + long},
+		},
+		"Form": {
+			reason: "Of a form there is only that there is one.",
+			doc:    `{"metadata":{"name":"n"},"spec":{"parameters":[{"title":"x","required":["a"]}],"parametersToo":"x"}}`,
+			want:   []string{"spec.parameters=<none>", "spec.parameterstoo=x"},
+		},
+		"Status": {
+			reason: "Status is not indexed, nor are relations that a document brings.",
+			doc:    `{"metadata":{"name":"n"},"status":{"items":["x"]},"relations":[{"type":"ownedBy"}]}`,
+		},
+		"Unstorable": {
+			reason: "PostgreSQL cannot store NUL, and the last character stands for no value.",
+			doc:    `{"metadata":{"name":"n"},"spec":{"a\u0000b":"c\u0000d","e":"\udbff\udfff"}}`,
+			want:   []string{"spec.ab=cd", "spec.e="},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			want := slices.Concat(always, tc.want)
+			if tc.doc == cases["Namespace"].doc {
+				want = slices.DeleteFunc(want, func(s string) bool { return s == "metadata.namespace=default" })
+			}
+			slices.Sort(want)
+			if diff := gocmp.Diff(want, indexed(document(t, tc.doc).Node)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestIndexed(t *testing.T) {
+	for key, want := range map[string]bool{
+		"spec.parameters": true, "spec.parameters.title": false, "Spec.Parameters.x": false,
+		"spec.parametersToo.x": true, "kind": true,
+	} {
+		if got := Indexed(key); got != want {
+			t.Errorf("Indexed(%q) = %v", key, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		doc    string
+		want   string
+	}{
+		"Fields": {
+			reason: "The fields that people search for, each word once.",
+			doc: `{"kind":"Template","metadata":{"name":"my-db","title":"My DB","description":"Fast, cheap.",
+				"tags":["go"],"labels":{"k":"gold"}},"spec":{"type":"t","owner":"group:default/ops","system":"s","lifecycle":"l","other":"no"}}`,
+			want: "cheap db default fast go gold group l my my-db ops s t template",
+		},
+		"Humps": {
+			reason: "Words in one are found as well as the whole.",
+			doc:    `{"kind":"API","metadata":{"name":"x","title":"HTTPServer postgreSQL v1Beta2"}}`,
+			want:   "api beta2 http httpserver postgre postgresql server sql v1 v1beta2 x",
+		},
+		"Long": {
+			reason: "A word is cut off, between characters.",
+			doc:    `{"metadata":{"name":"x","title":"` + strings.Repeat("é", 50) + `"}}`,
+			want:   "x " + strings.Repeat("é", 32),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := gocmp.Diff(strings.Fields(tc.want), words(document(t, tc.doc).Node)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte(`{"kind":"C","metadata":{"name":"n","tags":["A","a"]},"spec":{"x":[1,null,{"y":"z"}]}}`))
+	f.Add([]byte("metadata: {name: x}\nspec: {\"\\0\": [\"\\0\", {}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		nodes, _ := tree.DecodeBytes(data)
+		for _, n := range nodes {
+			if !n.IsMap() {
+				continue
+			}
+			x := indexer{add: func(key []byte, value, original string) {
+				if !utf8.Valid(key) || !utf8.ValidString(value) || !utf8.ValidString(original) {
+					t.Fatalf("%q=%q (%q) is no text", key, value, original)
+				}
+				if tooLong(key) || tooLong(value) || strings.ContainsRune(string(key)+value+original, 0) {
+					t.Fatalf("%q=%q cannot be stored", key, value)
+				}
+				if value != strings.ToLower(value) || string(key) != lowerKey(string(key)) || original == value && original != "" {
+					t.Fatalf("%q=%q (%q) is not as it should be", key, value, original)
+				}
+				if value > noValue || strings.Contains(value, noValue) && value != noValue {
+					t.Fatalf("%q does not sort before what has no value", value)
+				}
+			}}
+			x.document(n, "u")
+			if all := words(n); !slices.IsSorted(all) || slices.ContainsFunc(all, func(w string) bool {
+				return w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.Contains(w, wordEnd)
+			}) {
+				t.Fatalf("words %q", all)
+			}
+			s := serve(n, "u")
+			first := s.finish([]link{{"a", "b"}})
+			second := s.finish([]link{{"a", "b"}})
+			body, err := tree.Wire{}.Decode(s.body)
+			if err != nil {
+				t.Fatalf("%v: %s", err, s.body)
+			}
+			if got := body.Get("metadata", "etag").Str(); got != first || got != second {
+				t.Fatalf("etag %q, %q, %q", got, first, second)
+			}
+		}
+	})
+}
+
+func TestServe(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		doc    string
+		links  []link
+		want   string
+	}{
+		"Order": {
+			reason: "Keys are in the order of the catalog, those of metadata as they come, with ours behind them.",
+			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
+			links:  []link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
+			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"U","etag":"E"},` +
+				`"spec":{"z":1,"a":2},"status":{"s":1},"relations":[{"type":"ownedBy","targetRef":"group:default/g"},` +
+				`{"type":"partOf","targetRef":"system:default/s"}]}`,
+		},
+		"Least": {
+			reason: "There always are a namespace and relations.",
+			doc:    `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`,
+			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"U","etag":"E"},"relations":[]}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := serve(document(t, tc.doc).Node, "U")
+			etag := s.finish(tc.links)
+			if len(etag) != etagSize {
+				t.Errorf("etag %q", etag)
+			}
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(s.body), etag, "E", 1)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+			// Relations come and go without a trace.
+			s.finish(append(slices.Clone(tc.links), link{"x", "y"}))
+			spliced := served{body: slices.Clone(s.body[:s.relationsAt]), etagAt: s.etagAt, relationsAt: s.relationsAt}
+			if got := spliced.finish(tc.links); got != etag {
+				t.Errorf("etag %q after relations came and went, want %q", got, etag)
+			}
+			if diff := gocmp.Diff(tc.want, strings.Replace(string(spliced.body), etag, "E", 1), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// LocationProvider names the provider of what is read from a location.
+func LocationProvider(id string) string { return "location:" + id }
+
+const locationColumns = "SELECT id, type, target, error, read_at FROM locations"
+
+// AddLocation stores a new location. It returns ErrExists if there is one of
+// that type and target.
+func (s *Store) AddLocation(ctx context.Context, typ, target string) (Location, error) {
+	doing := fmt.Sprintf("add location %q", typ+":"+target)
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return Location{}, fail(doing, err)
+	}
+	l := Location{ID: id.String(), Type: storable(typ), Target: storable(target)}
+	r, err := s.write.ExecContext(ctx, `INSERT INTO locations (id, type, target, error) VALUES ($1, $2, $3, '')
+		ON CONFLICT (type, target) DO NOTHING`, l.ID, l.Type, l.Target)
+	if err != nil {
+		return Location{}, fail(doing, err)
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return Location{}, fail(doing, errors.Join(err, ErrExists))
+	}
+	return l, nil
+}
+
+// UpdateLocation makes a location point elsewhere. What was found there stays
+// until it is read again.
+func (s *Store) UpdateLocation(ctx context.Context, id, typ, target string) (Location, error) {
+	doing := fmt.Sprintf("change location %q", id)
+	l := Location{ID: id, Type: storable(typ), Target: storable(target)}
+	r, err := s.write.ExecContext(ctx,
+		"UPDATE locations SET type = $2, target = $3, error = '', read_at = NULL WHERE id = $1", id, l.Type, l.Target)
+	if isDuplicate(err) {
+		return Location{}, fail(doing, ErrExists)
+	}
+	if err != nil {
+		return Location{}, fail(doing, err)
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return Location{}, fail(doing, errors.Join(err, ErrNotFound))
+	}
+	s.tried.Delete(id)
+	return l, nil
+}
+
+// Locations returns all locations by id.
+func (s *Store) Locations(ctx context.Context) ([]Location, error) {
+	const doing = "read the locations"
+	rows, err := s.read.QueryContext(ctx, locationColumns+" ORDER BY id")
+	if err != nil {
+		return nil, fail(doing, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Location
+	for rows.Next() {
+		l, err := s.scanLocation(rows)
+		if err != nil {
+			return nil, fail(doing, err)
+		}
+		all = append(all, l)
+	}
+	return all, fail(doing, rows.Err())
+}
+
+// Location returns one location.
+func (s *Store) Location(ctx context.Context, id string) (Location, error) {
+	l, err := s.scanLocation(s.read.QueryRowContext(ctx, locationColumns+" WHERE id = $1", storable(id)))
+	return l, fail(fmt.Sprintf("read location %q", id), err)
+}
+
+func (s *Store) scanLocation(row interface{ Scan(...any) error }) (Location, error) {
+	var l Location
+	var readAt sql.NullInt64
+	if err := row.Scan(&l.ID, &l.Type, &l.Target, &l.Error, &readAt); err != nil {
+		return Location{}, err
+	}
+	if readAt.Valid {
+		l.ReadAt = time.UnixMilli(readAt.Int64).UTC()
+	}
+	if at, ok := s.tried.Load(l.ID); ok && l.ReadAt.Before(at.(time.Time)) {
+		l.ReadAt = at.(time.Time)
+	}
+	return l, nil
+}
+
+// RemoveLocation removes a location and, at the same moment, all that was read
+// from it.
+func (s *Store) RemoveLocation(ctx context.Context, id string) error {
+	id = storable(id)
+	err := s.change(ctx, func(w *writer) error {
+		r, err := w.tx.ExecContext(ctx, "DELETE FROM locations WHERE id = $1", id)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		d, err := s.compare(ctx, w.tx, Change{Provider: LocationProvider(id), Full: true}, nil)
+		if err != nil {
+			return err
+		}
+		return w.apply(ctx, d)
+	})
+	if err == nil {
+		s.tried.Delete(id)
+	}
+	return fail(fmt.Sprintf("remove location %q", id), err)
+}
+
+// NoteLocation stores how reading a location went; an empty problem is a good
+// end. It writes if that is new. The time alone is not worth a write: this
+// process remembers it, others see that of the last write.
+func (s *Store) NoteLocation(ctx context.Context, id, problem string, at time.Time) error {
+	doing := fmt.Sprintf("note how location %q was read", id)
+	problem = storable(problem)
+	var known string
+	var readAt sql.NullInt64
+	err := s.read.QueryRowContext(ctx, "SELECT error, read_at FROM locations WHERE id = $1", id).Scan(&known, &readAt)
+	if err != nil {
+		return fail(doing, err)
+	}
+	if known != problem || !readAt.Valid {
+		_, err := s.write.ExecContext(ctx,
+			"UPDATE locations SET error = $2, read_at = $3 WHERE id = $1", id, problem, at.UnixMilli())
+		if err != nil {
+			return fail(doing, err)
+		}
+	}
+	s.tried.Store(id, at.UTC().Truncate(time.Millisecond))
+	return nil
+}

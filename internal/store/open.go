@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver for SQLite
+)
+
+// What SQLite may use. The caches are small because the operating system keeps
+// the file's pages as well.
+const (
+	sqliteReaders  = 4
+	sqlitePage     = 8 << 10
+	readCacheKiB   = 4 << 10
+	writeCacheKiB  = 8 << 10
+	busyTimeout    = 10 * time.Second
+	journalMaximum = 32 << 20
+)
+
+// What PostgreSQL is asked for.
+const (
+	postgresConns  = 16
+	postgresIdle   = 5 * time.Minute
+	connectTimeout = 5 * time.Second
+	// lockTimeout is longer than any change takes.
+	lockTimeout = 30 * time.Second
+)
+
+// Store is an open database. All methods may be called at once.
+type Store struct {
+	opts Options
+	// read is for reading. write is for writing: with SQLite it is the only
+	// connection that does, with PostgreSQL the two are the same.
+	read, write *sql.DB
+	// patience is how long to wait for another who writes.
+	patience time.Duration
+	// file is the database of SQLite, as it was opened.
+	file fs.FileInfo
+	// keys remembers the numbers of keys.
+	keys keyNumbers
+	// tried is when locations were last read, where the database has an older
+	// time only: a time is not worth a write.
+	tried sync.Map
+	// statements and cached are for reading.
+	statements statements
+	cached     cached
+}
+
+// Open opens the database and brings its tables up to date. Close it.
+func Open(ctx context.Context, opts Options) (*Store, error) {
+	s := &Store{opts: opts}
+	var err error
+	switch opts.Client {
+	case SQLite:
+		err = s.openSQLite(ctx)
+	case Postgres:
+		err = s.openPostgres(ctx)
+	default:
+		return nil, fmt.Errorf("cannot open the database: there is no client %q; use %q or %q", opts.Client, SQLite, Postgres)
+	}
+	if err != nil {
+		return nil, errors.Join(fail("open the database", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) openSQLite(ctx context.Context) error {
+	path, err := filepath.Abs(s.opts.Path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	// The engine is never asked to make the file: a connection that is opened
+	// while somebody moves the file would begin an empty catalog in its place.
+	// Others may not read it, since it has secrets in it.
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
+		_ = f.Close()
+	}
+	if s.file, err = os.Stat(path); err != nil {
+		return err
+	}
+	if s.write, err = sql.Open("sqlite", sqliteDSN(path, writeCacheKiB, "_journal_mode", "WAL")); err != nil {
+		return err
+	}
+	s.write.SetMaxOpenConns(1)
+	s.write.SetMaxIdleConns(1)
+	if err := migrate(ctx, s.write, sqliteDialect); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", sqliteDSN(path, readCacheKiB, "_query_only", "true")); err != nil {
+		return err
+	}
+	s.read.SetMaxOpenConns(sqliteReaders)
+	s.read.SetMaxIdleConns(sqliteReaders)
+	return nil
+}
+
+// sqliteDSN is how a connection is opened. A commit is synced to the disk
+// (synchronous FULL): there is one for each change that changes something, so
+// that costs little, and what a caller was told is stored survives a power cut.
+func sqliteDSN(path string, cacheKiB int, key, value string) string {
+	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, key: {value}}
+	for _, p := range []string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		fmt.Sprintf("page_size(%d)", sqlitePage),
+		"synchronous(FULL)",
+		fmt.Sprintf("cache_size(-%d)", cacheKiB),
+		fmt.Sprintf("journal_size_limit(%d)", journalMaximum),
+		"temp_store(MEMORY)",
+	} {
+		q.Add("_pragma", p)
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
+	return u.String()
+}
+
+func (s *Store) openPostgres(ctx context.Context) error {
+	config, err := pgx.ParseConfig(s.opts.URL)
+	if err != nil {
+		// The error itself may show the password.
+		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
+		config.ConnectTimeout = connectTimeout
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(postgresConns)
+	db.SetMaxIdleConns(postgresConns)
+	db.SetConnMaxIdleTime(postgresIdle)
+	s.read, s.write, s.patience = db, db, lockTimeout
+	return migrate(ctx, db, postgresDialect)
+}
+
+// Close waits for what runs and closes the database.
+func (s *Store) Close() error {
+	var err error
+	if s.read != nil {
+		err = s.read.Close()
+	}
+	if s.write != nil && s.write != s.read {
+		err = errors.Join(err, s.write.Close())
+	}
+	return err
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	const doing = "reach the database"
+	if s.file != nil {
+		info, err := os.Stat(s.opts.Path)
+		if err != nil {
+			return fail(doing, unavailable{err})
+		}
+		if !os.SameFile(info, s.file) {
+			return fail(doing, unavailable{errors.New("the file was replaced by another one; start again to use that")})
+		}
+	}
+	_, err := s.revision(ctx)
+	return fail(doing, err)
+}
+
+// Revision returns a number that every change of entities raises, whoever
+// makes it.
+func (s *Store) Revision(ctx context.Context) (int64, error) {
+	n, err := s.revision(ctx)
+	return n, fail("read the revision", err)
+}
+
+func (s *Store) revision(ctx context.Context) (n int64, err error) {
+	return n, s.read.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
+}

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+// scanInto appends the columns of a row, with a bar between them.
+func scanInto(dst *[]string) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		names, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		columns := make([]sql.NullString, len(names))
+		args := make([]any, len(names))
+		for i := range columns {
+			args[i] = &columns[i]
+		}
+		if err := rows.Scan(args...); err != nil {
+			return err
+		}
+		text := make([]string, len(names))
+		for i, c := range columns {
+			text[i] = c.String
+		}
+		*dst = append(*dst, strings.Join(text, "|"))
+		return nil
+	}
+}
+
+// owned is an entity of the model.
+type owned struct {
+	provider string
+	Document
+}
+
+// model applies a change the way it is described, and says what came of it.
+func (c Change) model(have map[string]owned) Result {
+	var r Result
+	put := map[string]bool{}
+	for i, d := range c.Put {
+		ref := entity.RefOf(d.Node).String()
+		was, there := have[ref]
+		switch {
+		case there && was.provider != c.Provider:
+			r.Refused = append(r.Refused, Refusal{i, ref, was.provider})
+			continue
+		case put[ref]:
+			r.Refused = append(r.Refused, Refusal{i, ref, c.Provider})
+			continue
+		case !there:
+			r.Added++
+		case was.Parent == d.Parent && was.Node.Equal(d.Node):
+			r.Unchanged++
+		default:
+			r.Updated++
+		}
+		put[ref] = true
+		have[ref] = owned{c.Provider, d}
+	}
+	for ref, was := range have {
+		if was.provider == c.Provider && !put[ref] && (c.Full || slices.Contains(c.Remove, ref)) {
+			delete(have, ref)
+			r.Removed++
+		}
+	}
+	return r
+}
+
+// fieldsOf indexes a value the plain way: "key|value|original" each.
+func fieldsOf(key string, n *tree.Node, seen map[string]string) {
+	add := func(value, original string) {
+		at := key + "|" + value
+		if _, ok := seen[at]; !ok && utf8.RuneCountInString(key) <= 200 {
+			seen[at] = original
+		}
+	}
+	switch {
+	case key == "spec.parameters":
+		add(noValue, "")
+	case n.IsMap():
+		for _, f := range n.Fields {
+			fieldsOf(key+"."+strings.ToLower(f.Key), f.Value, seen)
+		}
+	case n.IsList():
+		for _, item := range n.Items {
+			fieldsOf(key, item, seen)
+			if item.IsString() {
+				fieldsOf(key+"."+strings.ToLower(item.Text), tree.Boolean(true), seen)
+			}
+		}
+	case n.IsNull(), utf8.RuneCountInString(n.Text) > 200:
+		add(noValue, "")
+	case strings.ToLower(n.Text) == n.Text:
+		add(n.Text, "")
+	default:
+		add(strings.ToLower(n.Text), n.Text)
+	}
+}
+
+// equals compares all rows of the store with the model.
+func equals(t *rapid.T, s *Store, have map[string]owned) {
+	t.Helper()
+	rows := func(query string) (all []string) {
+		t.Helper()
+		if err := scanEach(t.Context(), s.write, query, nil, scanInto(&all)); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	var entities, search, terms, relations []string
+	links := map[string]map[link]bool{}
+	uid := map[string]string{}
+	for _, row := range rows("SELECT ref, uid FROM entities") {
+		ref, id, _ := strings.Cut(row, "|")
+		uid[ref] = id
+	}
+	for ref, o := range have {
+		for _, r := range entity.Relations(o.Node) {
+			for _, e := range []edge{{ref, r.Type, r.Target, ref}, {r.Target, r.Inverse, ref, ref}} {
+				relations = append(relations, strings.Join([]string{e.source, e.typ, e.target, e.declarer}, "|"))
+				if links[e.source] == nil {
+					links[e.source] = map[link]bool{}
+				}
+				links[e.source][link{e.typ, e.target}] = true
+			}
+		}
+	}
+	for ref, o := range have {
+		var sorted []link
+		for l := range links[ref] {
+			sorted = append(sorted, l)
+			search = append(search, "relations."+strings.ToLower(l.typ)+"|"+l.target+"|"+ref+"|")
+		}
+		body := serve(o.Node, uid[ref])
+		etag := body.finish(distinct(sorted))
+		entities = append(entities, strings.Join([]string{ref, o.provider, o.Parent, etag, string(body.body)}, "|"))
+		seen := map[string]string{}
+		for _, f := range o.Node.Fields {
+			fieldsOf(strings.ToLower(f.Key), f.Value, seen)
+		}
+		fieldsOf("metadata.namespace", tree.Str(entity.RefOf(o.Node).Namespace), seen)
+		fieldsOf("metadata.uid", tree.Str(uid[ref]), seen)
+		for at, original := range seen {
+			search = append(search, at+"|"+ref+"|"+original)
+		}
+		for _, w := range words(o.Node) {
+			terms = append(terms, w+"|"+ref)
+		}
+	}
+	for _, table := range []struct {
+		query string
+		want  []string
+	}{
+		{"SELECT e.ref, e.provider, e.parent, e.etag, d.body FROM entities e JOIN documents d ON d.ref = e.ref", entities},
+		{"SELECT ref FROM documents WHERE ref NOT IN (SELECT ref FROM entities)", nil},
+		{"SELECT k.key, s.value, s.ref, s.original FROM search s JOIN keys k ON k.id = s.kid", search},
+		{"SELECT word, ref FROM terms", terms},
+		{"SELECT source, type, target, declarer FROM relations", slices.Compact(slices.Sorted(slices.Values(relations)))},
+	} {
+		got := rows(table.query)
+		slices.Sort(got)
+		slices.Sort(table.want)
+		if diff := gocmp.Diff(table.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%s: %s", table.query, diff)
+		}
+	}
+}
+
+// drawDocument draws one of few names, so that documents meet.
+func drawDocument(t *rapid.T) Document {
+	names := rapid.SampledFrom([]string{"a", "b", "C", "d"})
+	text := rapid.SampledFrom([]string{"x", "X", "Mixed Case", "", strings.Repeat("long", 60), "null\x00inside"})
+	spec := tree.Obj()
+	kind := rapid.SampledFrom([]string{"Component", "Group"}).Draw(t, "kind")
+	if rapid.Bool().Draw(t, "owned") {
+		spec.Set("owner", tree.Str(names.Draw(t, "owner")))
+	}
+	if n := rapid.IntRange(0, 2).Draw(t, "depends"); n > 0 {
+		spec.Set("dependsOn", tree.Strs(rapid.SliceOfN(rapid.Map(names, func(s string) string { return "component:" + s }), n, n).Draw(t, "on")))
+	}
+	if rapid.Bool().Draw(t, "mirrored") {
+		spec.Set("dependencyOf", tree.Strs([]string{"component:" + names.Draw(t, "of")}))
+	}
+	if kind == "Group" && rapid.Bool().Draw(t, "parented") {
+		spec.Set("parent", tree.Str(names.Draw(t, "parent")))
+	}
+	spec.Set("Text", tree.Str(strings.ReplaceAll(text.Draw(t, "text"), "\x00", "")))
+	if rapid.Bool().Draw(t, "form") {
+		spec.Set("parameters", tree.Obj(tree.F("title", tree.Str("no"))))
+	}
+	metadata := tree.Obj(tree.F("name", tree.Str(names.Draw(t, "name"))))
+	if rapid.Bool().Draw(t, "tagged") {
+		metadata.Set("tags", tree.Strs(rapid.SliceOfN(text, 1, 3).Draw(t, "tags")))
+		for _, tag := range metadata.Get("tags").List() {
+			tag.Text = strings.ReplaceAll(tag.Text, "\x00", "")
+		}
+	}
+	if rapid.Bool().Draw(t, "namespaced") {
+		metadata.Set("namespace", tree.Str("default"))
+	}
+	return Document{
+		Node: tree.Obj(tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str(kind)),
+			tree.F("metadata", metadata), tree.F("spec", spec)),
+		Parent: rapid.SampledFrom([]string{"", "location:default/l"}).Draw(t, "parent of it"),
+	}
+}
+
+// TestSyncIsLikeModel holds the store, after any changes, against one that is
+// made from scratch.
+func TestSyncIsLikeModel(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		rapid.Check(t, func(rt *rapid.T) {
+			for i := range 3 {
+				push(t, s, Change{Provider: fmt.Sprint("p", i), Full: true})
+			}
+			have := map[string]owned{}
+			for range rapid.IntRange(1, 5).Draw(rt, "changes") {
+				c := Change{
+					Provider: fmt.Sprint("p", rapid.IntRange(0, 2).Draw(rt, "provider")),
+					Full:     rapid.Bool().Draw(rt, "full"),
+					Put:      rapid.SliceOfN(rapid.Custom(drawDocument), 0, 5).Draw(rt, "put"),
+				}
+				for _, ref := range slices.Sorted(maps.Keys(have)) {
+					if rapid.Bool().Draw(rt, "remove") {
+						c.Remove = append(c.Remove, ref)
+					}
+				}
+				got, err := s.Sync(rt.Context(), c)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if diff := gocmp.Diff(c.model(have), got, cmpopts.EquateEmpty()); diff != "" {
+					rt.Fatal(diff)
+				}
+				equals(rt, s, have)
+			}
+		})
+	})
+}

@@ -1,0 +1,353 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// everything is a limit there is no end to.
+	everything = math.MaxInt32
+	// maxOrder is how many fields a query may be sorted by.
+	maxOrder = 16
+)
+
+// request is a Query that is understood.
+type request struct {
+	c cond
+	// cols are the fields to sort by that some entity has, and at where each
+	// stands among the width fields of the query.
+	cols  []column
+	at    []int
+	width int
+	// desc is the direction of references: that of the last field, because an
+	// index has that order too.
+	desc bool
+	// position is where to begin, behind it or, in reverse, before it. It has
+	// the values of cols.
+	position      *Position
+	reverse       bool
+	offset, limit int
+}
+
+// understand looks up what q speaks of.
+func (s *Store) understand(ctx context.Context, q Query) (*request, error) {
+	if len(q.Order) > maxOrder {
+		return nil, fmt.Errorf("%w: it may be sorted by %d fields", ErrTooComplex, maxOrder)
+	}
+	c, err := s.where(ctx, q.Filter, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{c: c, offset: max(0, q.Offset), limit: q.Limit, width: len(q.Order)}
+	if r.limit < 0 || r.limit >= everything {
+		r.limit = everything - 1
+	}
+	keys := make([]string, len(q.Order))
+	for i, o := range q.Order {
+		keys[i] = lowerKey(o.Field)
+		r.desc = o.Desc
+	}
+	known, err := s.numbersOf(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		if kid, ok := known[key]; ok {
+			r.cols = append(r.cols, column{kid: kid, desc: q.Order[i].Desc, sure: sureKeys[key]})
+			r.at = append(r.at, i)
+		}
+	}
+	r.begin(q.After, false)
+	r.begin(q.Before, true)
+	return r, nil
+}
+
+// begin makes p, if it is given, the position to begin at.
+func (r *request) begin(p *Position, reverse bool) {
+	if p == nil {
+		return
+	}
+	r.reverse = reverse
+	r.position = &Position{Values: make([]*string, len(r.cols)), Ref: storable(p.Ref)}
+	for i, at := range r.at {
+		if at < len(p.Values) && p.Values[at] != nil {
+			v := storable(*p.Values[at])
+			r.position.Values[i] = &v
+		}
+	}
+}
+
+// place returns the position of an entity in the order of the query.
+func (r *request) place(values []*string, ref string) *Position {
+	p := &Position{Values: make([]*string, r.width), Ref: ref}
+	for i, v := range values {
+		p.Values[r.at[i]] = v
+	}
+	return p
+}
+
+// Query returns a page of what q chooses.
+func (s *Store) Query(ctx context.Context, q Query) (Page, error) {
+	const doing = "query entities"
+	page := Page{Total: -1}
+	r, err := s.understand(ctx, q)
+	if err != nil {
+		return page, fail(doing, err)
+	}
+	found := found{revision: -1}
+	if r.limit > 0 && r.c.op != OpFalse {
+		if err = s.find(ctx, r, &found); err != nil {
+			return page, fail(doing, err)
+		}
+		found.page(r, &page)
+	}
+	switch {
+	case !q.Total:
+	case found.revision >= 0:
+		page.Total, err = s.countAt(ctx, r.c, found.revision)
+	default:
+		page.Total, err = s.count(ctx, r.c)
+	}
+	return page, fail(doing, err)
+}
+
+// find finds what r asks for, and one more if there are more.
+func (s *Store) find(ctx context.Context, r *request, f *found) error {
+	sel, err := s.choose(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := f.all(ctx, s.rows, sel); err != nil || !sel.misses(len(f.items)) {
+		return err
+	}
+	if sel, err = s.collect(ctx, r); err != nil {
+		return err
+	}
+	return f.all(ctx, s.rows, sel)
+}
+
+// entities returns a statement for the entities of a selection, in an order
+// that is likely, but not certain, to be its own. CROSS JOIN keeps SQLite from
+// reading anything before the selection.
+func (s *selection) entities() *statement {
+	b := &statement{}
+	if s.direct() {
+		b.add("SELECT p.ref, p.uid, p.etag, p.provider, p.parent, d.body, (SELECT n FROM revision) FROM (")
+		s.append(b, true)
+		b.add(") p CROSS JOIN documents d WHERE d.ref = p.ref")
+		return b
+	}
+	b.add("SELECT p.ref, e.uid, e.etag, e.provider, e.parent, d.body, (SELECT n FROM revision)")
+	for i := range s.cols {
+		b.add(", p." + name(i))
+	}
+	b.add(" FROM (")
+	s.append(b, false)
+	b.add(") p CROSS JOIN entities e CROSS JOIN documents d WHERE e.ref = p.ref AND d.ref = p.ref")
+	return b
+}
+
+// found is what a selection has found.
+type found struct {
+	revision int64
+	items    []Entity
+	// values are what each item is sorted by.
+	values [][]*string
+}
+
+// all adds everything that is selected.
+func (f *found) all(ctx context.Context, ask asker, sel *selection) error {
+	*f = found{revision: -1, items: make([]Entity, 0, min(sel.limit, batch*2))}
+	var row entityRow
+	values := make([]sql.NullString, len(sel.cols))
+	more := []any{&f.revision}
+	for i := range values {
+		more = append(more, &values[i])
+	}
+	return each(ctx, ask, sel.entities(), func(rows *rows) error {
+		e, err := row.scan(rows, more...)
+		if err != nil {
+			return err
+		}
+		f.items = append(f.items, e)
+		f.values = append(f.values, sel.values(values))
+		return nil
+	})
+}
+
+// values returns what a row is sorted by.
+func (s *selection) values(row []sql.NullString) []*string {
+	if s.lead+len(row) == 0 {
+		return nil
+	}
+	values := make([]*string, s.lead+len(row))
+	for i, v := range row {
+		if v.Valid {
+			values[s.lead+i] = &v.String
+		}
+	}
+	return values
+}
+
+// page puts what was found into the page, in order.
+func (f *found) page(r *request, page *Page) {
+	order := make([]int, len(f.items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		c := compare(r.cols, f.values[i], f.values[j])
+		if c == 0 {
+			c = turn(strings.Compare(f.items[i].Ref, f.items[j].Ref), r.desc)
+		}
+		return turn(c, r.reverse)
+	})
+	if page.More = len(order) > r.limit; page.More {
+		order = order[:r.limit]
+	}
+	if r.reverse {
+		slices.Reverse(order)
+	}
+	if len(order) == 0 {
+		return
+	}
+	page.Items = make([]Entity, len(order))
+	for i, at := range order {
+		page.Items[i] = f.items[at]
+	}
+	first, last := order[0], order[len(order)-1]
+	page.First = r.place(f.values[first], f.items[first].Ref)
+	page.Last = r.place(f.values[last], f.items[last].Ref)
+}
+
+// Each calls yield for each entity that q chooses, in order, until it returns
+// an error, which Each then returns. The entities are those of one moment, and
+// only a few of them are held in memory at a time; each is valid during the
+// call.
+func (s *Store) Each(ctx context.Context, q Query, yield func(*Entity) error) error {
+	const doing = "list entities"
+	r, err := s.understand(ctx, q)
+	if err != nil || r.c.op == OpFalse || r.limit == 0 {
+		return fail(doing, err)
+	}
+	sel, err := s.collect(ctx, r)
+	if err != nil {
+		return fail(doing, err)
+	}
+	sel.limit = r.limit
+	var stop error
+	err = s.snapshot(ctx, func(ask asker) error {
+		refs, err := sel.refs(ctx, ask)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(refs, batch) {
+			found := make(map[string]*Entity, batch)
+			if err := s.many(ctx, ask, some, func(e *Entity) { found[e.Ref] = e }); err != nil {
+				return err
+			}
+			for _, ref := range some {
+				if stop = yield(found[ref]); stop != nil {
+					return nil
+				}
+			}
+		}
+		return nil
+	})
+	if stop != nil {
+		return stop
+	}
+	return fail(doing, err)
+}
+
+// refs returns the references of a selection, in order.
+func (s *selection) refs(ctx context.Context, ask asker) ([]string, error) {
+	b := statement{whole: true}
+	s.append(&b, false)
+	var refs []string
+	dest := make([]any, 1+len(s.cols))
+	for i := range dest {
+		dest[i] = new(any)
+	}
+	err := each(ctx, ask, &b, func(rows *rows) error {
+		var ref string
+		dest[0] = &ref
+		err := rows.Scan(dest...)
+		refs = append(refs, ref)
+		return err
+	})
+	if s.reverse {
+		slices.Reverse(refs)
+	}
+	return refs, err
+}
+
+// Digest returns a hash of the entities q chooses. It is another one when one
+// of them changes, comes or goes.
+func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
+	const doing = "list entities"
+	r, err := s.understand(ctx, q)
+	if err != nil {
+		return nil, fail(doing, err)
+	}
+	if r.c.op == OpFalse || r.limit == 0 {
+		return sha256.New().Sum(nil), nil
+	}
+	revision, err := s.revision(ctx)
+	if err != nil {
+		return nil, fail(doing, err)
+	}
+	question := r.question()
+	if sum, ok := s.cached.get(revision, question); ok {
+		return slices.Clone(sum.([]byte)), nil
+	}
+	sum, err := s.digest(ctx, r)
+	if err != nil {
+		return nil, fail(doing, err)
+	}
+	s.cached.put(revision, question, sum, 1)
+	return slices.Clone(sum), nil
+}
+
+func (s *Store) digest(ctx context.Context, r *request) ([]byte, error) {
+	sel, err := s.collect(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	sel.limit = r.limit
+	b := statement{whole: true}
+	b.add("SELECT p.ref, e.etag FROM (")
+	sel.append(&b, false)
+	b.add(") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref")
+	h := sha256.New()
+	var line []byte
+	err = each(ctx, s.rows, &b, func(rows *rows) error {
+		var ref, etag sql.RawBytes
+		err := rows.Scan(&ref, &etag)
+		line = append(append(append(append(line[:0], ref...), ' '), etag...), '\n')
+		h.Write(line)
+		return err
+	})
+	return h.Sum(nil), err
+}
+
+// question is the same for the same request.
+func (r *request) question() question {
+	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", r.cols, r.desc, r.reverse, r.offset, r.limit)
+	if r.position != nil {
+		b = fmt.Appendf(b, "%q ", r.position.Ref)
+		for _, v := range r.position.Values {
+			if v != nil {
+				b = fmt.Appendf(b, "%q", *v)
+			}
+			b = append(b, ' ')
+		}
+	}
+	return ask(string(b), r.c)
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// batch is how many things are asked for by one statement.
+const batch = 64
+
+const selectEntity = `SELECT e.ref, e.uid, e.etag, e.provider, e.parent, d.body
+	FROM entities e JOIN documents d ON d.ref = e.ref WHERE `
+
+// Get returns the entity with a reference.
+func (s *Store) Get(ctx context.Context, ref string) (*Entity, error) {
+	e, err := s.one(ctx, selectEntity+"e.ref = $1", ref)
+	if err != nil {
+		return nil, fail(fmt.Sprintf("read entity %q", ref), err)
+	}
+	return e, nil
+}
+
+// GetByUID returns the entity with a uid.
+func (s *Store) GetByUID(ctx context.Context, uid string) (*Entity, error) {
+	e, err := s.one(ctx, selectEntity+"e.uid = $1", uid)
+	if err != nil {
+		return nil, fail(fmt.Sprintf("read the entity with uid %q", uid), err)
+	}
+	return e, nil
+}
+
+// one reads the entity that text finds by a name, which may be anything.
+func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
+	if !isName(name) {
+		return nil, ErrNotFound
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rows, err := s.rows(s.brief(ctx), text, name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		return nil, ErrNotFound
+	}
+	var row entityRow
+	e, err := row.scan(rows)
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// brief is the context for a read of one row. To watch a context costs as much
+// as such a read, and SQLite waits for nobody meanwhile.
+func (s *Store) brief(ctx context.Context) context.Context {
+	if s.opts.Client == SQLite {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// isName tells whether there can be something of that name: PostgreSQL does
+// not take other text.
+func isName(s string) bool {
+	return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
+}
+
+// entityRow takes rows of selectEntity, and of what a query has besides.
+type entityRow struct {
+	entity Entity
+	body   sql.RawBytes
+	dest   []any
+}
+
+// scan reads a row. more are where further columns go, the same for each row.
+func (r *entityRow) scan(rows *rows, more ...any) (Entity, error) {
+	if r.dest == nil {
+		e := &r.entity
+		r.dest = append([]any{&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &r.body}, more...)
+	}
+	if err := rows.Scan(r.dest...); err != nil {
+		return Entity{}, err
+	}
+	r.entity.JSON = bytes.Clone(r.body)
+	return r.entity, nil
+}
+
+// GetMany returns the entities with the references, in their order, and nil
+// where there is none. The entities are not to be changed: a reference that is
+// given twice gives the same one.
+func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
+	found := make(map[string]*Entity, len(refs))
+	wanted := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		if _, ok := found[ref]; ok || !isName(ref) {
+			continue
+		}
+		found[ref] = nil
+		wanted = append(wanted, ref)
+	}
+	err := s.many(ctx, s.rows, wanted, func(e *Entity) { found[e.Ref] = e })
+	if err != nil {
+		return nil, fail("read entities", err)
+	}
+	all := make([]*Entity, len(refs))
+	for i, ref := range refs {
+		all[i] = found[ref]
+	}
+	return all, nil
+}
+
+// many reads the entities with the references, in no order.
+func (s *Store) many(ctx context.Context, ask asker, refs []string, add func(*Entity)) error {
+	for len(refs) > 0 {
+		var b statement
+		b.add(selectEntity + "e.ref IN ")
+		n := min(batch, len(refs))
+		b.list(refs[:n])
+		refs = refs[n:]
+		var row entityRow
+		err := each(ctx, ask, &b, func(rows *rows) error {
+			e, err := row.scan(rows)
+			if err != nil {
+				return err
+			}
+			add(&e)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Providers returns how many entities each provider has.
+func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
+	all := map[string]int{}
+	var b statement
+	b.add("SELECT provider, count(*) FROM entities GROUP BY provider")
+	err := each(ctx, s.rows, &b, func(rows *rows) error {
+		var name string
+		var n int
+		err := rows.Scan(&name, &n)
+		all[name] = n
+		return err
+	})
+	if err != nil {
+		return nil, fail("count the entities of providers", err)
+	}
+	return all, nil
+}
+
+// numbersOf returns the numbers of those keys that have one. Keys are as they
+// are indexed.
+func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64, error) {
+	known := make(map[string]int64, len(keys))
+	var unknown []string
+	for _, key := range keys {
+		if n, ok := s.keys.get(key); ok {
+			known[key] = n
+		} else if !tooLong(key) {
+			unknown = append(unknown, key)
+		}
+	}
+	// Another replica may have added it.
+	for len(unknown) > 0 {
+		n := min(batch, len(unknown))
+		var b statement
+		b.add("SELECT key, id FROM keys WHERE key IN ")
+		b.list(unknown[:n])
+		unknown = unknown[n:]
+		err := each(ctx, s.rows, &b, func(rows *rows) error {
+			var key string
+			var id int64
+			if err := rows.Scan(&key, &id); err != nil {
+				return err
+			}
+			s.keys.put([]string{key}, []int64{id})
+			known[key] = id
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}

@@ -1,0 +1,22 @@
+package store
+
+import "context"
+
+// Refs returns the references of all that a provider owns, in order.
+func (s *Store) Refs(ctx context.Context, provider string) ([]string, error) {
+	const doing = "read the references of a provider"
+	rows, err := s.read.QueryContext(ctx, "SELECT ref FROM entities WHERE provider = $1 ORDER BY ref", storable(provider))
+	if err != nil {
+		return nil, fail(doing, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var refs []string
+	for rows.Next() {
+		var ref string
+		if err := rows.Scan(&ref); err != nil {
+			return nil, fail(doing, err)
+		}
+		refs = append(refs, ref)
+	}
+	return refs, fail(doing, rows.Err())
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+// edge is a relation in one direction, and the entity that declares it.
+type edge struct{ source, typ, target, declarer string }
+
+func compareEdges(a, b edge) int {
+	return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.typ, b.typ),
+		cmp.Compare(a.target, b.target), cmp.Compare(a.declarer, b.declarer))
+}
+
+// edgesOf returns the relations a document declares, in both directions.
+func edgesOf(ref string, n *tree.Node) []edge {
+	declared := entity.Relations(n)
+	edges := make([]edge, 0, 2*len(declared))
+	for _, r := range declared {
+		// Nothing can be at the other end of such a reference.
+		if tooLong(r.Target) || storable(r.Target) != r.Target {
+			continue
+		}
+		edges = append(edges, edge{ref, r.Type, r.Target, ref}, edge{r.Target, r.Inverse, ref, ref})
+	}
+	return edges
+}
+
+// linkage is what a change does to relations.
+type linkage struct {
+	insert, remove []edge
+	// before and after are the links of every entity that is put or whose
+	// relations change.
+	before, after map[string][]link
+}
+
+// relate finds out what a delta does to relations, and changes nothing.
+func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
+	gone := map[string]bool{}
+	for _, ref := range d.removed {
+		gone[ref] = true
+	}
+	declarers := slices.Clone(d.removed)
+	wanted := map[edge]bool{}
+	affected := map[string]bool{}
+	for i := range d.put {
+		e := &d.put[i]
+		affected[e.ref] = true
+		if !e.added {
+			declarers = append(declarers, e.ref)
+		}
+		for _, edge := range edgesOf(e.ref, e.node) {
+			wanted[edge] = true
+		}
+	}
+	l := &linkage{before: map[string][]link{}, after: map[string][]link{}}
+	removed := map[edge]bool{}
+	err := w.edges(ctx, "declarer", declarers, func(e edge) {
+		if wanted[e] {
+			delete(wanted, e)
+			return
+		}
+		l.remove = append(l.remove, e)
+		removed[e] = true
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.insert = slices.Collect(maps.Keys(wanted))
+	for _, changed := range [][]edge{l.insert, l.remove} {
+		slices.SortFunc(changed, compareEdges)
+		for _, e := range changed {
+			if !gone[e.source] {
+				affected[e.source] = true
+			}
+		}
+	}
+	err = w.edges(ctx, "source", slices.Collect(maps.Keys(affected)), func(e edge) {
+		l.before[e.source] = append(l.before[e.source], link{e.typ, e.target})
+		if !removed[e] {
+			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range l.insert {
+		if affected[e.source] {
+			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
+		}
+	}
+	for ref := range affected {
+		l.before[ref] = distinct(l.before[ref])
+		l.after[ref] = distinct(l.after[ref])
+	}
+	return l, nil
+}
+
+// distinct sorts links and drops those that several entities declare.
+func distinct(links []link) []link {
+	slices.SortFunc(links, compareLinks)
+	return slices.Compact(links)
+}
+
+func compareLinks(a, b link) int {
+	return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.target, b.target))
+}
+
+// edges calls yield for the relations whose column is one of the references.
+func (w *writer) edges(ctx context.Context, column string, refs []string, yield func(edge)) error {
+	return w.s.selectIn(ctx, w.tx, "SELECT source, type, target, declarer FROM relations WHERE "+column+" IN ", refs,
+		func(rows *sql.Rows) error {
+			var e edge
+			if err := rows.Scan(&e.source, &e.typ, &e.target, &e.declarer); err != nil {
+				return err
+			}
+			yield(e)
+			return nil
+		})
+}
+
+// link writes the changed relations.
+func (w *writer) link(ctx context.Context, d *delta, l *linkage) error {
+	if err := w.deleteIn(ctx, "relations", "declarer", d.removed); err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	for _, ref := range d.removed {
+		gone[ref] = true
+	}
+	for _, e := range l.remove {
+		if gone[e.declarer] {
+			continue
+		}
+		err := w.deleteIn(ctx, "relations", "target", []string{e.target},
+			equal{"source", e.source}, equal{"type", e.typ}, equal{"declarer", e.declarer})
+		if err != nil {
+			return err
+		}
+	}
+	return w.insert(ctx, "relations (source, type, target, declarer)", "", 4, len(l.insert),
+		func(i int, args []any) []any {
+			e := &l.insert[i]
+			return append(args, e.source, e.typ, e.target, e.declarer)
+		})
+}
+
+// relink writes the links of entities that are not put themselves: the end of
+// their JSON, their etag and their search rows.
+func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
+	put := make(map[string]bool, len(d.put))
+	for i := range d.put {
+		put[d.put[i].ref] = true
+	}
+	var changed []string
+	for ref, after := range l.after {
+		if !put[ref] && !slices.Equal(l.before[ref], after) {
+			changed = append(changed, ref)
+		}
+	}
+	slices.Sort(changed)
+	for part := range slices.Chunk(changed, chunkSize) {
+		var c chunk
+		err := w.s.selectIn(ctx, w.tx, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
+			substr(d.body, 1, d.relations_at) FROM entities e JOIN documents d ON d.ref = e.ref WHERE e.ref IN `, part,
+			func(rows *sql.Rows) error {
+				var r record
+				err := rows.Scan(&r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
+					&r.words, &r.etagAt, &r.relationsAt, &r.body)
+				if err != nil {
+					return err
+				}
+				after := l.after[r.ref]
+				r.etag = r.finish(after)
+				c.records = append(c.records, r)
+				c.diff(r.ref, w.linkFields(l.before[r.ref]), w.linkFields(after))
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if err := w.write(ctx, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkFields returns the fields of relations for the index.
+func (w *writer) linkFields(links []link) []field {
+	fields := make([]field, len(links))
+	for i, l := range links {
+		fields[i] = field{key: w.number(relationKey + lowerKey(l.typ)), value: l.target}
+	}
+	return fields
+}

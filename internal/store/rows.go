@@ -1,0 +1,261 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+)
+
+// chunkSize is how many entities are composed before they are written, which
+// bounds the memory that takes. Within a chunk rows are written in the order
+// of their tables.
+const chunkSize = 2048
+
+// record is a row of entities and of documents.
+type record struct {
+	ref, uid, provider, parent, hash, etag string
+	words                                  string
+	served
+}
+
+// wordEnd separates words in documents. It is part of none.
+const wordEnd = "\n"
+
+// field is a row of search but for its reference. The key is a number of the
+// writer's own.
+type field struct {
+	key             int
+	value, original string
+}
+
+func compareFields(a, b field) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.value, b.value))
+}
+
+// row is a row of search.
+type row struct {
+	field
+	ref string
+}
+
+// term is a row of terms.
+type term struct{ word, ref string }
+
+// chunk is what is written at once.
+type chunk struct {
+	records []record
+	// Rows are removed before others are added.
+	dropRows, addRows   []row
+	dropTerms, addTerms []term
+}
+
+// reset empties the chunk, whose memory is used again.
+func (c *chunk) reset() {
+	clear(c.records)
+	c.records = c.records[:0]
+	c.dropRows, c.addRows = c.dropRows[:0], c.addRows[:0]
+	c.dropTerms, c.addTerms = c.dropTerms[:0], c.addTerms[:0]
+}
+
+// diff adds the rows that make after of before, which it sorts.
+func (c *chunk) diff(ref string, before, after []field) {
+	slices.SortStableFunc(before, compareFields)
+	slices.SortStableFunc(after, compareFields)
+	// Of one value in several spellings the first counts.
+	after = slices.CompactFunc(after, func(a, b field) bool { return compareFields(a, b) == 0 })
+	i := 0
+	for _, f := range after {
+		for ; i < len(before) && compareFields(before[i], f) < 0; i++ {
+			c.dropRows = append(c.dropRows, row{before[i], ref})
+		}
+		if i < len(before) && before[i] == f {
+			i++
+			continue
+		}
+		c.addRows = append(c.addRows, row{f, ref})
+	}
+	for ; i < len(before); i++ {
+		c.dropRows = append(c.dropRows, row{before[i], ref})
+	}
+}
+
+// diffWords is diff for words, both of which are sorted and distinct.
+func (c *chunk) diffWords(ref string, before, after []string) {
+	i := 0
+	for _, w := range after {
+		for ; i < len(before) && before[i] < w; i++ {
+			c.dropTerms = append(c.dropTerms, term{before[i], ref})
+		}
+		if i < len(before) && before[i] == w {
+			i++
+			continue
+		}
+		c.addTerms = append(c.addTerms, term{w, ref})
+	}
+	for ; i < len(before); i++ {
+		c.dropTerms = append(c.dropTerms, term{before[i], ref})
+	}
+}
+
+// compose makes the rows of entries.
+func (w *writer) compose(ctx context.Context, provider string, entries []entry, l *linkage) (*chunk, error) {
+	var updated []string
+	for i := range entries {
+		if !entries[i].added {
+			updated = append(updated, entries[i].ref)
+		}
+	}
+	hadFields, hadWords, err := w.had(ctx, updated)
+	if err != nil {
+		return nil, err
+	}
+	c := &w.chunk
+	c.reset()
+	var fields []field
+	x := indexer{add: func(key []byte, value, original string) {
+		n, ok := w.numbers[string(key)]
+		if !ok {
+			n = w.number(string(key))
+		}
+		fields = append(fields, field{n, value, original})
+	}}
+	for i := range entries {
+		e := &entries[i]
+		r := record{
+			ref: e.ref, uid: e.uid, provider: provider, parent: e.parent, hash: e.hash, served: serve(e.node, e.uid),
+		}
+		found := words(e.node)
+		r.words = strings.Join(found, wordEnd)
+		c.diffWords(e.ref, hadWords[e.ref], found)
+		r.etag = r.finish(l.after[e.ref])
+		c.records = append(c.records, r)
+		fields = append(fields[:0], w.linkFields(l.after[e.ref])...)
+		x.document(e.node, e.uid)
+		c.diff(e.ref, hadFields[e.ref], fields)
+	}
+	return c, nil
+}
+
+// had returns the fields and words of entities that are in the store.
+func (w *writer) had(ctx context.Context, refs []string) (map[string][]field, map[string][]string, error) {
+	fields, words := map[string][]field{}, map[string][]string{}
+	err := w.s.selectIn(ctx, w.tx, `SELECT s.ref, k.key, s.value, s.original FROM search s JOIN keys k ON k.id = s.kid
+		WHERE s.ref IN `, refs, func(rows *sql.Rows) error {
+		var ref, key string
+		var f field
+		var original sql.NullString
+		if err := rows.Scan(&ref, &key, &f.value, &original); err != nil {
+			return err
+		}
+		f.key, f.original = w.number(key), original.String
+		fields[ref] = append(fields[ref], f)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = w.wordsOf(ctx, refs, func(ref string, had []string) { words[ref] = had })
+	return fields, words, err
+}
+
+// wordsOf calls yield with the words of entities that are in the store.
+func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref string, words []string)) error {
+	return w.s.selectIn(ctx, w.tx, "SELECT ref, words FROM documents WHERE ref IN ", refs, func(rows *sql.Rows) error {
+		var ref, words string
+		if err := rows.Scan(&ref, &words); err != nil {
+			return err
+		}
+		yield(ref, strings.Split(words, wordEnd))
+		return nil
+	})
+}
+
+// write writes a chunk.
+func (w *writer) write(ctx context.Context, c *chunk) error {
+	if err := w.writeRecords(ctx, c.records); err != nil {
+		return err
+	}
+	if err := w.intern(ctx); err != nil {
+		return err
+	}
+	if err := w.writeRows(ctx, c); err != nil {
+		return err
+	}
+	return w.writeTerms(ctx, c)
+}
+
+func (w *writer) writeRecords(ctx context.Context, records []record) error {
+	err := w.insert(ctx, "entities (ref, uid, provider, parent, hash, etag)",
+		" ON CONFLICT (ref) DO UPDATE SET parent = excluded.parent, hash = excluded.hash, etag = excluded.etag",
+		6, len(records), func(i int, args []any) []any {
+			r := &records[i]
+			return append(args, r.ref, r.uid, r.provider, r.parent, r.hash, r.etag)
+		})
+	if err != nil {
+		return err
+	}
+	return w.insert(ctx, "documents (ref, words, etag_at, relations_at, body)",
+		` ON CONFLICT (ref) DO UPDATE SET words = excluded.words, etag_at = excluded.etag_at,
+		relations_at = excluded.relations_at, body = excluded.body`,
+		5, len(records), func(i int, args []any) []any {
+			r := &records[i]
+			return append(args, r.ref, r.words, r.etagAt, r.relationsAt, r.body)
+		})
+}
+
+func (w *writer) writeRows(ctx context.Context, c *chunk) error {
+	var values []string
+	for i, r := range c.dropRows {
+		values = append(values, r.value)
+		if next := i + 1; next < len(c.dropRows) && c.dropRows[next].ref == r.ref && c.dropRows[next].key == r.key {
+			continue
+		}
+		err := w.deleteIn(ctx, "search", "value", values, equal{"kid", w.kids[r.key]}, equal{"ref", r.ref})
+		if err != nil {
+			return err
+		}
+		values = values[:0]
+	}
+	slices.SortFunc(c.addRows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(w.kids[a.key], w.kids[b.key]), strings.Compare(a.value, b.value), strings.Compare(a.ref, b.ref))
+	})
+	return w.insert(ctx, "search (kid, value, ref, original)", "", 4, len(c.addRows),
+		func(i int, args []any) []any {
+			r := &c.addRows[i]
+			if r.original == "" {
+				return append(args, w.kids[r.key], r.value, r.ref, nil)
+			}
+			return append(args, w.kids[r.key], r.value, r.ref, r.original)
+		})
+}
+
+func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
+	var words []string
+	for i, t := range c.dropTerms {
+		words = append(words, t.word)
+		if next := i + 1; next < len(c.dropTerms) && c.dropTerms[next].ref == t.ref {
+			continue
+		}
+		if err := w.deleteIn(ctx, "terms", "word", words, equal{"ref", t.ref}); err != nil {
+			return err
+		}
+		words = words[:0]
+	}
+	slices.SortFunc(c.addTerms, func(a, b term) int {
+		return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.ref, b.ref))
+	})
+	return w.insert(ctx, "terms (word, ref)", "", 2, len(c.addTerms),
+		func(i int, args []any) []any { return append(args, c.addTerms[i].word, c.addTerms[i].ref) })
+}
+
+// forget removes the words of entities, which must be there still.
+func (w *writer) forget(ctx context.Context, refs []string) error {
+	var c chunk
+	err := w.wordsOf(ctx, refs, func(ref string, words []string) { c.diffWords(ref, words, nil) })
+	if err != nil {
+		return err
+	}
+	return w.writeTerms(ctx, &c)
+}

@@ -1,0 +1,272 @@
+// Package postgres gives tests a real PostgreSQL server. Each is a process of
+// its own on the loopback interface, empty at first, ready in about two
+// seconds; it ends with the test, and also if the process that runs the test
+// dies. Its text sorts as English does unless a column says otherwise, so that
+// a test notices who forgot to say it.
+//
+// The server is that of the system, such as Debian's package postgresql; make
+// installs it before it runs any test.
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Off is the environment variable that, set to anything, skips tests that need
+// a server, for machines that cannot have one.
+const Off = "INGESTOR_NO_POSTGRES"
+
+// ErrOff is returned by Run if Off is set.
+var ErrOff = errors.New(Off + " is set: no PostgreSQL is started")
+
+// superuser owns the databases.
+const superuser = "ingestor"
+
+// commandWithin is how long a command such as createdb may take.
+const commandWithin = 2 * time.Minute
+
+// Options are what a Server begins with. The zero Options are good.
+type Options struct {
+	// Durable waits for the disk with each transaction, as servers in earnest
+	// do. Without it a crash of the machine, but not one of the server, loses
+	// data.
+	Durable bool
+	// Settings are further settings of the server, such as
+	// "max_connections=5".
+	Settings []string
+}
+
+// Server is a running PostgreSQL. Its methods are for one goroutine at a time,
+// Database and Command for any number; the server itself is for any number.
+type Server struct {
+	// Dir is the folder with all of its state.
+	Dir string
+	// Password is that of the user that owns the databases. It is random, so
+	// that a test can look for it where it must not be.
+	Password string
+
+	bin       string
+	port      int
+	opts      Options
+	owner     *owner
+	process   *process
+	databases atomic.Int64
+}
+
+// Start starts a server for a test, and stops it with the test.
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	return StartWith(tb, Options{})
+}
+
+// StartWith starts a server with options.
+func StartWith(tb testing.TB, opts Options) *Server {
+	tb.Helper()
+	s, err := Run(opts)
+	if errors.Is(err, ErrOff) {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// Run starts a server for whoever stops it, such as a TestMain.
+func Run(opts Options) (*Server, error) {
+	if os.Getenv(Off) != "" {
+		return nil, ErrOff
+	}
+	bin, err := Binaries()
+	if err != nil {
+		return nil, err
+	}
+	owner, err := findOwner()
+	if err != nil {
+		return nil, err
+	}
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", folder+"*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot start PostgreSQL: %w", err)
+	}
+	s := &Server{Dir: dir, Password: rand.Text(), bin: bin, opts: opts, owner: owner}
+	if err := s.begin(); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// begin makes the folder of data and starts the server for the first time.
+func (s *Server) begin() error {
+	if err := s.initialise(); err != nil {
+		return err
+	}
+	var err error
+	// Somebody else may take the port between looking and listening.
+	for range 5 {
+		if s.port, err = freePort(); err != nil {
+			return fmt.Errorf("cannot start PostgreSQL: %w", err)
+		}
+		if err = s.serve(); err == nil || !strings.Contains(err.Error(), "Address already in use") {
+			return err
+		}
+	}
+	return err
+}
+
+// initialise makes the folder of data.
+func (s *Server) initialise() error {
+	secret := filepath.Join(s.Dir, "password")
+	err := os.WriteFile(secret, []byte(s.Password), 0o600)
+	if err == nil {
+		err = s.owner.give(s.Dir, secret)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot prepare PostgreSQL: %w", err)
+	}
+	defer func() { _ = os.Remove(secret) }()
+	_, err = s.Command(context.Background(), "initdb", "--pgdata="+s.data(), "--username="+superuser, "--pwfile="+secret,
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en",
+		"--no-sync", "--no-instructions")
+	return err
+}
+
+// serve starts the process.
+func (s *Server) serve() error {
+	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
+	set := func(settings ...string) {
+		for _, setting := range settings {
+			args = append(args, "-c", setting)
+		}
+	}
+	set("listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=64MB",
+		"dynamic_shared_memory_type=mmap", "lc_messages=C", "log_line_prefix=%m ")
+	if !s.opts.Durable {
+		set("fsync=off", "full_page_writes=off")
+	}
+	set(s.opts.Settings...)
+	var err error
+	s.process, err = start(filepath.Join(s.bin, "postgres"), args, s.owner, filepath.Join(s.Dir, "postgres.log"))
+	return err
+}
+
+// Database makes a new, empty database, and returns its address with user and
+// password.
+func (s *Server) Database(tb testing.TB) string {
+	tb.Helper()
+	at, err := s.Create(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return at
+}
+
+// Create is Database for whoever is no test.
+func (s *Server) Create(ctx context.Context) (string, error) {
+	name := fmt.Sprintf("test%d", s.databases.Add(1))
+	_, err := s.Command(ctx, "createdb", name)
+	return s.address(name), err
+}
+
+// Address returns host and port of the server. They stay the same over a
+// Restart.
+func (s *Server) Address() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+func (s *Server) address(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(superuser, s.Password), Host: s.Address(), Path: "/" + database,
+		RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// Command runs a program of PostgreSQL, such as psql, that finds the server by
+// itself, and returns what it prints.
+func (s *Server) Command(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.Dir
+	cmd.Env = append(environ(), "PGUSER="+superuser, "PGPASSWORD="+s.Password, "LC_ALL=C.UTF-8")
+	if s.port != 0 {
+		cmd.Env = append(cmd.Env, "PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(s.port))
+	}
+	s.owner.run(cmd)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot run %s: %w: %s", name, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return string(out), nil
+}
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() { s.process.kill() }
+
+// Restart starts the server again, at the same address and with everything
+// that was in it, after a Kill; if it still runs, it is stopped first.
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
+	if err := s.process.stop(); err != nil {
+		tb.Fatal(err)
+	}
+	// What served a connection of a server that was killed may need a moment
+	// to notice, and lets no other one begin until then.
+	deadline := time.Now().Add(startWithin)
+	for {
+		err := s.serve()
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "still in use") || time.Now().After(deadline) {
+			tb.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// Stop stops the server and removes its folder. An error means that it did not
+// stop cleanly.
+func (s *Server) Stop() error {
+	return errors.Join(s.process.stop(), os.RemoveAll(s.Dir))
+}
+
+// environ is the environment without what somebody may have told PostgreSQL's
+// programs in it.
+func environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "PG") })
+}
+
+func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
+
+// freePort returns a port nobody listens on.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

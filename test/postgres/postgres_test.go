@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ask returns what a query says.
+func ask(t *testing.T, s *Server, url, query string) string {
+	t.Helper()
+	out, err := s.Command(t.Context(), "psql", "-XAtc", query, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func TestServer(t *testing.T) {
+	s := Start(t)
+	one, two := s.Database(t), s.Database(t)
+
+	t.Run("Databases", func(t *testing.T) {
+		ask(t, s, one, "create table kept as select 1 as n")
+		if got := ask(t, s, two, "select count(*) from pg_tables where tablename = 'kept'"); got != "0" {
+			t.Error("a database has what was put into another one")
+		}
+	})
+	t.Run("TextSortsAsEnglish", func(t *testing.T) {
+		got := ask(t, s, one, "select string_agg(v, ' ' order by v) from (values ('b'), ('B'), ('a')) t(v)")
+		if diff := cmp.Diff("a b B", got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("PasswordIsNeeded", func(t *testing.T) {
+		_, err := s.Command(t.Context(), "psql", "-XAtc", "select 1", strings.Replace(one, s.Password, "wrong", 1))
+		if err == nil || !strings.Contains(err.Error(), "password authentication failed") {
+			t.Errorf("a wrong password: %v", err)
+		}
+	})
+	t.Run("OutlivesKill", func(t *testing.T) {
+		s.Kill()
+		if c, err := net.Dial("tcp", s.Address()); err == nil {
+			_ = c.Close()
+			t.Error("a killed server listens")
+		}
+		s.Restart(t)
+		if got := ask(t, s, one, "select n from kept"); got != "1" {
+			t.Errorf("after a crash the table has %q", got)
+		}
+	})
+	t.Run("RestartsWhileItRuns", func(t *testing.T) {
+		s.Restart(t)
+		if got := ask(t, s, one, "select n from kept"); got != "1" {
+			t.Errorf("after a restart the table has %q", got)
+		}
+	})
+}
+
+func TestStopLeavesNothing(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	s, err := Run(Options{Durable: true, Settings: []string{"max_connections=7"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, s, s.Database(t), "select current_setting('max_connections') || current_setting('fsync')"); got != "7on" {
+		t.Errorf("settings are %q", got)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.Dir); !os.IsNotExist(err) {
+		t.Errorf("the folder is there after the end: %v", err)
+	}
+}
+
+func TestRunSaysWhy(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	_, err := Run(Options{Settings: []string{"no_such_setting=1"}})
+	if err == nil || !strings.Contains(err.Error(), "no_such_setting") {
+		t.Errorf("a setting that does not exist: %v", err)
+	}
+}
+
+// TestDiesWithParent runs itself, as a process that is killed while its server
+// runs.
+func TestDiesWithParent(t *testing.T) {
+	const child = "INGESTOR_TEST_CHILD"
+	if os.Getenv(child) != "" {
+		s := Start(t)
+		_, _ = os.Stdout.WriteString("\n" + ready + " " + s.Address() + " " + s.Dir + "\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDiesWithParent$")
+	cmd.Env = append(os.Environ(), child+"=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	for buf := make([]byte, 1024); !strings.Contains(said, ready) || !strings.HasSuffix(said, "\n"); {
+		n, err := stdout.Read(buf)
+		if said += string(buf[:n]); err != nil {
+			t.Fatalf("the child said %q: %v", said, err)
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	fields := strings.Fields(said)
+	address, dir := fields[len(fields)-2], fields[len(fields)-1]
+	defer func() { _ = os.RemoveAll(dir) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		_ = c.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("the server runs a minute after whoever started it was killed")
+		}
+	}
+}
