@@ -38,6 +38,9 @@ type Options struct {
 	AuthMethod string
 	// Groups is the claim of that name in ID tokens.
 	Groups []string
+	// Redirect is where the client waits for its code; by default nobody is
+	// there.
+	Redirect string
 }
 
 // Issuer is a running provider with one client.
@@ -62,7 +65,7 @@ type Issuer struct {
 	stop func()
 }
 
-// redirect is where the client waits for its code; nobody is there.
+// redirect is where the client waits for its code by default.
 const redirect = "https://127.0.0.1/callback"
 
 // limit is how long anything may take on a machine that is busy.
@@ -77,6 +80,9 @@ func Start(tb testing.TB, opts Options) *Issuer {
 	}
 	if opts.AuthMethod == "" {
 		opts.AuthMethod = "client_secret_basic"
+	}
+	if opts.Redirect == "" {
+		opts.Redirect = redirect
 	}
 	node, modules, err := Install()
 	if errors.Is(err, ErrOff) {
@@ -115,7 +121,7 @@ func Start(tb testing.TB, opts Options) *Issuer {
 	}
 	settings, err := json.Marshal(map[string]any{
 		"key": string(own.key), "cert": string(own.cert), "clientId": i.ClientID, "clientSecret": i.ClientSecret,
-		"authMethod": opts.AuthMethod, "audience": i.Audience, "redirect": redirect, "groups": append([]string{}, opts.Groups...),
+		"authMethod": opts.AuthMethod, "audience": i.Audience, "redirect": opts.Redirect, "groups": append([]string{}, opts.Groups...),
 		"lifetime": int(opts.Lifetime.Seconds()),
 	})
 	if err != nil {

@@ -28,9 +28,20 @@ func (i *Issuer) RefreshToken(tb testing.TB) string {
 	return token
 }
 
+// Agree signs in as a person would who was sent to an address of the issuer,
+// and returns the address of the client they are sent back to.
+func (i *Issuer) Agree(tb testing.TB, at string) string {
+	tb.Helper()
+	back, err := i.agree(tb.Context(), at)
+	if err != nil {
+		tb.Fatalf("cannot sign in: %v", err)
+	}
+	return back.String()
+}
+
 func (i *Issuer) signIn(ctx context.Context) (string, error) {
 	config := oauth2.Config{
-		ClientID: i.ClientID, RedirectURL: redirect, Scopes: []string{"openid", "email", "offline_access"},
+		ClientID: i.ClientID, RedirectURL: i.opts.Redirect, Scopes: []string{"openid", "email", "offline_access"},
 		Endpoint: oauth2.Endpoint{AuthURL: i.URL + "/auth", TokenURL: i.URL + "/token", AuthStyle: oauth2.AuthStyleInParams},
 	}
 	if i.opts.AuthMethod != "none" {
@@ -81,7 +92,7 @@ func (i *Issuer) agree(ctx context.Context, at string) (*url.URL, error) {
 	var form url.Values
 	const most = 20
 	for range most {
-		if strings.HasPrefix(here.String(), redirect) {
+		if strings.HasPrefix(here.String(), i.opts.Redirect) {
 			return here, nil
 		}
 		next, filled, err := visit(ctx, &browser, here, form)

@@ -1,0 +1,151 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+)
+
+// patience is how long anybody waits for keys, or for an issuer.
+const patience = 10 * time.Second
+
+// How often keys are read because somebody shows a token of an unknown one:
+// anybody can make such tokens.
+const (
+	readEvery = time.Second
+	readBurst = 3
+)
+
+// errForged is a signature that is none.
+var errForged = errors.New("its signature is not by a key that is known")
+
+// publicKey is a key tokens are verified with.
+type publicKey struct {
+	jose.JSONWebKey
+	// expires is zero if nobody knows.
+	expires time.Time
+}
+
+// keySet is public keys. They are read anew when a token names one that is not
+// among them. If they cannot be, those that are there stay.
+type keySet struct {
+	load   func(context.Context) ([]publicKey, error)
+	now    func() time.Time
+	limit  *rate.Limiter
+	flight singleflight.Group
+
+	mu   sync.RWMutex
+	keys map[string][]publicKey
+	// readAt is when they were last read, and err why the last try failed.
+	readAt time.Time
+	err    error
+}
+
+func newKeySet(now func() time.Time, load func(context.Context) ([]publicKey, error)) *keySet {
+	return &keySet{load: load, now: now, limit: rate.NewLimiter(rate.Every(readEvery), readBurst)}
+}
+
+// verify returns the header and the payload of a token that one of the keys
+// has signed. Any error but errForged means that the keys cannot be read.
+func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.SignatureAlgorithm) (jose.Header, []byte, error) {
+	signed, err := jose.ParseSignedCompact(raw, algorithms)
+	if err != nil || len(signed.Signatures) != 1 {
+		return jose.Header{}, nil, errForged
+	}
+	header := signed.Signatures[0].Protected
+	for again := false; ; again = true {
+		keys := s.named(header.KeyID)
+		for _, k := range keys {
+			if payload, err := signed.Verify(k.JSONWebKey); err == nil {
+				return header, payload, nil
+			}
+		}
+		if again || header.KeyID != "" && len(keys) > 0 {
+			return jose.Header{}, nil, errForged
+		}
+		if err := s.read(ctx, s.limit); err != nil {
+			return jose.Header{}, nil, err
+		}
+	}
+}
+
+// named returns the keys with an id that have not expired; all of them if it
+// is empty.
+func (s *keySet) named(id string) []publicKey {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	keys := s.keys[id]
+	if id == "" {
+		keys = slices.Concat(slices.Collect(maps.Values(s.keys))...)
+	}
+	now := s.now()
+	var out []publicKey
+	for _, k := range keys {
+		if k.expires.IsZero() || now.Before(k.expires) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// read reads the keys, unless that was done too often. All who ask at the same
+// time get one answer.
+func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
+	done := s.flight.DoChan("", func() (any, error) {
+		if limit != nil && !limit.AllowN(s.now(), 1) {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			return nil, s.err
+		}
+		// Who asked first may go away before the others.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		keys, err := s.load(ctx)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = err
+		if err == nil {
+			s.readAt, s.keys = s.now(), byID(keys)
+		}
+		return nil, err
+	})
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r := <-done:
+		return r.Err
+	}
+}
+
+// add adds a key without reading the others.
+func (s *keySet) add(k publicKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []publicKey{k}
+	for _, keys := range s.keys {
+		all = append(all, keys...)
+	}
+	s.keys = byID(all)
+}
+
+// age returns how long ago the keys were read.
+func (s *keySet) age() time.Duration {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.now().Sub(s.readAt)
+}
+
+func byID(keys []publicKey) map[string][]publicKey {
+	out := make(map[string][]publicKey, len(keys))
+	for _, k := range keys {
+		out[k.KeyID] = append(out[k.KeyID], k)
+	}
+	return out
+}

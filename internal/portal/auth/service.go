@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+
+	"example.dev/ingestor/internal/config"
+)
+
+// shortestToken is the least characters a service's token has: a shorter one
+// could be guessed.
+const shortestToken = 8
+
+// services are the callers with a token of their own, of which the hash alone
+// is kept.
+type services []service
+
+type service struct {
+	sum    [sha256.Size]byte
+	caller Caller
+}
+
+func newServices(external []config.ExternalAccess) (services, error) {
+	var all services
+	for i, e := range external {
+		at := fmt.Sprintf("cannot use backend.auth.externalAccess[%d]", i)
+		token := e.Token.Reveal()
+		if len(token) < shortestToken {
+			return nil, fmt.Errorf("%s: its token has fewer than %d characters", at, shortestToken)
+		}
+		if e.Subject == "" {
+			return nil, fmt.Errorf("%s: it has no subject", at)
+		}
+		s := service{sum: sha256.Sum256([]byte(token)), caller: Caller{Kind: Service, Subject: e.Subject}}
+		for j, other := range all {
+			if other.sum == s.sum {
+				return nil, fmt.Errorf("%s: its token is that of externalAccess[%d] too", at, j)
+			}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// find returns the service whose token has that hash. It takes the same time
+// whichever it is.
+func (all services) find(sum [sha256.Size]byte) (Caller, bool) {
+	found := -1
+	for i := range all {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(all[i].sum[:], sum[:]), i, found)
+	}
+	if found < 0 {
+		return Caller{}, false
+	}
+	return all[found].caller, true
+}
