@@ -1,0 +1,48 @@
+package permission
+
+// The names of permissions.
+const (
+	EntityRead     = "catalog.entity.read"
+	EntityCreate   = "catalog.entity.create"
+	EntityDelete   = "catalog.entity.delete"
+	EntityRefresh  = "catalog.entity.refresh"
+	EntityValidate = "catalog.entity.validate"
+
+	LocationRead    = "catalog.location.read"
+	LocationCreate  = "catalog.location.create"
+	LocationAnalyze = "catalog.location.analyze"
+	LocationDelete  = "catalog.location.delete"
+
+	IngestionRead   = "catalog.ingestion.read"
+	IngestionManage = "catalog.ingestion.manage"
+
+	ActionExecute         = "scaffolder.action.execute"
+	TemplateParameterRead = "scaffolder.template.parameter.read"
+	TemplateStepRead      = "scaffolder.template.step.read"
+	TemplateDryRun        = "scaffolder.template.dry-run"
+	TemplateManagement    = "scaffolder.template.management"
+	TaskRead              = "scaffolder.task.read"
+	TaskCreate            = "scaffolder.task.create"
+	TaskCancel            = "scaffolder.task.cancel"
+)
+
+// Names are all names, in the order of the contract.
+var Names = []string{
+	EntityRead, EntityCreate, EntityDelete, EntityRefresh, EntityValidate,
+	LocationRead, LocationCreate, LocationAnalyze, LocationDelete,
+	IngestionRead, IngestionManage,
+	ActionExecute, TemplateParameterRead, TemplateStepRead, TemplateDryRun, TemplateManagement,
+	TaskRead, TaskCreate, TaskCancel,
+}
+
+// guestMay are the permissions of guests: to look at what is there, and to ask
+// whether an entity would be valid. Reading tasks is not among them, because
+// what other people fill into forms is not for strangers; nor is analyzing a
+// location, which makes the portal fetch an address.
+var guestMay = map[string]bool{
+	EntityRead:            true,
+	EntityValidate:        true,
+	LocationRead:          true,
+	TemplateParameterRead: true,
+	TemplateStepRead:      true,
+}
