@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"example.dev/ingestor/internal/portal/server"
+)
+
+// maxFacets is how many facets a request may ask for.
+const maxFacets = 100
+
+// facets answers GET /entity-facets.
+func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
+	params, err := queryOf(r)
+	if err != nil {
+		return err
+	}
+	if len(params["facet"]) == 0 {
+		return server.Input("request/query must have required property 'facet'")
+	}
+	return c.answerFacets(w, r, params["facet"], &selection{Filter: params["filter"]})
+}
+
+// postFacets answers POST /entity-facets.
+func (c *Catalog) postFacets(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Facets []string        `json:"facets"`
+		Query  json.RawMessage `json:"query"`
+	}
+	if err := server.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	if len(body.Facets) == 0 {
+		return server.Input("request/body must have required property 'facets'")
+	}
+	return c.answerFacets(w, r, body.Facets, &selection{Query: body.Query})
+}
+
+func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []string, s *selection) error {
+	if len(facets) > maxFacets {
+		return server.Input("Invalid facets, there are more than %d", maxFacets)
+	}
+	for _, f := range facets {
+		if err := checkKey("facet", f); err != nil {
+			return err
+		}
+	}
+	filter, err := s.filter()
+	if err != nil {
+		return err
+	}
+	counted, err := c.store.Facets(r.Context(), facets, both(c.visible(r.Context()), filter))
+	if err != nil {
+		return asked(err)
+	}
+	type facet struct {
+		Value string `json:"value"`
+		Count int    `json:"count"`
+	}
+	out := struct {
+		Facets map[string][]facet `json:"facets"`
+	}{Facets: make(map[string][]facet, len(facets))}
+	for _, name := range facets {
+		values := []facet{}
+		for _, f := range counted[name] {
+			values = append(values, facet(f))
+		}
+		out.Facets[name] = values
+	}
+	return writeBody(w, r, out)
+}

@@ -1,0 +1,256 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/auth"
+	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// judge decides what of a push is taken.
+type judge struct {
+	c *Catalog
+	// ctx is the request's, and judge lives no longer.
+	ctx      context.Context
+	provider string
+	caller   auth.Caller
+	// scope is what the caller may create, change and remove.
+	scope store.Filter
+
+	entries []entry
+	refused []refusal
+	// put are the entries that are taken, by their indices.
+	put  []int
+	docs []store.Document
+	// seen are the references of all entries that have one; keep those of
+	// entries that were refused, which stay as they are.
+	seen map[string]bool
+	keep []string
+	// nameless says that an entry was refused that may be about any entity.
+	nameless bool
+}
+
+func newJudge(ctx context.Context, c *Catalog, provider string) *judge {
+	caller := auth.From(ctx)
+	return &judge{
+		c: c, ctx: ctx, provider: provider, caller: caller,
+		scope:   c.policy.Filter(caller, permission.EntityCreate),
+		refused: []refusal{}, seen: map[string]bool{},
+	}
+}
+
+// mayAtAll returns the fault for a caller that may push nothing.
+func (j *judge) mayAtAll() error {
+	if j.scope.Op != store.OpFalse {
+		return nil
+	}
+	if err := j.c.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
+		return err
+	}
+	return server.NotAllowed("Missing permission %s", permission.EntityCreate)
+}
+
+func (j *judge) refuse(i int, ref, reason string) {
+	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
+}
+
+// judge returns the change that the entries make.
+func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) {
+	j.entries = entries
+	change := store.Change{Provider: j.provider}
+	theirs, err := j.foreign(full, strict)
+	if err != nil {
+		return change, err
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.node != nil {
+			j.entity(i, e.node, theirs)
+			continue
+		}
+		ref, err := entity.ParseRef(e.remove, "", "")
+		switch canonical := ref.String(); {
+		case err != nil:
+			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
+		case j.seen[canonical]:
+			j.refuse(i, canonical, "it is in the push twice")
+		case theirs[canonical] != "":
+			j.refuse(i, canonical, theirs[canonical])
+		default:
+			j.seen[canonical] = true
+			change.Remove = append(change.Remove, canonical)
+		}
+	}
+	change.Put = j.docs
+	if !full {
+		return change, nil
+	}
+	return change, j.whole(&change, theirs)
+}
+
+// entity takes one entity or refuses it.
+func (j *judge) entity(i int, n *tree.Node, theirs map[string]string) {
+	claim(n, "provider:"+j.provider)
+	ref := entity.RefOf(n)
+	canonical := ref.String()
+	if _, err := entity.ParseExisting(canonical, "", ""); err != nil {
+		canonical, j.nameless = "", true
+	}
+	reason := ""
+	switch problems := location.ProblemsOf(n); {
+	case len(problems) > 0:
+		reason = problems[0].Error()
+	case j.seen[canonical]:
+		j.refuse(i, canonical, "it is in the push twice")
+		return
+	case theirs[canonical] != "":
+		reason = theirs[canonical]
+	case !j.may(&permission.Resource{Ref: canonical, Kind: ref.Kind, Namespace: ref.Namespace, Owners: owners(n)}):
+		reason = missing(canonical)
+	}
+	if canonical != "" {
+		j.seen[canonical] = true
+	}
+	if reason != "" {
+		j.refuse(i, canonical, reason)
+		j.keep = append(j.keep, canonical)
+		return
+	}
+	j.put = append(j.put, i)
+	j.docs = append(j.docs, store.Document{Node: n})
+}
+
+func missing(ref string) string {
+	return "missing permission " + permission.EntityCreate + " for " + ref
+}
+
+func (j *judge) may(r *permission.Resource) bool {
+	return j.scope.Op == store.OpTrue || j.c.policy.Decide(j.caller, permission.EntityCreate, r)
+}
+
+func owners(n *tree.Node) []string {
+	var out []string
+	for _, r := range entity.Relations(n) {
+		if r.Type == "ownedBy" {
+			out = append(out, r.Target)
+		}
+	}
+	return out
+}
+
+// whole makes the change one of everything the provider has. An entity whose
+// new version was refused keeps its old one; if it cannot be told which ones
+// those are, or if nothing at all could be taken, none is removed.
+func (j *judge) whole(change *store.Change, theirs map[string]string) error {
+	if len(j.refused) == 0 && j.scope.Op == store.OpTrue {
+		change.Full = true
+		return nil
+	}
+	if j.nameless || len(j.refused) > 0 && len(j.docs) == 0 {
+		return nil
+	}
+	gone, err := j.c.gone(j.ctx, j.provider, j.docs, j.keep)
+	if err != nil {
+		return err
+	}
+	for _, ref := range gone {
+		if theirs[ref] != "" {
+			return server.NotAllowed("Missing permission %s for %s, which this push would remove", permission.EntityCreate, ref)
+		}
+	}
+	change.Remove = gone
+	return nil
+}
+
+// foreign returns why the caller may not touch entities that are there: those
+// in whose name the caller may not act and, if strict, those that belong to
+// other providers, which is known too late otherwise.
+func (j *judge) foreign(full, strict bool) (map[string]string, error) {
+	out := map[string]string{}
+	restricted := j.scope.Op != store.OpTrue
+	if !restricted && !strict {
+		return out, nil
+	}
+	var refs []string
+	for i := range j.entries {
+		if n := j.entries[i].node; n != nil {
+			refs = append(refs, entity.RefOf(n).String())
+		} else if ref, err := entity.ParseRef(j.entries[i].remove, "", ""); err == nil {
+			refs = append(refs, ref.String())
+		}
+	}
+	if full && restricted {
+		owned, err := j.c.store.Refs(j.ctx, j.provider)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, owned...)
+	}
+	slices.Sort(refs)
+	const batch = 500
+	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !isText(s) })), batch) {
+		found, err := j.c.store.GetMany(j.ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			if e == nil {
+				continue
+			}
+			if e.Provider != j.provider {
+				out[e.Ref] = belongs(store.Refusal{Ref: e.Ref, Owner: e.Provider})
+				continue
+			}
+			r, err := resourceOf(e)
+			if err != nil {
+				return nil, err
+			}
+			if !j.may(r) {
+				out[e.Ref] = missing(e.Ref)
+			}
+		}
+	}
+	return out, nil
+}
+
+// claim writes on an entity who manages it, unless it says so itself.
+func claim(n *tree.Node, manager string) {
+	metadata := n.Get("metadata")
+	if !metadata.IsMap() {
+		return
+	}
+	annotations := metadata.Get("annotations")
+	if annotations.IsNull() {
+		annotations = tree.Obj()
+		metadata.Set("annotations", annotations)
+	}
+	if !annotations.IsMap() {
+		return
+	}
+	speaks := words.Of(n.Get("apiVersion").Str())
+	for _, key := range []string{words.AnnotationManagedBy, words.AnnotationManagedByOrigin} {
+		if !slices.ContainsFunc(words.Spellings(words.Key, key), annotations.Has) {
+			annotations.Set(speaks.Out(words.Key, key), tree.Str(manager))
+		}
+	}
+}
+
+// without returns the references that are neither put nor kept.
+func without(refs []string, put []store.Document, keep []string) []string {
+	stay := make(map[string]bool, len(put)+len(keep))
+	for _, d := range put {
+		stay[entity.RefOf(d.Node).String()] = true
+	}
+	for _, ref := range keep {
+		stay[strings.ToLower(ref)] = true
+	}
+	return slices.DeleteFunc(refs, func(ref string) bool { return stay[ref] })
+}

@@ -1,0 +1,300 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// locationView is a location as clients see it.
+type locationView struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Target    string `json:"target"`
+	EntityRef string `json:"entityRef"`
+	// Error says why it could not be read, wholly or in part.
+	Error string `json:"error,omitempty"`
+}
+
+func viewOf(l store.Location) locationView {
+	return locationView{l.ID, l.Type, l.Target, location.Ref(l.Type, l.Target), l.Error}
+}
+
+// locationInput is a location as clients name it.
+type locationInput struct {
+	Type   *string `json:"type"`
+	Target *string `json:"target"`
+}
+
+func (in *locationInput) check(at string) error {
+	switch {
+	case in.Target == nil:
+		return server.Input("%s must have required property 'target'", at)
+	case in.Type == nil:
+		return server.Input("%s must have required property 'type'", at)
+	}
+	return nil
+}
+
+// readLocation reads the body of a request that names a location to register.
+func (c *Catalog) readLocation(r *http.Request) (typ, target string, err error) {
+	var in locationInput
+	if err := server.ReadJSON(r, &in); err != nil {
+		return "", "", err
+	}
+	if err := in.check("request/body"); err != nil {
+		return "", "", err
+	}
+	typ, target = *in.Type, strings.TrimSpace(*in.Target)
+	if !slices.Contains(c.locations.types, typ) {
+		types, err := json.Marshal(append([]string{}, c.locations.types...))
+		if err != nil {
+			return "", "", err
+		}
+		return "", "", server.Input("Registered locations must be of an allowed type %s", types)
+	}
+	return typ, target, inputOf(location.Check(typ, target))
+}
+
+// inputOf returns what is wrong with a location as clients are told of it.
+func inputOf(err error) error {
+	if p, ok := errors.AsType[*location.Problem](err); ok {
+		return server.Input("%s", p.Error())
+	}
+	return err
+}
+
+// createLocation answers POST /locations.
+func (c *Catalog) createLocation(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := c.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
+		return err
+	}
+	q, err := queryOf(r)
+	if err != nil {
+		return err
+	}
+	dry, err := flag(q, "dryRun")
+	if err != nil {
+		return err
+	}
+	onConflict, given, err := one(q, "onConflict")
+	if err != nil {
+		return err
+	}
+	if given && onConflict != "refresh" && onConflict != "reject" {
+		return server.Input("request/query/onConflict must be equal to one of the allowed values: refresh, reject")
+	}
+	typ, target, err := c.readLocation(r)
+	if err != nil {
+		return err
+	}
+	if dry {
+		return c.tryLocation(w, r, typ, target)
+	}
+	l, err := c.store.AddLocation(ctx, typ, target)
+	if errors.Is(err, store.ErrExists) && onConflict == "refresh" {
+		l, err = c.sameLocation(r, typ, target)
+	}
+	if errors.Is(err, store.ErrExists) {
+		return server.Conflict("Location %s:%s already exists", typ, target)
+	}
+	if err != nil {
+		return err
+	}
+	c.locations.hurry(l.ID)
+	view := viewOf(l)
+	view.Error = ""
+	return server.WriteJSON(w, r, http.StatusCreated, struct {
+		Location locationView `json:"location"`
+		Entities []struct{}   `json:"entities"`
+	}{view, []struct{}{}})
+}
+
+// sameLocation returns the location of that address.
+func (c *Catalog) sameLocation(r *http.Request, typ, target string) (store.Location, error) {
+	all, err := c.store.Locations(r.Context())
+	if err != nil {
+		return store.Location{}, err
+	}
+	for _, l := range all {
+		if l.Type == typ && l.Target == target {
+			return l, nil
+		}
+	}
+	return store.Location{}, store.ErrExists
+}
+
+// tryLocation reads a location and tells what registering it would bring.
+func (c *Catalog) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
+	_, err := c.sameLocation(r, typ, target)
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return err
+	}
+	exists := err == nil
+	res, err := c.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
+	if r.Context().Err() != nil {
+		return server.Input("Error: Unable to read %s:%s, it took too long", typ, target)
+	}
+	if err == nil && len(res.Problems) > 0 {
+		err = &res.Problems[0]
+	}
+	if err != nil {
+		return inputOf(err)
+	}
+	entities := make([]json.RawMessage, len(res.Documents))
+	for i, d := range res.Documents {
+		entities[i] = tree.AppendJSON(nil, d.Node, "")
+	}
+	return server.WriteJSON(w, r, http.StatusCreated, struct {
+		Exists   bool              `json:"exists"`
+		Location locationView      `json:"location"`
+		Entities []json.RawMessage `json:"entities"`
+	}{exists, viewOf(store.Location{ID: typ + ":" + target, Type: typ, Target: target}), entities})
+}
+
+// listLocations answers GET /locations.
+func (c *Catalog) listLocations(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+		return err
+	}
+	all, err := c.store.Locations(r.Context())
+	if err != nil {
+		return err
+	}
+	type item struct {
+		Data locationView `json:"data"`
+	}
+	items := make([]item, len(all))
+	for i, l := range all {
+		items[i].Data = viewOf(l)
+	}
+	return writeTagged(w, r, items)
+}
+
+// writeTagged answers with v, tagged by what it is.
+func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return server.Write(w, r, server.Content{ETag: server.ETagOf(body), Body: body})
+}
+
+// oneLocation returns the location that a request names.
+func (c *Catalog) oneLocation(r *http.Request) (store.Location, error) {
+	id := r.PathValue("id")
+	if !isText(id) {
+		return store.Location{}, noLocation(id)
+	}
+	l, err := c.store.Location(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return l, noLocation(id)
+	}
+	return l, err
+}
+
+func noLocation(id string) error { return server.NotFound("Found no location with ID %s", shorten(id)) }
+
+// getLocation answers GET /locations/{id}.
+func (c *Catalog) getLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+		return err
+	}
+	l, err := c.oneLocation(r)
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, viewOf(l))
+}
+
+// updateLocation answers PUT /locations/{id}.
+func (c *Catalog) updateLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.LocationCreate, nil); err != nil {
+		return err
+	}
+	typ, target, err := c.readLocation(r)
+	if err != nil {
+		return err
+	}
+	old, err := c.oneLocation(r)
+	if err != nil {
+		return err
+	}
+	l := old
+	if old.Type != typ || old.Target != target {
+		l, err = c.store.UpdateLocation(r.Context(), old.ID, typ, target)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return noLocation(old.ID)
+	case errors.Is(err, store.ErrExists):
+		return server.Conflict("Location %s:%s already exists", typ, target)
+	case err != nil:
+		return err
+	}
+	c.locations.hurry(l.ID)
+	return server.WriteJSON(w, r, http.StatusOK, viewOf(l))
+}
+
+// deleteLocation answers DELETE /locations/{id}. What was read from it goes
+// with it.
+func (c *Catalog) deleteLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if !isText(id) {
+		return noLocation(id)
+	}
+	err := c.store.RemoveLocation(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return noLocation(id)
+	}
+	if err != nil {
+		return err
+	}
+	c.locations.hurry(id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// locationByEntity answers GET /locations/by-entity/{kind}/{namespace}/{name}.
+func (c *Catalog) locationByEntity(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := c.policy.Require(ctx, permission.LocationRead, nil); err != nil {
+		return err
+	}
+	ref := nameOf(r).String()
+	e, err := c.find(ctx, ref, c.store.Get)
+	if errors.Is(err, store.ErrNotFound) {
+		return server.NotFound("found no entity for ref %s", shorten(ref))
+	}
+	if err != nil {
+		return err
+	}
+	id, ok := strings.CutPrefix(e.Provider, store.LocationProvider(""))
+	if !ok {
+		return server.NotFound("found no location for ref %s", ref)
+	}
+	l, err := c.store.Location(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return server.NotFound("found no location for ref %s", ref)
+	}
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, viewOf(l))
+}

@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/store"
+)
+
+// Where entities come from, and what became of them, as labels say it.
+const (
+	fromLocation = "location"
+	fromPush     = "push"
+
+	syncDone      = "done"
+	syncUnchanged = "unchanged"
+	syncFailed    = "failed"
+)
+
+// metrics is what the catalog counts. A nil metrics counts nothing.
+type metrics struct {
+	catalog  *Catalog
+	syncs    *prometheus.CounterVec
+	entities *prometheus.Desc
+	errors   *prometheus.Desc
+}
+
+func newMetrics(registry prometheus.Registerer, c *Catalog) *metrics {
+	if registry == nil {
+		return nil
+	}
+	m := &metrics{
+		catalog: c,
+		syncs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "catalog_sync_total", Help: "How often what a source has was written, or found unchanged, or could not be.",
+		}, []string{"source", "result"}),
+		entities: prometheus.NewDesc("catalog_entities", "Entities in the catalog, by where they come from.", []string{"source"}, nil),
+		errors:   prometheus.NewDesc("catalog_location_errors", "Locations that could not be read, wholly or in part.", nil, nil),
+	}
+	registry.MustRegister(m.syncs, m)
+	return m
+}
+
+func (m *metrics) synced(source, result string) {
+	if m != nil {
+		m.syncs.WithLabelValues(source, result).Inc()
+	}
+}
+
+// Describe names what Collect gives.
+func (m *metrics) Describe(to chan<- *prometheus.Desc) {
+	to <- m.entities
+	to <- m.errors
+}
+
+// Collect counts. While the database is away there are no entities to count,
+// which is not the same as none.
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(m.catalog.locations.troubled()))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	owners, err := m.catalog.store.Providers(ctx)
+	if err != nil {
+		return
+	}
+	counts := map[string]int{fromLocation: 0, fromPush: 0}
+	for owner, n := range owners {
+		if strings.HasPrefix(owner, store.LocationProvider("")) {
+			counts[fromLocation] += n
+		} else {
+			counts[fromPush] += n
+		}
+	}
+	for source, n := range counts {
+		to <- prometheus.MustNewConstMetric(m.entities, prometheus.GaugeValue, float64(n), source)
+	}
+}

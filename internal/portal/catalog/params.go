@@ -1,0 +1,161 @@
+package catalog
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+)
+
+// What a request may ask for at most.
+const (
+	maxOrders     = 10
+	maxTextFields = 50
+	maxTerm       = 500
+	maxQueryLimit = 10_000
+)
+
+// queryOf returns the parameters of a request. A semicolon is a character as
+// any other, as it is to the portal's clients.
+func queryOf(r *http.Request) (url.Values, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	q, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
+	if err != nil {
+		return nil, server.Input("Malformed query string: %s", err)
+	}
+	return q, nil
+}
+
+// count returns a parameter that is a number, or the default if it is not
+// given.
+func count(q url.Values, name string, byDefault int) (int, error) {
+	values, given := q[name]
+	if !given {
+		return byDefault, nil
+	}
+	if len(values) != 1 || !isInteger(values[0]) {
+		return 0, server.Input("request/query/%s must be integer", name)
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil && !strings.HasPrefix(values[0], "-") {
+		n = math.MaxInt
+	}
+	if n < 0 || err != nil && n == 0 {
+		return 0, server.Input("request/query/%s must be >= 0", name)
+	}
+	if n > math.MaxInt32 {
+		return 0, server.Input("request/query/%s must be <= %d", name, math.MaxInt32)
+	}
+	return n, nil
+}
+
+func isInteger(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// one returns a parameter that may be given once.
+func one(q url.Values, name string) (value string, given bool, err error) {
+	switch values := q[name]; len(values) {
+	case 0:
+		return "", false, nil
+	case 1:
+		return values[0], true, checkText(name, values[0])
+	}
+	return "", true, server.Input("request/query/%s must be string", name)
+}
+
+// parseOrder reads the parameter order of listings, on the form asc:field.
+func parseOrder(params []string) ([]store.Order, error) {
+	var orders []store.Order
+	for _, p := range params {
+		direction, field, _ := strings.Cut(p, ":")
+		if field == "" || direction != "asc" && direction != "desc" {
+			return nil, server.Input("Invalid order parameter \"%s\", expected \"<asc or desc>:<field name>\"", shorten(p))
+		}
+		orders = append(orders, store.Order{Field: field, Desc: direction == "desc"})
+	}
+	return orders, checkOrders(orders)
+}
+
+// parseOrderField reads the parameter orderField of queries, on the form
+// field,asc or field.
+func parseOrderField(params []string) ([]store.Order, error) {
+	var orders []store.Order
+	for _, p := range params {
+		field, direction, given := strings.Cut(p, ",")
+		o, err := order(field, direction, given)
+		if err != nil {
+			return nil, err
+		}
+		orders = append(orders, o)
+	}
+	return orders, checkOrders(orders)
+}
+
+func order(field, direction string, given bool) (store.Order, error) {
+	if given && direction != "asc" && direction != "desc" {
+		return store.Order{}, server.Input("Invalid order field order, must be asc or desc")
+	}
+	return store.Order{Field: field, Desc: direction == "desc"}, nil
+}
+
+// checkOrders checks the fields to sort by and writes them as the store does.
+func checkOrders(orders []store.Order) error {
+	if len(orders) > maxOrders {
+		return server.Input("Invalid order, it has more than %d fields", maxOrders)
+	}
+	for i := range orders {
+		o := &orders[i]
+		if o.Field = strings.ToLower(strings.TrimSpace(o.Field)); o.Field == "" {
+			return server.Input("Invalid order, a field has no name")
+		}
+		if err := checkKey("order", o.Field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list returns the items of parameters that are separated by commas.
+func list(params []string) []string {
+	var items []string
+	for _, p := range params {
+		for item := range strings.SplitSeq(p, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+	}
+	return items
+}
+
+// newText checks a search.
+func newText(term string, fields []string) (store.Text, error) {
+	if term = strings.TrimSpace(term); term == "" {
+		return store.Text{}, nil
+	}
+	if err := checkText("fullTextFilter", term); err != nil {
+		return store.Text{}, err
+	}
+	if len(term) > maxTerm {
+		return store.Text{}, server.Input("Invalid fullTextFilter, its term has more than %d bytes", maxTerm)
+	}
+	if len(fields) > maxTextFields {
+		return store.Text{}, server.Input("Invalid fullTextFilter, it has more than %d fields", maxTextFields)
+	}
+	text := store.Text{Term: strings.ToLower(term)}
+	for _, f := range fields {
+		if err := checkKey("fullTextFilter", f); err != nil {
+			return store.Text{}, err
+		}
+		text.Fields = append(text.Fields, strings.ToLower(f))
+	}
+	return text, nil
+}

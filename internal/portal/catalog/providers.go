@@ -1,0 +1,199 @@
+package catalog
+
+import (
+	"context"
+	"hash/maphash"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+)
+
+// pushes is what pushing needs.
+type pushes struct {
+	// max is the most a push may have, in bytes; 0 means the server's limit.
+	max int64
+	// turns lets the pushes of one provider through one after the other.
+	turns [64]sync.Mutex
+}
+
+var turnSeed = maphash.MakeSeed()
+
+// turn waits for the provider's turn, and returns how to end it.
+func (p *pushes) turn(name string) (end func()) {
+	m := &p.turns[maphash.String(turnSeed, name)%uint64(len(p.turns))]
+	m.Lock()
+	return m.Unlock
+}
+
+func (p *pushes) limit() int64 {
+	if p.max > 0 {
+		return p.max
+	}
+	return defaultMaxPush
+}
+
+var providerName = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
+
+// providerOf returns the provider that a request names.
+func providerOf(r *http.Request) (string, error) {
+	name := r.PathValue("name")
+	if !providerName.MatchString(name) {
+		return "", server.Input("Invalid provider name '%s', expected at most 63 lower-case letters, digits, dashes, dots and underscores, "+
+			"beginning and ending with a letter or digit", shorten(name))
+	}
+	if strings.HasPrefix(name, "location") {
+		return "", server.Input("Invalid provider name '%s', names that begin with 'location' are the catalog's own", name)
+	}
+	return name, nil
+}
+
+// listProviders answers GET /providers.
+func (c *Catalog) listProviders(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	owners, err := c.store.Providers(r.Context())
+	if err != nil {
+		return err
+	}
+	type item struct {
+		Name     string `json:"name"`
+		Entities int    `json:"entities"`
+	}
+	items := make([]item, 0, len(owners))
+	for name, n := range owners {
+		items = append(items, item{name, n})
+	}
+	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Name, b.Name) })
+	return writeTagged(w, r, struct {
+		Items []item `json:"items"`
+	}{items})
+}
+
+// deleteProvider answers DELETE /providers/{name}: all that it pushed goes.
+func (c *Catalog) deleteProvider(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := c.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
+		return err
+	}
+	name, err := providerOf(r)
+	if err != nil {
+		return err
+	}
+	defer c.pushes.turn(name)()
+	res, err := c.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	if err != nil {
+		return err
+	}
+	if res.Removed == 0 {
+		return server.NotFound("Found no entities of provider %s", name)
+	}
+	c.log.Info("provider was removed", "provider", name, "removed", res.Removed)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// pushAll answers PUT /providers/{name}/entities: everything a provider has.
+func (c *Catalog) pushAll(w http.ResponseWriter, r *http.Request) error {
+	return c.push(w, r, true)
+}
+
+// pushDelta answers POST /providers/{name}/delta: what changed.
+func (c *Catalog) pushDelta(w http.ResponseWriter, r *http.Request) error {
+	return c.push(w, r, false)
+}
+
+// report is what became of a push.
+type report struct {
+	Added     int       `json:"added"`
+	Updated   int       `json:"updated"`
+	Removed   int       `json:"removed"`
+	Unchanged int       `json:"unchanged"`
+	Refused   []refusal `json:"refused"`
+}
+
+// refusal is an entry that was not taken.
+type refusal struct {
+	Index int `json:"index"`
+	Line  int `json:"line,omitempty"`
+	// Ref is empty if it has none that could be used.
+	Ref    string `json:"ref,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// push takes what a provider pushes, in one transaction.
+func (c *Catalog) push(w http.ResponseWriter, r *http.Request, full bool) error {
+	ctx := r.Context()
+	name, err := providerOf(r)
+	if err != nil {
+		return err
+	}
+	j := newJudge(ctx, c, name)
+	if err := j.mayAtAll(); err != nil {
+		return err
+	}
+	q, err := queryOf(r)
+	if err != nil {
+		return err
+	}
+	strict, err := flag(q, "strict")
+	if err != nil {
+		return err
+	}
+	allowEmpty, err := flag(q, "allowEmpty")
+	if err != nil {
+		return err
+	}
+	entries, err := readPush(r, c.pushes.limit(), !full)
+	if err != nil {
+		return err
+	}
+	if full && len(entries) == 0 && !allowEmpty {
+		return server.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
+	}
+	defer c.pushes.turn(name)()
+	change, err := j.judge(entries, full, strict)
+	if err != nil {
+		return err
+	}
+	if strict && len(j.refused) > 0 {
+		return server.WriteJSON(w, r, http.StatusBadRequest, report{Refused: j.refused})
+	}
+	res, err := c.store.Sync(ctx, change)
+	if err != nil {
+		c.metrics.synced(fromPush, syncFailed)
+		return err
+	}
+	for _, refused := range res.Refused {
+		j.refuse(j.put[refused.Index], refused.Ref, belongs(refused))
+	}
+	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
+	c.pushed(name, full, res, len(j.refused))
+	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.refused})
+}
+
+// pushed tells whoever watches that a provider pushed.
+func (c *Catalog) pushed(name string, full bool, res store.Result, refused int) {
+	if res.Added+res.Updated+res.Removed+refused == 0 {
+		c.metrics.synced(fromPush, syncUnchanged)
+		return
+	}
+	c.metrics.synced(fromPush, syncDone)
+	c.log.Info("provider pushed", "provider", name, "full", full, "added", res.Added, "updated", res.Updated,
+		"removed", res.Removed, "unchanged", res.Unchanged, "refused", refused)
+}
+
+// gone returns what a provider owns and neither puts nor keeps.
+func (c *Catalog) gone(ctx context.Context, provider string, put []store.Document, keep []string) ([]string, error) {
+	owned, err := c.store.Refs(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	return without(owned, put, keep), nil
+}

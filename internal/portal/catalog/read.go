@@ -1,0 +1,148 @@
+package catalog
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+)
+
+// longest is how long a listing of everything may take a slow client.
+const longest = 10 * time.Minute
+
+// readRoutes are the endpoints that read entities, and the one that removes
+// one.
+func (c *Catalog) readRoutes() []server.Route {
+	const byName = "/entities/by-name/{kind}/{namespace}/{name}"
+	return []server.Route{
+		{Method: http.MethodGet, Path: "/entities", Handle: c.listEntities, Timeout: longest},
+		{Method: http.MethodGet, Path: "/entities/by-query", Handle: c.queryEntities},
+		{Method: http.MethodPost, Path: "/entities/by-query", Handle: c.postQuery},
+		{Method: http.MethodGet, Path: "/entities/by-uid/{uid}", Handle: c.entityByUID},
+		{Method: http.MethodDelete, Path: "/entities/by-uid/{uid}", Handle: c.deleteByUID},
+		{Method: http.MethodGet, Path: byName, Handle: c.entityByName},
+		{Method: http.MethodGet, Path: byName + "/ancestry", Handle: c.ancestry},
+		{Method: http.MethodPost, Path: "/entities/by-refs", Handle: c.entitiesByRefs},
+		{Method: http.MethodGet, Path: "/entity-facets", Handle: c.facets},
+		{Method: http.MethodPost, Path: "/entity-facets", Handle: c.postFacets},
+		{Method: http.MethodGet, Path: "/feed.yaml", Handle: c.feed, Timeout: longest},
+	}
+}
+
+// after is where the next page of a listing begins.
+type after struct {
+	// Of identifies what is listed, and in which order.
+	Of    string         `json:"of"`
+	At    store.Position `json:"at"`
+	Limit int            `json:"limit"`
+}
+
+// listEntities answers GET /entities.
+func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error {
+	q, s, of, err := c.parseListing(r)
+	if err != nil {
+		return err
+	}
+	if q.Limit == store.NoLimit {
+		return c.stream(w, r, s, q)
+	}
+	if q.Limit > maxBuffered {
+		// The header comes first, so the end of the page is looked up before
+		// the page.
+		end := q
+		end.Offset, end.Limit = q.Offset+q.Limit-1, 1
+		page, err := c.store.Query(r.Context(), end)
+		if err != nil {
+			return asked(err)
+		}
+		if err := c.linkNext(w, r, page, after{Of: of, Limit: q.Limit}); err != nil {
+			return err
+		}
+		return c.stream(w, r, s, q)
+	}
+	page, err := c.store.Query(r.Context(), q)
+	if err != nil {
+		return asked(err)
+	}
+	if err := c.linkNext(w, r, page, after{Of: of, Limit: q.Limit}); err != nil {
+		return err
+	}
+	return s.write(w, r, pointers(page.Items))
+}
+
+// linkNext tells the client where the next page is, if there is one.
+func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Page, next after) error {
+	if !page.More || page.Last == nil {
+		return nil
+	}
+	next.At = *page.Last
+	text, err := c.seal(r.Context(), "after", next)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Link", link(r, text))
+	return nil
+}
+
+// parseListing reads the parameters of a listing. of identifies what is listed.
+func (c *Catalog) parseListing(r *http.Request) (q store.Query, s shape, of string, err error) {
+	params, err := queryOf(r)
+	if err != nil {
+		return q, s, "", err
+	}
+	filter, err := parseFilters(params["filter"])
+	if err != nil {
+		return q, s, "", err
+	}
+	if q.Order, err = parseOrder(params["order"]); err != nil {
+		return q, s, "", err
+	}
+	if q.Limit, err = count(params, "limit", store.NoLimit); err != nil {
+		return q, s, "", err
+	}
+	if q.Offset, err = count(params, "offset", 0); err != nil {
+		return q, s, "", err
+	}
+	s = plainList
+	if params.Get("shape") == "items" {
+		s = itemsList
+	}
+	if s.fields, err = parseFields(list(params["fields"])); err != nil {
+		return q, s, "", err
+	}
+	if of, err = fingerprint([]any{filter, q.Order}); err != nil {
+		return q, s, "", err
+	}
+	if text, given, err := one(params, "after"); err != nil || given {
+		if err == nil {
+			err = c.goOn(r, text, of, &q)
+		}
+		if err != nil {
+			return q, s, "", err
+		}
+	}
+	q.Filter = both(c.visible(r.Context()), filter)
+	return q, s, of, nil
+}
+
+// goOn makes a query go on after an earlier one. A limit of its own counts.
+func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
+	var a after
+	err := c.unseal(r.Context(), "after", text, &a)
+	if errors.Is(err, errSeal) {
+		return server.Input("Malformed after cursor, could not be parsed")
+	}
+	if err != nil {
+		return err
+	}
+	if a.Of != of || len(a.At.Values) != len(q.Order) {
+		return server.Input("Malformed after cursor, it belongs to a listing with another filter or order")
+	}
+	q.After, q.Offset = &a.At, 0
+	if q.Limit == store.NoLimit {
+		q.Limit = a.Limit
+	}
+	return nil
+}

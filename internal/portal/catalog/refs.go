@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// maxRefs is how many references a request may have.
+	maxRefs = 10_000
+	// batch is how many of them are looked up at once.
+	batch = 500
+)
+
+// entitiesByRefs answers POST /entities/by-refs.
+func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
+	params, err := queryOf(r)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		EntityRefs []string        `json:"entityRefs"`
+		Fields     []string        `json:"fields"`
+		Query      json.RawMessage `json:"query"`
+	}
+	if err := server.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	if body.EntityRefs == nil {
+		return server.Input("request/body must have required property 'entityRefs'")
+	}
+	if len(body.EntityRefs) > maxRefs {
+		return server.Input("request/body/entityRefs must NOT have more than %d items", maxRefs)
+	}
+	selected := selection{Query: body.Query, Filter: params["filter"]}
+	filter, err := selected.filter()
+	if err != nil {
+		return err
+	}
+	s := itemsList
+	if s.fields, err = parseFields(append(list(params["fields"]), body.Fields...)); err != nil {
+		return err
+	}
+	filter = both(c.visible(r.Context()), filter)
+	if len(body.EntityRefs) <= batch {
+		items, err := c.lookUp(r.Context(), body.EntityRefs, filter)
+		if err != nil {
+			return err
+		}
+		out, err := s.append(nil, items)
+		if err != nil {
+			return err
+		}
+		return server.Write(w, r, server.Content{Body: out})
+	}
+	return server.WriteStream(w, r, server.Streamed{Write: func(to io.Writer) error {
+		out := bufio.NewWriterSize(to, 64<<10)
+		part := shape{begin: s.begin, fields: s.fields}
+		for refs := range slices.Chunk(body.EntityRefs, batch) {
+			items, err := c.lookUp(r.Context(), refs, filter)
+			if err != nil {
+				return err
+			}
+			text, err := part.append(nil, items)
+			if err != nil {
+				return err
+			}
+			// The writer keeps its first error, and Flush returns it.
+			_, _ = out.Write(text)
+			part.begin = ","
+		}
+		_, _ = out.WriteString(s.end)
+		return out.Flush()
+	}})
+}
+
+// lookUp returns the entities of references, nil for those that are not there,
+// do not pass the filter, or are no references.
+func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter) ([]*store.Entity, error) {
+	names := make([]string, 0, len(refs))
+	place := make([]int, len(refs))
+	for i, ref := range refs {
+		place[i] = -1
+		if name, err := entity.ParseRef(ref, "", ""); err == nil && isText(ref) {
+			place[i] = len(names)
+			names = append(names, name.String())
+		}
+	}
+	found, err := c.store.GetMany(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	passes, err := c.passing(ctx, found, filter)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]*store.Entity, len(refs))
+	for i, p := range place {
+		if p >= 0 && found[p] != nil && (passes == nil || passes[found[p].Ref]) {
+			items[i] = found[p]
+		}
+	}
+	return items, nil
+}
+
+// passing returns which of the entities pass a filter, nil for all.
+func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]bool, error) {
+	if filter.Op == store.OpTrue {
+		return nil, nil
+	}
+	passes := map[string]bool{}
+	var uids []string
+	for _, e := range es {
+		if e != nil {
+			uids = append(uids, e.UID)
+		}
+	}
+	if len(uids) == 0 {
+		return passes, nil
+	}
+	slices.Sort(uids)
+	q := store.Query{Filter: store.All(store.In("metadata.uid", slices.Compact(uids)...), filter), Limit: len(uids)}
+	page, err := c.store.Query(ctx, q)
+	if err != nil {
+		return nil, asked(err)
+	}
+	for i := range page.Items {
+		passes[page.Items[i].Ref] = true
+	}
+	return passes, nil
+}

@@ -1,0 +1,192 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/store"
+)
+
+// guarded is reread that survives a bug: what somebody writes into a file must
+// not end the process.
+func (c *Catalog) guarded(ctx context.Context, r *reading) (retry bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.metrics.synced(fromLocation, syncFailed)
+			c.log.Error("a location could not be read because of a bug here", "location", r.target.String(),
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	return c.reread(ctx, r)
+}
+
+// reread reads a location and writes what it found. It reports whether it is
+// worth trying again soon, because the trouble was here.
+func (c *Catalog) reread(ctx context.Context, r *reading) (retry bool) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	target := r.target
+	if !r.full && r.trusted < trustMemo {
+		target.Since = r.memo
+	}
+	res, failed := c.locations.reader.Read(ctx, target)
+	if ctx.Err() != nil || !c.locations.current(r) {
+		return false
+	}
+	// What was read is written, even if the process is to end.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishing)
+	defer cancel()
+	if res.Unchanged {
+		r.trusted++
+		c.metrics.synced(fromLocation, syncUnchanged)
+		return c.note(ctx, r, r.problem) != nil
+	}
+	r.memo, r.trusted = nil, 0
+	conflicts, err := c.put(ctx, r, res, failed)
+	if err != nil {
+		c.metrics.synced(fromLocation, syncFailed)
+		c.log.Error("cannot write what a location has", "location", r.target.String(), "error", err)
+		return true
+	}
+	problems := slices.Concat(res.Problems, conflicts)
+	if err := c.note(ctx, r, summary(problems)); err != nil {
+		return true
+	}
+	if failed != nil {
+		c.metrics.synced(fromLocation, syncFailed)
+		return false
+	}
+	c.metrics.synced(fromLocation, syncDone)
+	if len(conflicts) == 0 {
+		// What belongs to somebody else today may be free tomorrow, so that a
+		// location with conflicts is always read.
+		r.memo = res.Memo
+	}
+	return false
+}
+
+// put writes what was read, and returns the conflicts it met. Nothing is
+// removed unless it is surely gone.
+func (c *Catalog) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
+	own := &res.Documents[0]
+	mark := func(conflicts []location.Problem) {
+		// The location's own entity tells of what it led to directly, and of
+		// all conflicts.
+		var told []location.Problem
+		for _, p := range res.Problems {
+			if p.Parent == own.Ref {
+				told = append(told, p)
+			}
+		}
+		own.Node.Set("status", location.Status(append(told, conflicts...)))
+	}
+	// Conflicts are known only afterwards. They are rarely new, so that what
+	// they were is written with the rest, and corrected if need be.
+	if failed == nil {
+		mark(r.conflicts)
+	}
+	change, err := c.changeOf(ctx, r, res, failed)
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.store.Sync(ctx, change)
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		return nil, c.orphaned(ctx, r)
+	}
+	conflicts := conflictsOf(result.Refused)
+	if !slices.Equal(conflicts, r.conflicts) {
+		mark(conflicts)
+		correction := store.Change{Provider: r.provider(), Put: []store.Document{{Node: own.Node}}}
+		if _, err := c.store.Sync(ctx, correction); err != nil {
+			return nil, err
+		}
+		r.conflicts = conflicts
+	}
+	return conflicts, c.orphaned(ctx, r)
+}
+
+// changeOf returns what is to be written.
+func (c *Catalog) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
+	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
+	for _, d := range res.Documents {
+		change.Put = append(change.Put, store.Document{Node: d.Node, Parent: d.Parent})
+	}
+	if change.Full || failed != nil || !res.Complete {
+		return change, nil
+	}
+	var err error
+	change.Remove, err = c.gone(ctx, r.provider(), change.Put, res.Keep)
+	return change, err
+}
+
+// orphaned removes what was just written if the location was removed while it
+// was read: the one who removed it could not know of it.
+func (c *Catalog) orphaned(ctx context.Context, r *reading) error {
+	if r.static() {
+		return nil
+	}
+	_, err := c.store.Location(ctx, r.id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	_, err = c.store.Sync(ctx, store.Change{Provider: r.provider(), Full: true})
+	return err
+}
+
+// note remembers how reading went, and tells whoever reads the log if it is
+// news.
+func (c *Catalog) note(ctx context.Context, r *reading, problem string) error {
+	if problem != r.problem && problem != "" {
+		c.log.Warn("location has problems", "location", r.target.String(), "problem", problem)
+	}
+	c.locations.mu.Lock()
+	r.problem = problem
+	c.locations.mu.Unlock()
+	if r.static() {
+		return nil
+	}
+	err := c.store.NoteLocation(ctx, r.id, problem, c.now())
+	if errors.Is(err, store.ErrNotFound) {
+		// It was removed meanwhile.
+		return nil
+	}
+	if err != nil {
+		c.log.Error("cannot note how a location was read", "location", r.target.String(), "error", err)
+	}
+	return err
+}
+
+// conflictsOf returns refusals as problems.
+func conflictsOf(refused []store.Refusal) []location.Problem {
+	var out []location.Problem
+	for _, r := range refused {
+		out = append(out, location.Problem{Name: "ConflictError", Message: belongs(r)})
+	}
+	return out
+}
+
+func belongs(r store.Refusal) string {
+	return fmt.Sprintf("conflict: %s belongs to %s", r.Ref, r.Owner)
+}
+
+// summary is what a location says about its problems, in so many lines at
+// most.
+func summary(problems []location.Problem) string {
+	const most = 10
+	var lines []string
+	for i := range problems[:min(len(problems), most)] {
+		lines = append(lines, problems[i].Error())
+	}
+	if more := len(problems) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,149 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+)
+
+// find returns an entity that the caller may read. Others do not exist, as far
+// as the caller is told.
+func (c *Catalog) find(ctx context.Context, name string, get func(context.Context, string) (*store.Entity, error)) (*store.Entity, error) {
+	if !isText(name) {
+		return nil, store.ErrNotFound
+	}
+	e, err := get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := c.mayRead(ctx, e); err != nil || !ok {
+		return nil, errors.Join(err, store.ErrNotFound)
+	}
+	return e, nil
+}
+
+func writeEntity(w http.ResponseWriter, r *http.Request, e *store.Entity) error {
+	return server.Write(w, r, server.Content{ETag: e.ETag, Body: e.JSON})
+}
+
+// nameOf returns the reference that the path of a request names.
+func nameOf(r *http.Request) entity.Ref {
+	return entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+}
+
+// entityByName answers GET /entities/by-name/{kind}/{namespace}/{name}.
+func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
+	ref := nameOf(r)
+	e, err := c.find(r.Context(), ref.String(), c.store.Get)
+	if errors.Is(err, store.ErrNotFound) {
+		return server.NotFound("No entity named '%s' found, with kind '%s' in namespace '%s'", ref.Name, ref.Kind, ref.Namespace)
+	}
+	if err != nil {
+		return err
+	}
+	return writeEntity(w, r, e)
+}
+
+// entityByUID answers GET /entities/by-uid/{uid}.
+func (c *Catalog) entityByUID(w http.ResponseWriter, r *http.Request) error {
+	uid := r.PathValue("uid")
+	e, err := c.find(r.Context(), uid, c.store.GetByUID)
+	if errors.Is(err, store.ErrNotFound) {
+		return server.NotFound("No entity with uid %s", uid)
+	}
+	if err != nil {
+		return err
+	}
+	return writeEntity(w, r, e)
+}
+
+// deleteByUID answers DELETE /entities/by-uid/{uid}. An entity that is not
+// there is removed already, as it is to the portal's clients.
+func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
+	uid := r.PathValue("uid")
+	e, err := c.find(r.Context(), uid, c.store.GetByUID)
+	var resource *permission.Resource
+	if err == nil {
+		resource, err = resourceOf(e)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err := c.policy.Require(r.Context(), permission.EntityDelete, resource); err != nil {
+		return err
+	}
+	if e != nil {
+		if err := c.store.DeleteByUID(r.Context(), uid); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// ancestry answers GET /entities/by-name/{kind}/{namespace}/{name}/ancestry:
+// the entity and those that it comes from, up to one the caller may not read.
+func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
+	ref := nameOf(r).String()
+	if !isText(ref) {
+		return server.NotFound("No such entity %s", ref)
+	}
+	line, err := c.store.Ancestry(r.Context(), ref)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	for i := range line {
+		ok, err := c.mayRead(r.Context(), &line[i])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			line = line[:i]
+			break
+		}
+	}
+	if len(line) == 0 {
+		return server.NotFound("No such entity %s", ref)
+	}
+	type item struct {
+		Entity  json.RawMessage `json:"entity"`
+		Parents []string        `json:"parentEntityRefs"`
+	}
+	out := struct {
+		Root  string `json:"rootEntityRef"`
+		Items []item `json:"items"`
+	}{Root: line[0].Ref}
+	for i := range line {
+		parents := []string{}
+		// The parent of the last one is not there, or closes a circle.
+		if i+1 < len(line) || i+1 == len(line) && among(line, line[i].Parent) {
+			parents = append(parents, line[i].Parent)
+		}
+		out.Items = append(out.Items, item{Entity: line[i].JSON, Parents: parents})
+	}
+	return writeBody(w, r, out)
+}
+
+func among(line []store.Entity, ref string) bool {
+	for i := range line {
+		if line[i].Ref == ref {
+			return true
+		}
+	}
+	return false
+}
+
+// writeBody answers with v as JSON, which clients may keep.
+func writeBody(w http.ResponseWriter, r *http.Request, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return server.Write(w, r, server.Content{ETag: server.ETagOf(body), Body: body})
+}

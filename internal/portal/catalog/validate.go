@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/tree"
+)
+
+// validate answers POST /validate-entity: nothing if the entity could be in the
+// catalog, else what is wrong with it.
+func (c *Catalog) validate(w http.ResponseWriter, r *http.Request) error {
+	if err := c.policy.Require(r.Context(), permission.EntityValidate, nil); err != nil {
+		return err
+	}
+	var in struct {
+		Entity   json.RawMessage `json:"entity"`
+		Location *string         `json:"location"`
+	}
+	if err := server.ReadJSON(r, &in); err != nil {
+		return err
+	}
+	switch {
+	case in.Location == nil:
+		return server.Input("request/body must have required property 'location'")
+	case in.Entity == nil:
+		return server.Input("request/body must have required property 'entity'")
+	}
+	typ, target, _ := strings.Cut(*in.Location, ":")
+	if typ != location.TypeURL || target == "" {
+		return server.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", shorten(*in.Location))
+	}
+	n, err := tree.Wire{}.Decode(bytes.TrimSpace(in.Entity))
+	if err != nil {
+		return server.Input("request/body/entity cannot be read: %s", err)
+	}
+	if !n.IsMap() {
+		return server.Input("request/body/entity must be object")
+	}
+	location.Annotate(n, *in.Location, *in.Location)
+	problems := location.ProblemsOf(n)
+	if len(problems) == 0 {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	type flaw struct {
+		Name    string `json:"name"`
+		Message string `json:"message"`
+		Cause   *flaw  `json:"cause,omitempty"`
+	}
+	flaws := make([]flaw, len(problems))
+	for i, p := range problems {
+		flaws[i] = flaw{Name: p.Name, Message: p.Message}
+		if p.Cause != "" {
+			flaws[i].Cause = &flaw{Name: "Error", Message: p.Cause}
+		}
+	}
+	return server.WriteJSON(w, r, http.StatusBadRequest, struct {
+		Errors []flaw `json:"errors"`
+	}{flaws})
+}

@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"example.dev/ingestor/internal/portal/auth"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// visible returns the filter that passes what the caller may read.
+func (c *Catalog) visible(ctx context.Context) store.Filter {
+	return c.policy.Filter(auth.From(ctx), permission.EntityRead)
+}
+
+// mayRead reports whether the caller may read an entity. Most may read all,
+// which needs no look into it.
+func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
+	switch c.visible(ctx).Op {
+	case store.OpTrue:
+		return true, nil
+	case store.OpFalse:
+		return false, nil
+	default:
+		r, err := resourceOf(e)
+		return err == nil && c.policy.Decide(auth.From(ctx), permission.EntityRead, r), err
+	}
+}
+
+// resourceOf returns an entity as permissions see it.
+func resourceOf(e *store.Entity) (*permission.Resource, error) {
+	n, err := tree.Wire{}.Decode(e.JSON)
+	if err != nil {
+		return nil, err
+	}
+	r := &permission.Resource{Ref: e.Ref}
+	var rest string
+	r.Kind, rest, _ = strings.Cut(e.Ref, ":")
+	r.Namespace, _, _ = strings.Cut(rest, "/")
+	for _, relation := range n.Get("relations").List() {
+		if relation.Get("type").Str() == "ownedBy" {
+			r.Owners = append(r.Owners, relation.Get("targetRef").Str())
+		}
+	}
+	return r, nil
+}
+
+// Resource returns what permissions need to know of an entity; nil if there is
+// no such entity.
+func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resource, error) {
+	e, err := c.store.Get(ctx, strings.ToLower(ref))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resourceOf(e)
+}

@@ -1,0 +1,184 @@
+package location
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// Name returns the name of the Location entity that stands for a location, as
+// portals have always made it.
+func Name(typ, target string) string {
+	sum := sha1.Sum([]byte(typ + ":" + target))
+	return "generated-" + hex.EncodeToString(sum[:])
+}
+
+// Ref returns the canonical reference of the Location entity that stands for a
+// location.
+func Ref(typ, target string) string {
+	return entity.Ref{Kind: entity.KindLocation, Name: Name(typ, target)}.String()
+}
+
+// own returns the Location entity that stands for t.
+func own(t Target) *tree.Node {
+	n := tree.Obj(
+		tree.F("apiVersion", tree.Str(words.Upstream.APIVersionOut(words.EntityVersion))),
+		tree.F("kind", tree.Str(entity.KindLocation)),
+		tree.F("metadata", tree.Obj(
+			tree.F("name", tree.Str(Name(t.Type, t.Target))),
+			tree.F("namespace", tree.Str(entity.DefaultNamespace)),
+		)),
+		tree.F("spec", tree.Obj(
+			tree.F("type", tree.Str(t.Type)),
+			tree.F("target", tree.Str(t.Target)),
+		)),
+	)
+	Annotate(n, t.String(), t.String())
+	return n
+}
+
+// Annotate writes on an entity where it comes from, in its own words: the
+// address it was read at, and that of the location which led there, both as
+// type:target. What it says about that itself is replaced; a link to its
+// source stays.
+func Annotate(n *tree.Node, at, origin string) {
+	metadata := n.Get("metadata")
+	if !metadata.IsMap() {
+		// It will be refused for it.
+		return
+	}
+	annotations := metadata.Get("annotations")
+	if annotations.IsNull() {
+		annotations = tree.Obj()
+		metadata.Set("annotations", annotations)
+	}
+	if !annotations.IsMap() {
+		return
+	}
+	speaks := words.Of(n.Get("apiVersion").Str())
+	put := func(key, value string) {
+		for _, s := range words.Spellings(words.Key, key) {
+			annotations.Delete(s)
+		}
+		annotations.Set(speaks.Out(words.Key, key), tree.Str(value))
+	}
+	put(words.AnnotationManagedBy, at)
+	put(words.AnnotationManagedByOrigin, origin)
+	url, isURL := strings.CutPrefix(at, TypeURL+":")
+	said := slices.ContainsFunc(words.Spellings(words.Key, words.AnnotationViewURL), annotations.Has)
+	if isURL && !said {
+		put(words.AnnotationViewURL, url)
+	}
+}
+
+// ProblemsOf returns what a catalog has against an entity. The messages are in
+// the voice portals know.
+func ProblemsOf(n *tree.Node) []Problem {
+	if !n.IsMap() {
+		return []Problem{*problemf(nameInput, "an entity must be a map, found %s", kindOf(n))}
+	}
+	var out []Problem
+	for _, f := range entity.CheckDocument(n) {
+		if f.Severity != finding.Error {
+			continue
+		}
+		cause := f.Message
+		if f.Path != "" {
+			cause = fmt.Sprintf("%q is not valid; %s", f.Path, f.Message)
+		}
+		if f.Hint != "" {
+			cause += "; " + f.Hint
+		}
+		p := problemf(nameInput, "Policy check failed for %s; caused by Error: %s", clip(entity.RefOf(n).String()), cause)
+		p.Cause, p.pos = cause, f.Pos
+		if exact := place(n, f.Path).At(); exact.Line != 0 {
+			p.pos = exact
+		}
+		out = append(out, *p)
+	}
+	return out
+}
+
+// place returns the value at a path such as metadata.links[0].url, or the last
+// one on the way there.
+func place(n *tree.Node, path string) *tree.Node {
+	for path != "" {
+		var next *tree.Node
+		switch key, rest, quoted := cutKey(path); {
+		case quoted || n.IsMap():
+			next, path = n.Get(key), rest
+		default:
+			i, err := strconv.Atoi(key)
+			if err == nil && i >= 0 && i < len(n.List()) {
+				next = n.Items[i]
+			}
+			path = rest
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// cutKey takes the first key or index off a path.
+func cutKey(path string) (key, rest string, quoted bool) {
+	if inside, ok := strings.CutPrefix(path, "["); ok {
+		if text, err := strconv.QuotedPrefix(inside); err == nil {
+			key, _ = strconv.Unquote(text)
+			return key, strings.TrimPrefix(strings.TrimPrefix(inside[len(text):], "]"), "."), true
+		}
+		key, rest, _ = strings.Cut(inside, "]")
+		return key, strings.TrimPrefix(rest, "."), false
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		return path, "", false
+	}
+	return path[:end], strings.TrimPrefix(path[end:], "."), false
+}
+
+func kindOf(n *tree.Node) string {
+	if n == nil {
+		return "nothing"
+	}
+	return n.Kind.String()
+}
+
+// allows reports whether the rules let a kind of entity come.
+func allows(rules []config.CatalogRule, kind string) bool {
+	return slices.ContainsFunc(rules, func(r config.CatalogRule) bool {
+		return slices.ContainsFunc(r.Allow, func(k string) bool { return strings.EqualFold(k, kind) })
+	})
+}
+
+// Status is what a Location says about problems, nil if there are none.
+func Status(problems []Problem) *tree.Node {
+	items := tree.Arr()
+	for i := range problems {
+		p := &problems[i]
+		items.Items = append(items.Items, tree.Obj(
+			tree.F("type", tree.Str(words.Upstream.Out(words.Key, "portal.io/catalog-processing"))),
+			tree.F("level", tree.Str("error")),
+			tree.F("message", tree.Str(p.Error())),
+			tree.F("error", tree.Obj(
+				tree.F("name", tree.Str(p.Name)),
+				tree.F("message", tree.Str(p.Text())),
+			)),
+		))
+	}
+	if len(items.Items) == 0 {
+		return nil
+	}
+	return tree.Obj(tree.F("items", items))
+}

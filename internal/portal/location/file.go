@@ -1,0 +1,168 @@
+package location
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const maxPath = 4096
+
+// checkPath reports whether a file location has a path that could be read:
+// there is no working folder it could be relative to.
+func checkPath(target string) *Problem {
+	switch {
+	case len(target) > maxPath || strings.ContainsRune(target, 0):
+		return problemf(nameInput, "Unable to read file, the path has more than %d characters or a NUL in it", maxPath)
+	case !filepath.IsAbs(filepath.FromSlash(target)):
+		return problemf(nameInput, "Unable to read file, the path %q is not absolute", clip(target))
+	}
+	return nil
+}
+
+// scope are folders below which files may be read.
+type scope []string
+
+// scopeOf returns the folders for a location: the configured ones, and its own
+// if the operator wrote it.
+func (r *Reader) scopeOf(t Target) scope {
+	var s scope
+	for _, root := range r.opts.Config.Roots {
+		s = append(s, path.Clean(filepath.ToSlash(root)))
+	}
+	if t.Static && t.Type == TypeFile {
+		s = append(s, fixed(path.Clean(filepath.ToSlash(t.Target))))
+	}
+	return s
+}
+
+// find returns the innermost folder that has the path, and the path below it.
+func (s scope) find(p string) (root, below string, ok bool) {
+	for _, dir := range s {
+		rest, in := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+		if in && (!ok || len(dir) > len(root)) {
+			root, below, ok = dir, rest, true
+		}
+	}
+	return root, below, ok
+}
+
+// found are the files behind a path.
+type found struct {
+	root *os.Root
+	dir  string
+	// names are below dir.
+	names []string
+}
+
+func (f *found) close() { _ = f.root.Close() } // It was only read.
+
+// path returns the whole path of one of the names.
+func (f *found) path(name string) string { return path.Join(f.dir, name) }
+
+// find returns the files behind a path, which may have patterns. Everything
+// goes through an os.Root, so that no link leads out of the folder.
+func (s scope) open(ctx context.Context, target string) (*found, *Problem) {
+	if p := checkPath(target); p != nil {
+		return nil, p
+	}
+	clean := path.Clean(filepath.ToSlash(target))
+	dir, below, ok := s.find(clean)
+	if !ok {
+		return nil, problemf(nameNotAllowed,
+			"Unable to read file, reading '%s' is not allowed; add a folder above it to backend.reading.roots", clip(target))
+	}
+	root, err := os.OpenRoot(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, fileProblem(target, err)
+	}
+	f := &found{root: root, dir: dir, names: []string{below}}
+	if _, err := root.Lstat(below); err == nil || !isPattern(below) {
+		return f, nil
+	}
+	f.names, err = glob(ctx, root.FS(), below)
+	if err == nil && len(f.names) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		f.close()
+		return nil, fileProblem(target, err)
+	}
+	return f, nil
+}
+
+// read reads one of the files.
+func (f *found) read(name string, most int64) ([]byte, *Problem) {
+	data, err := f.readAll(name, most)
+	if err != nil {
+		return nil, fileProblem(f.path(name), err)
+	}
+	return data, nil
+}
+
+func (f *found) readAll(name string, most int64) ([]byte, error) {
+	// A pipe nobody writes to would keep a plain open waiting.
+	in, err := f.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a folder, not a file; add a pattern such as /*.yaml")
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is a device or a pipe, not a file")
+	}
+	return readAll(in, most)
+}
+
+func fileProblem(target string, err error) *Problem {
+	if errors.Is(err, fs.ErrNotExist) {
+		return problemf(nameNotFound, "file %s does not exist", clip(target))
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return problemf(nameOther, "Unable to read file, %s: %v", clip(target), err)
+}
+
+// sum is the hash of the files' names and what is in them.
+func (f *found) sum(ctx context.Context, most int64) ([sha256.Size]byte, error) {
+	h := sha256.New()
+	var total int64
+	for _, name := range f.names {
+		if err := ctx.Err(); err != nil {
+			return [sha256.Size]byte{}, err
+		}
+		data, err := f.readAll(name, most)
+		if err != nil {
+			return [sha256.Size]byte{}, err
+		}
+		if total += int64(len(data)); total > maxTotal {
+			return [sha256.Size]byte{}, fmt.Errorf("there are more than %d bytes", maxTotal)
+		}
+		sumFile(h, name, data)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// sumFile adds a file to a hash. The lengths keep a name and what follows it
+// apart.
+func sumFile(h interface{ Write([]byte) (int, error) }, name string, data []byte) {
+	head := binary.BigEndian.AppendUint64(nil, uint64(len(name)))
+	head = binary.BigEndian.AppendUint64(head, uint64(len(data)))
+	_, _ = h.Write(append(head, name...)) // A hash does not fail.
+	_, _ = h.Write(data)
+}

@@ -1,0 +1,168 @@
+package location
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// errPrivate is an address that is not the Internet's.
+var errPrivate = errors.New("its address is private; name the address with its port in backend.reading.allow if it may be read")
+
+const maxRedirects = 5
+
+// newClient returns the client all reads go through. It knows no proxy, no
+// cookies and no credentials.
+func (r *Reader) newClient() *http.Client {
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		d := net.Dialer{
+			Timeout: r.opts.Config.Timeout,
+			Control: func(_, address string, _ syscall.RawConn) error { return r.checkDial(host, port, address) },
+		}
+		return d.DialContext(ctx, network, addr)
+	}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:            dial,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConns:           20,
+			MaxIdleConnsPerHost:    2,
+			MaxConnsPerHost:        8,
+			IdleConnTimeout:        30 * time.Second,
+			TLSHandshakeTimeout:    10 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: r.checkRedirect,
+	}
+}
+
+func (r *Reader) checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+	}
+	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return errors.New("it redirects from https to http")
+	}
+	if _, p := parseURL(req.URL.String()); p != nil {
+		return errors.New("it redirects to an address that is not allowed")
+	}
+	if !r.allowed(req.URL) {
+		return fmt.Errorf("it redirects to %s://%s, which is not allowed there; add it to backend.reading.allow", req.URL.Scheme, req.URL.Host)
+	}
+	// The address before may hold what is not meant for the next server.
+	req.Header.Del("Referer")
+	return nil
+}
+
+// page is what a server answered.
+type page struct {
+	body           []byte
+	etag, modified string
+	// same says that the server has nothing newer than what was remembered.
+	same bool
+}
+
+// fetch reads a URL. With a memo, the server is asked for what is newer.
+func (r *Reader) fetch(ctx context.Context, u *url.URL, known *entry) (*page, *Problem) {
+	if !r.allowed(u) {
+		return nil, problemf(nameNotAllowed,
+			"Unable to read url, reading from '%s://%s%s' is not allowed; add the host to backend.reading.allow", u.Scheme, u.Host, clip(u.EscapedPath()))
+	}
+	limited, cancel := context.WithTimeout(ctx, r.opts.Config.Timeout)
+	defer cancel()
+	p, err := r.get(limited, u, known)
+	switch {
+	case err == nil:
+		return p, nil
+	case errors.Is(err, errNoPage):
+		return nil, problemf(nameNotFound, "Unable to read url, no matching files found for %s", shown(u))
+	case limited.Err() != nil && ctx.Err() == nil:
+		err = fmt.Errorf("it took longer than %s", r.opts.Config.Timeout)
+	case errors.Is(err, errPrivate):
+		return nil, problemf(nameNotAllowed, "Unable to read url, %s: %v", shown(u), errPrivate)
+	}
+	return nil, problemf(nameOther, "Unable to read url, %s: %v", shown(u), reason(err))
+}
+
+var errNoPage = errors.New("there is no such page")
+
+func (r *Reader) get(ctx context.Context, u *url.URL, known *entry) (*page, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", r.opts.Agent)
+	req.Header.Set("Accept", "application/yaml, application/json, text/yaml, text/plain, */*;q=0.5")
+	conditional := known != nil && (known.etag != "" || known.modified != "")
+	if conditional {
+		set(req.Header, "If-None-Match", known.etag)
+		set(req.Header, "If-Modified-Since", known.modified)
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusNotModified && conditional:
+		return &page{same: true}, nil
+	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
+		return nil, errNoPage
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the server answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))
+	}
+	body, err := readAll(res.Body, r.opts.Config.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	return &page{body: body, etag: res.Header.Get("ETag"), modified: res.Header.Get("Last-Modified")}, nil
+}
+
+func set(h http.Header, key, value string) {
+	if value != "" {
+		h.Set(key, value)
+	}
+}
+
+// readAll reads at most so many bytes; more is an error. What is compressed
+// counts as it is after decompression.
+func readAll(in io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("it has more than %d bytes", most)
+	}
+	return data, nil
+}
+
+// reason takes the address off an error: the message names it already.
+func reason(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the answer was cut off")
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return errors.New("there is no such host")
+		}
+		return errors.New("the name of the host could not be looked up")
+	}
+	return err
+}
+
+// shown is the address as messages have it, which is as it was given.
+func shown(u *url.URL) string { return clip(u.Redacted()) }
