@@ -30,20 +30,24 @@ endif
 ifneq ($(INGESTOR_ORACLE),)
 export INGESTOR_ORACLE_DIR := $(CACHE)/oracle
 endif
+ifneq ($(wildcard ../shared/reference/transcripts),)
+export INGESTOR_TRANSCRIPTS ?= $(abspath ../shared/reference/transcripts)
+endif
 
-.PHONY: help run build test lint race bench fmt vuln oracle issuer devcluster cluster clean
+.PHONY: help run build test lint race bench fmt vuln oracle issuer postgres wrk devcluster cluster clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build the programs and preview the examples
-	bin/ingestor-cli examples/ --recursive --preview
+run: build ## Build the programs and start the portal with the examples in it, until Ctrl-C
+	@bin/ingestor-cli $(wildcard examples/*.yaml) --organize -o data/catalog
+	@exec bin/portal-backend
 
 build: ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle issuer devcluster ## Lint, then run every test
+test: lint oracle issuer postgres devcluster ## Lint, then run every test
 	go test ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
@@ -53,16 +57,17 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle issuer devcluster ## Run every test under the race detector (needs a C compiler)
+race: oracle issuer postgres devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
-bench: devcluster ## Run every benchmark
+bench: devcluster postgres wrk ## Run every benchmark
 	@echo "looking for benchmarks"
 	@files=$$(go list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}}{{"\n"}}{{end}}' ./...); \
 	pkgs=$$(grep -l '^func Benchmark' $$files | xargs -n1 dirname | sort -u); \
 	go test -run '^$$' -bench . -benchmem $$pkgs
 	@go run ./test/bench
+	@go run ./test/bench/portal
 
 fmt: $(LINT) ## Format every Go file
 	$(LINT) fmt
@@ -87,6 +92,15 @@ endif
 
 issuer: ## Prepare the OpenID Connect provider the tests sign in at
 	@go run ./test/issuer/prepare >/dev/null
+
+postgres: ## Install the PostgreSQL that tests start, if it is missing
+	@go run ./test/postgres/prepare >/dev/null
+
+wrk: ## Install the load generator that benchmarks use, if it is missing
+	@command -v wrk >/dev/null || { \
+		echo "wrk: installing Debian's package"; \
+		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends wrk >/dev/null; \
+	}
 
 devcluster: ## Build the API server that tests start, once; it takes minutes
 	@if [ -n "$${INGESTOR_NO_CLUSTER:-}" ]; then \

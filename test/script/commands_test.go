@@ -24,14 +24,16 @@ import (
 )
 
 // exits returns a command that runs a program and wants an exit code. That of
-// ingestor-cli is called exits, that of composer-ingestor composer:
+// ingestor-cli is called exits, that of composer-ingestor composer, that of
+// portal-backend portal:
 //
 //	exits 2 a.yaml --validate
 //	composer 2 validate --xrd a.yaml
+//	portal 4 config check
 func exits(program string) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 1 {
-			ts.Fatalf("usage: exits|composer code [args...]")
+			ts.Fatalf("usage: exits|composer|portal code [args...]")
 		}
 		want, err := strconv.Atoi(args[0])
 		ts.Check(err)

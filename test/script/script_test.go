@@ -15,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/internal/cli/portal"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		ingestor.Name: program(ingestor.Name, ingestor.Run),
 		composer.Name: program(composer.Name, composer.Run),
+		portal.Name:   program(portal.Name, portal.Run),
 	})
 }
 
@@ -54,6 +56,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":    exits(ingestor.Name),
 			"composer": exits(composer.Name),
+			"portal":   exits(portal.Name),
 			"define":   define,
 			"example":  example,
 			"bytes":    write,

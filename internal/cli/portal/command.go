@@ -1,0 +1,70 @@
+// Package portal is the command portal-backend: it starts the portal's
+// backend, and shows and checks its configuration.
+package portal
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+)
+
+// Name is the program's name.
+const Name = "portal-backend"
+
+const long = `Serves a developer portal's catalog, authentication and permission over
+HTTP, until it is told to stop (Ctrl-C, SIGTERM); then it finishes what it has
+begun.
+
+The configuration is app-config.yaml and app-config.local.yaml in the working
+directory, as far as they are there, or the files named with --config. Later
+files go before earlier ones.
+
+Exit codes: 0 stopped when told to, 1 something failed, 4 bad flags or
+configuration.`
+
+const examples = `  # Start it
+  portal-backend
+
+  # What is wrong with the configuration, and what holds?
+  portal-backend config check
+  portal-backend config print`
+
+// Run runs the command.
+func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+
+func newCommand(env *app.Env) *cobra.Command {
+	v := &voice.Voice{Program: Name, Env: env}
+	s := &serving{voice: v}
+	root := &cobra.Command{
+		Use:           Name,
+		Short:         "Serve a developer portal's catalog",
+		Long:          long,
+		Example:       examples,
+		Version:       app.BuildVersion(),
+		Args:          flags.Subcommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return flags.Usage(err, flags.Help(cmd))
+	})
+	all := root.PersistentFlags()
+	all.StringArrayVar(&s.config, "config", nil, "configuration file; repeat it for several (default: app-config.yaml and app-config.local.yaml)")
+	all.BoolVar(&v.NoColor, "no-color", false, "use no colour")
+	own := root.Flags()
+	own.StringVar(&s.level, "log-level", "", "how much is logged: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
+	own.StringVar(&s.format, "log-format", "auto", "how it is logged: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
+	root.AddCommand(newConfig(v, &s.config))
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Flags().SortFlags = false
+		cmd.DisableFlagsInUseLine = true
+	}
+	return root
+}

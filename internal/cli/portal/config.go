@@ -1,0 +1,172 @@
+package portal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/tree"
+)
+
+// newConfig returns the command that shows and checks the configuration. Paths
+// are what --config names.
+func newConfig(v *voice.Voice, paths *[]string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check the configuration, or show what holds",
+		Long: `Checks and shows the configuration that the backend would start with: the
+files named with --config, or app-config.yaml and app-config.local.yaml in the
+working directory. It starts nothing.`,
+		Example: `  # Is it right?
+  portal-backend config check
+
+  # What would a further file change?
+  portal-backend config print --config app-config.yaml --config production.yaml`,
+		Args: flags.Subcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newCheck(v, paths), newPrint(v, paths), newSchema(v))
+	for _, sub := range cmd.Commands() {
+		sub.Flags().SortFlags = false
+		sub.DisableFlagsInUseLine = true
+	}
+	return cmd
+}
+
+func newCheck(v *voice.Voice, paths *[]string) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "check [options]",
+		Short: "Say whether the configuration can be used",
+		Long: `Reads the configuration and says whether the backend can start with it, or
+all that is wrong with it, each with its place and the way out. The exit code
+is 4 if it cannot.`,
+		Example: `  # What the backend would read
+  portal-backend config check
+
+  # Two files, with a report for code scanning
+  portal-backend config check --config app-config.yaml --config production.yaml --output-format sarif`,
+		Args: flags.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return check(v, *paths, format) },
+	}
+	cmd.Flags().StringVar(&format, "output-format", report.Text, "`format` of the findings: "+strings.Join(report.Formats, ", "))
+	flags.Complete(cmd, map[string][]string{"output-format": report.Formats})
+	return cmd
+}
+
+func newPrint(v *voice.Voice, paths *[]string) *cobra.Command {
+	var section string
+	cmd := &cobra.Command{
+		Use:   "print [options]",
+		Short: "Show what holds, defaults included",
+		Long: `Shows the configuration that holds, defaults included, as YAML. Secrets are
+masked; variables and paths are shown as what they stand for.`,
+		Example: `  # Everything
+  portal-backend config print
+
+  # One section
+  portal-backend config print --section backend`,
+		Args: flags.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return show(v, *paths, section) },
+	}
+	cmd.Flags().StringVar(&section, "section", "", "show this `section` alone: "+strings.Join(config.PortalSections, ", "))
+	flags.Complete(cmd, map[string][]string{"section": config.PortalSections})
+	return cmd
+}
+
+func newSchema(v *voice.Voice) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Show a JSON Schema of the configuration, for editors",
+		Long: `Shows a JSON Schema (draft 2020-12) of configuration files, by which an editor
+completes keys and marks mistakes.`,
+		Example: `  # Keep it where an editor finds it
+  portal-backend config schema > config.schema.json`,
+		Args: flags.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return write(v, append(tree.AppendJSON(nil, config.Schema(), "  "), '\n'))
+		},
+	}
+}
+
+// read reads the files, or those that are read where none is named. It returns
+// which they are.
+func read(v *voice.Voice, paths []string) (*config.Config, []finding.Finding, []string) {
+	if len(paths) == 0 {
+		paths = config.DefaultFiles("")
+	}
+	c, found := config.Load(paths, config.Options{
+		Sections: config.PortalSections,
+		Lookup: func(name string) (string, bool) {
+			text := v.Env.Getenv(name)
+			return text, text != ""
+		},
+	})
+	return c, found, paths
+}
+
+// load reads the configuration. What is wrong with it is said, and makes an
+// error if it cannot be used.
+func load(v *voice.Voice, paths []string) (*config.Config, error) {
+	c, found, _ := read(v, paths)
+	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: Name, Min: v.Least(report.Text), Color: v.Note().Color})
+	if err == nil && voice.Failed(found, false) {
+		err = &app.Exit{Code: app.ExitUsage}
+	}
+	return c, err
+}
+
+func check(v *voice.Voice, paths []string, format string) error {
+	if _, err := report.ParseFormat(format); err != nil {
+		return flags.Usage(err, "see "+Name+" config check --help")
+	}
+	_, found, files := read(v, paths)
+	err := report.Write(v.Env.Stdout, format, found, report.Options{
+		Tool: Name, Version: app.BuildVersion(), Rules: config.Rules, Objects: files, Min: v.Least(format), Color: v.Out().Color,
+	})
+	switch {
+	case err != nil:
+		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+	case voice.Failed(found, false):
+		return &app.Exit{Code: app.ExitUsage}
+	case format != report.Text:
+		return nil
+	}
+	what := "no file, the defaults hold"
+	if len(files) > 0 {
+		what = term.Safe(strings.Join(files, ", "))
+	}
+	return write(v, []byte(v.Out().Green("ok")+": "+what+"\n"))
+}
+
+func show(v *voice.Voice, paths []string, section string) error {
+	if section != "" && !slices.Contains(config.PortalSections, section) {
+		return flags.Usagef("the sections are "+strings.Join(config.PortalSections, ", "), "there is no section %q", section)
+	}
+	c, err := load(v, paths)
+	if err != nil {
+		return err
+	}
+	all := c.Effective()
+	if section != "" {
+		all = tree.Obj(tree.F(section, all.Get(section)))
+	}
+	return write(v, tree.AppendYAML(nil, all))
+}
+
+// write writes a result to standard output.
+func write(v *voice.Voice, text []byte) error {
+	if _, err := v.Env.Stdout.Write(text); err != nil {
+		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package portal
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+)
+
+// TestConfigHelp wants every command about the configuration to show examples
+// that use it.
+func TestConfigHelp(t *testing.T) {
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	cmd, _, err := root.Find([]string{"config"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
+		if c.Long == "" || !strings.Contains(c.Example, "\n  "+c.CommandPath()+" ") {
+			t.Errorf("%s has no help, or no example", c.CommandPath())
+		}
+	}
+}
+
+// failing is a writer that fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestConfigOutputFails wants a disk that is full to be a failure, and a reader
+// that has seen enough not.
+func TestConfigOutputFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"check"}, {"check", "--output-format", "json"}, {"print"}, {"schema"}} {
+		for _, tc := range []struct {
+			err  error
+			code int
+		}{{syscall.EPIPE, app.ExitOK}, {syscall.ENOSPC, app.ExitFailed}} {
+			var notes strings.Builder
+			env := &app.Env{Args: append([]string{"config"}, args...), Stdout: failing{tc.err}, Stderr: &notes, Getenv: func(string) string { return "" }}
+			code := app.Run(t.Context(), Name, env, Run)
+			if code != tc.code || (code == app.ExitOK) != (notes.Len() == 0) {
+				t.Errorf("%q, %v: exit code %d, want %d\n%s", args, tc.err, code, tc.code, notes.String())
+			}
+		}
+	}
+}

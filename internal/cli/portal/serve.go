@@ -1,0 +1,111 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal"
+)
+
+// The choices of flags.
+var (
+	levels  = []string{"debug", "info", "warn", "error"}
+	formats = []string{"auto", "text", "json"}
+)
+
+// serving is the program without a subcommand.
+type serving struct {
+	voice         *voice.Voice
+	config        []string
+	level, format string
+}
+
+func (s *serving) run(ctx context.Context) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	c, err := load(s.voice, s.config)
+	if err != nil {
+		return err
+	}
+	log, err := s.logger(c.Backend.LogLevel)
+	if err != nil {
+		return err
+	}
+	p, err := portal.New(ctx, portal.Options{Config: c, Now: s.voice.Env.Now, Log: log})
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, c.Backend.Listen)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	s.welcome(c, l.Addr())
+	return errors.Join(p.Run(ctx, l), p.Close())
+}
+
+// listen opens the port.
+func listen(ctx context.Context, at config.Listen) (net.Listener, error) {
+	address := net.JoinHostPort(at.Host, strconv.Itoa(at.Port))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot listen on %s: another program does", address),
+			Hint: "stop it, or set backend.listen to another port"}
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// welcome says where to look.
+func (s *serving) welcome(c *config.Config, at net.Addr) {
+	base := strings.TrimRight(c.Backend.BaseURL, "/")
+	out := s.voice.Env.Stdout
+	fmt.Fprintf(out, "%s is at %s (listening on %s). Ctrl-C stops it.\n", c.App.Title, base, at)
+	if c.Auth.Guest.Enabled {
+		fmt.Fprintf(out, "  a token  curl -X POST %s/api/auth/guest/refresh\n", base)
+	}
+	fmt.Fprintf(out, "  catalog  %s/api/catalog/entities\n", base)
+	fmt.Fprintf(out, "  health   %s/health/ready\n", base)
+	fmt.Fprintf(out, "  metrics  %s/metrics\n", base)
+}
+
+// check says whether the flags can be used.
+func (s *serving) check() error {
+	see := "see " + Name + " --help"
+	if s.level != "" && !slices.Contains(levels, s.level) {
+		return flags.Usagef(see, "cannot use --log-level %q: want %s", s.level, strings.Join(levels, ", "))
+	}
+	if !slices.Contains(formats, s.format) {
+		return flags.Usagef(see, "cannot use --log-format %q: want %s", s.format, strings.Join(formats, ", "))
+	}
+	return nil
+}
+
+// logger returns where the program says what it does. The flag goes before the
+// configured level.
+func (s *serving) logger(level slog.Level) (*slog.Logger, error) {
+	if s.level != "" {
+		if err := level.UnmarshalText([]byte(s.level)); err != nil {
+			return nil, err
+		}
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	env := s.voice.Env
+	if s.format == "text" || s.format == "auto" && env.StderrTerminal {
+		return slog.New(slog.NewTextHandler(env.Stderr, opts)), nil
+	}
+	return slog.New(slog.NewJSONHandler(env.Stderr, opts)), nil
+}

@@ -1,0 +1,247 @@
+package portal_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outside are the endpoints that belong to no part of the portal.
+var outside = []string{
+	"GET /.backstage/health/v1/liveness", "GET /.backstage/health/v1/readiness", "GET /health/live", "GET /health/ready", "GET /metrics",
+}
+
+// TestRoutes wants the document to know exactly the routes of the server.
+func TestRoutes(t *testing.T) {
+	w := start(t, setup{})
+	routes := slices.Clone(outside)
+	for _, plugin := range w.portal.Plugins() {
+		for _, name := range plugin.Names {
+			for _, r := range plugin.Routes {
+				routes = append(routes, r.Method+" /api/"+name+r.Path)
+			}
+		}
+	}
+	slices.Sort(routes)
+	var documented []string
+	for path, item := range readContract(t).doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	slices.Sort(documented)
+	if diff := cmp.Diff(documented, routes); diff != "" {
+		t.Errorf("the document and the server know other routes (-document +server):\n%s", diff)
+	}
+}
+
+// operation is a call of one, and what it answers.
+type operation struct {
+	id     string
+	call   call
+	status int
+	// says is an expression that the answer must fit.
+	says string
+}
+
+// operations starts a portal with some entities and a location, and returns a
+// call of each operation as it is meant to be. What needs an issuer says that
+// there is none.
+func operations(t *testing.T, database map[string]any) (*world, []operation) {
+	t.Helper()
+	served := serveFiles(t, "")
+	target := served.put("catalog.yaml", "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: shop}\nspec: {owner: team}\n")
+	second := served.put("second.yaml", "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: other}\nspec: {owner: team}\n")
+	w := start(t, setup{allow: []string{served.host}, database: database})
+	w.push("first", component("a"), component("b"), component("c"))
+	var made struct{ Location struct{ ID string } }
+	w.want(call{method: "POST", path: "/api/catalog/locations", body: fmt.Sprintf(`{"type":"url","target":%q}`, target)}, http.StatusCreated, &made)
+	w.until("the location is read", func() bool { return w.there("system/default/shop") })
+	var shop struct{ Metadata struct{ UID string } }
+	w.get("/api/catalog/entities/by-name/component/default/a", &shop)
+
+	const catalog = "/api/catalog"
+	location := catalog + "/locations/" + made.Location.ID
+	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
+	// In this order, for the last ones remove what the others use.
+	return w, []operation{
+		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
+		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
+		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: nobody}, 200, `"alg":"ES256"`},
+		{"getIssuerMetadata", call{path: "/api/auth/.well-known/openid-configuration", token: nobody}, 200, `"issuer":"` + w.base},
+		{"startSignIn", call{path: "/api/auth/oidc/start", token: nobody}, 404, "NotFoundError"},
+		{"finishSignIn", call{path: "/api/auth/oidc/handler/frame?state=x&code=y", token: nobody}, 404, "NotFoundError"},
+		{"getUserSession", call{path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, 404, "NotFoundError"},
+		{"postUserSession", call{method: "POST", path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, 404, "NotFoundError"},
+		{"signOut", call{method: "POST", path: "/api/auth/oidc/logout", token: nobody, header: xhr}, 404, "NotFoundError"},
+		{"listEntities", call{path: catalog + "/entities?shape=items&limit=1&order=desc:metadata.name"}, 200, `^{"items":\[{.*"name":"shop"`},
+		{"queryEntities", call{path: catalog + "/entities/by-query?limit=1&filter=kind=component"}, 200, `"totalItems":3,"pageInfo":{"nextCursor"`},
+		{"queryEntitiesByPredicate", call{method: "POST", path: catalog + "/entities/by-query", body: `{"query":{"$any":[{"kind":"system"},{"metadata.name":{"$in":["a"]}}]}}`}, 200, `"totalItems":2`},
+		{"getEntityByUid", call{path: catalog + "/entities/by-uid/" + shop.Metadata.UID}, 200, `"name":"a"`},
+		{"getEntityByName", call{path: catalog + "/entities/by-name/System/default/SHOP"}, 200, `"name":"shop"`},
+		{"getEntityAncestry", call{path: catalog + "/entities/by-name/system/default/shop/ancestry"}, 200, `"rootEntityRef":"system:default/shop"`},
+		{"getEntitiesByRefs", call{method: "POST", path: catalog + "/entities/by-refs?filter=kind=component", body: `{"entityRefs":["component:default/a","system:default/shop"],"fields":["kind"]}`}, 200, `^{"items":\[{"kind":"Component"},null\]}`},
+		{"getEntityFacets", call{path: catalog + "/entity-facets?facet=kind&filter=kind=component"}, 200, `{"facets":{"kind":\[{"value":"Component","count":3}\]}}`},
+		{"getEntityFacetsByPredicate", call{method: "POST", path: catalog + "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"system"}}`}, 200, `{"value":"System","count":1}`},
+		{"getFeed", call{path: catalog + "/feed.yaml?filter=kind=system"}, 200, `(?s)kind: System.*name: shop`},
+		{"refreshEntity", call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"system:default/shop"}`}, 200, `^$`},
+		{"listLocations", call{path: catalog + "/locations"}, 200, made.Location.ID},
+		{"createLocation", call{method: "POST", path: catalog + "/locations?dryRun=true", body: fmt.Sprintf(`{"type":"url","target":%q}`, second)}, 201, `"exists":false`},
+		{"queryLocations", call{method: "POST", path: catalog + "/locations/by-query", body: `{"limit":1}`}, 200, `"totalItems":1`},
+		{"getLocation", call{path: location}, 200, target},
+		{"getLocationByEntity", call{path: catalog + "/locations/by-entity/system/default/shop"}, 200, made.Location.ID},
+		{"updateLocation", call{method: "PUT", path: location, body: fmt.Sprintf(`{"type":"url","target":%q}`, second)}, 200, second},
+		{"listProviders", call{path: catalog + "/providers"}, 200, `"name":"first","entities":3`},
+		{"putProviderEntities", call{method: "PUT", path: catalog + "/providers/first/entities", body: component("a") + "\n" + component("b"), header: ndjson}, 200, `"removed":1,"unchanged":2`},
+		{"postProviderDelta", call{method: "POST", path: catalog + "/providers/first/delta", body: "---\nremove: component:default/b\n---\n" + component("d"), header: http.Header{"Content-Type": {"application/yaml"}}}, 200, `"added":1,"updated":0,"removed":1`},
+		{"validateEntity", call{method: "POST", path: catalog + "/validate-entity", body: `{"location":"url:https://example.org/x","entity":` + component("x") + `}`}, 200, `^$`},
+		{"analyzeLocation", call{method: "POST", path: catalog + "/analyze-location", body: fmt.Sprintf(`{"location":{"type":"url","target":%q}}`, second)}, 200, `generateEntities`},
+		{"authorize", call{method: "POST", path: "/api/permission/authorize", body: `[{"permission":{"type":"catalog-entity","name":"catalog.entity.read"}}]`}, 200, `^\[{"result":"ALLOW"}\]`},
+		{"getPermissionHealth", call{path: "/api/permission/health", token: nobody}, 200, `{"status":"ok"}`},
+		{"getLiveness", call{path: "/.backstage/health/v1/liveness", token: nobody}, 200, `{"status":"ok"}`},
+		{"getReadiness", call{path: "/.backstage/health/v1/readiness", token: nobody}, 200, `{"status":"ok"}`},
+		{"getLive", call{path: "/health/live", token: nobody}, 200, `{"status":"ok"}`},
+		{"getReady", call{path: "/health/ready", token: nobody}, 200, `{"status":"ok"}`},
+		{"getMetrics", call{path: "/metrics", token: nobody}, 200, `http_requests_total`},
+		{"deleteEntityByUid", call{method: "DELETE", path: catalog + "/entities/by-uid/" + shop.Metadata.UID}, 204, `^$`},
+		{"deleteLocation", call{method: "DELETE", path: location}, 204, `^$`},
+		{"deleteProvider", call{method: "DELETE", path: catalog + "/providers/first"}, 204, `^$`},
+	}
+}
+
+// TestOperations calls every operation of the document, and wants what it
+// promises.
+func TestOperations(t *testing.T) { onBoth(t, callOperations) }
+
+func callOperations(t *testing.T, database map[string]any) {
+	w, rows := operations(t, database)
+	tried := map[string]bool{}
+	for _, row := range rows {
+		t.Run(row.id, func(t *testing.T) {
+			tried[row.id] = true
+			w := w.in(t)
+			r := w.send(row.call)
+			if r.status != row.status || !regexp.MustCompile(row.says).Match(r.body) {
+				t.Errorf("got %d %s, want %d %s", r.status, brief(r.body), row.status, row.says)
+			}
+			if id := w.operation(row.call); id != row.id {
+				t.Errorf("that calls %s", id)
+			}
+			if row.call.method == "" && row.status == http.StatusOK {
+				w.unchanged(row.call, r)
+			}
+		})
+	}
+	for _, item := range readContract(t).doc.Paths.Map() {
+		for _, o := range item.Operations() {
+			if !tried[o.OperationID] {
+				t.Errorf("nobody tries %s", o.OperationID)
+			}
+		}
+	}
+}
+
+// denied are the operations that a guest may not call, and the permission that
+// is missing.
+var denied = map[string]string{
+	"refreshEntity":       "catalog.entity.refresh",
+	"createLocation":      "catalog.location.create",
+	"updateLocation":      "catalog.location.create",
+	"deleteLocation":      "catalog.location.delete",
+	"deleteEntityByUid":   "catalog.entity.delete",
+	"putProviderEntities": "catalog.entity.create",
+	"postProviderDelta":   "catalog.entity.create",
+	"deleteProvider":      "catalog.ingestion.manage",
+	"analyzeLocation":     "catalog.location.analyze",
+	"listProviders":       "catalog.ingestion.read",
+}
+
+// TestGuests wants guests to be told which permission they lack where they may
+// not, and to be served like anybody where they may.
+func TestGuests(t *testing.T) {
+	w, rows := operations(t, nil)
+	guest := w.guest()
+	before := w.total()
+	for _, row := range rows {
+		if row.call.token == nobody {
+			continue
+		}
+		t.Run(row.id, func(t *testing.T) {
+			w, x := w.in(t), row.call
+			x.token = guest
+			r := w.send(x)
+			if permission := denied[row.id]; permission != "" {
+				if r.status != http.StatusForbidden || !strings.Contains(string(r.body), permission) {
+					t.Errorf("got %d %s, want 403 that names %s", r.status, brief(r.body), permission)
+				}
+				return
+			}
+			if r.status != row.status {
+				t.Errorf("got %d %s, want %d", r.status, brief(r.body), row.status)
+			}
+		})
+	}
+	if after := w.total(); after != before {
+		t.Errorf("guests made %d entities of %d", after, before)
+	}
+}
+
+// TestStrangers wants who does not say who they are to be told so wherever the
+// document wants a token, and nowhere else.
+func TestStrangers(t *testing.T) {
+	w := start(t, setup{})
+	for path, item := range readContract(t).doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			t.Run(o.OperationID, func(t *testing.T) {
+				r := w.in(t).send(call{method: method, path: parameter.ReplaceAllString(path, "x"), token: nobody})
+				if needed := o.Security == nil; needed != (r.status == http.StatusUnauthorized) {
+					t.Errorf("got %d %s", r.status, brief(r.body))
+				}
+			})
+		}
+	}
+}
+
+// operation is what the document calls a request.
+func (c caller) operation(x call) string {
+	c.t.Helper()
+	method := x.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequest(method, c.base+x.path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	route, _ := readContract(c.t).find(req)
+	if route == nil {
+		c.t.Fatalf("the document does not know %s %s", method, x.path)
+	}
+	return route.Operation.OperationID
+}
+
+// unchanged wants HEAD to answer as GET did, and a read with an ETag to be
+// answered with 304 the next time.
+func (c caller) unchanged(x call, first reply) {
+	c.t.Helper()
+	x.method = http.MethodHead
+	if head := c.send(x); head.status != first.status || len(head.body) > 0 || head.header.Get("Content-Type") != first.header.Get("Content-Type") {
+		c.t.Errorf("HEAD: got %d %v", head.status, head.header)
+	}
+	etag := first.header.Get("ETag")
+	if etag == "" {
+		return
+	}
+	if strings.HasPrefix(etag, "W/") {
+		c.t.Errorf("the ETag %s is weak", etag)
+	}
+	x.method, x.header = "", http.Header{"If-None-Match": {`"x", ` + etag}}
+	if again := c.send(x); again.status != http.StatusNotModified || len(again.body) > 0 {
+		c.t.Errorf("with its ETag: got %d %s, want 304", again.status, brief(again.body))
+	}
+}

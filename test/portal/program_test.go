@@ -1,0 +1,262 @@
+package portal_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/postgres"
+)
+
+// built is the folder of the program, and shared a PostgreSQL server, if a test
+// needed them.
+var (
+	built  string
+	shared *postgres.Server
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	if shared != nil {
+		if err := shared.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// sharedPostgres starts a server for all tests that leave it alone.
+var sharedPostgres = sync.OnceValues(func() (*postgres.Server, error) {
+	var err error
+	shared, err = postgres.Run(postgres.Options{})
+	return shared, err
+})
+
+// onBoth runs a test on SQLite and on PostgreSQL.
+func onBoth(t *testing.T, test func(t *testing.T, database map[string]any)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
+	t.Run("pg", func(t *testing.T) {
+		s, err := sharedPostgres()
+		if errors.Is(err, postgres.ErrOff) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, pg(t, s))
+	})
+}
+
+// pg is a database of its own on a PostgreSQL server.
+func pg(t *testing.T, s *postgres.Server) map[string]any {
+	return map[string]any{"client": "pg", "connection": s.Database(t)}
+}
+
+// build builds portal-backend once.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "portal-backend-*")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	path := filepath.Join(dir, "portal-backend")
+	out, err := exec.Command("go", "build", "-o", path, "../../cmd/portal-backend").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// program is the portal as a process of its own.
+type program struct {
+	caller
+	cmd  *exec.Cmd
+	log  *safeBuffer
+	done chan struct{}
+}
+
+// launch starts the program on a port of its own and waits until it is ready.
+// It ends with the test at the latest. Limit, if not 0, is the most bytes that
+// a file may have.
+func launch(t *testing.T, s setup, limit int) *program {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Somebody else may take the port before the program does.
+	for range 3 {
+		s.base = "http://" + closedPort(t)
+		p := &program{caller: newCaller(t, s.base), log: &safeBuffer{}, done: make(chan struct{})}
+		args := []string{path, "--config", s.write(t)}
+		if limit > 0 {
+			// The shell counts in blocks of 512 bytes.
+			args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, limit/512)}, args...)
+		}
+		p.cmd = exec.Command(args[0], args[1:]...)
+		p.cmd.Dir = t.TempDir()
+		p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+		p.begin()
+		t.Cleanup(p.kill)
+		if p.answers() {
+			return p
+		}
+		t.Logf("the program ended: %s", p.log.tail())
+	}
+	t.Fatal("the program does not start")
+	return nil
+}
+
+// begin starts the process. It ends when the thread does that started it, that
+// is, also if this process is killed.
+func (p *program) begin() {
+	p.t.Helper()
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	begun := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(p.done)
+		err := p.cmd.Start()
+		begun <- err
+		if err == nil {
+			_ = p.cmd.Wait()
+		}
+	}()
+	if err := <-begun; err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// answers waits until the program is ready, or has ended.
+func (p *program) answers() bool {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-p.done:
+			return false
+		default:
+		}
+		r, err := p.try(call{path: "/health/ready", token: nobody})
+		if err == nil && r.status == http.StatusOK {
+			return true
+		}
+	}
+	p.t.Fatalf("the program is not ready after %v:\n%s", patience, p.log.tail())
+	return false
+}
+
+// kill ends the program as kill -9 does.
+func (p *program) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// lively wants the program to run, and not to have shown a panic.
+func (p *program) lively() {
+	p.t.Helper()
+	select {
+	case <-p.done:
+		p.t.Fatalf("the program ended:\n%s", p.log.tail())
+	default:
+	}
+	if strings.Contains(p.log.String(), "goroutine ") {
+		p.t.Errorf("the program shows a stack:\n%s", p.log.tail())
+	}
+}
+
+// busy wants a request to be answered with 503 and when to try again.
+func (c caller) busy(x call) {
+	c.t.Helper()
+	r, err := c.try(x)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	if r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+		c.t.Errorf("got %d %s with Retry-After %q, want 503", r.status, brief(r.body), r.header.Get("Retry-After"))
+	}
+}
+
+// pushing is a push of entities under a name, as many as it takes.
+func pushing(provider string, n int) call {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = component(fmt.Sprintf("%s-%05d", provider, i))
+	}
+	return call{method: "PUT", path: "/api/catalog/providers/" + provider + "/entities", body: strings.Join(lines, "\n"), header: ndjson}
+}
+
+// TestDatabaseLocked holds SQLite's lock of writers from outside.
+func TestDatabaseLocked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a lock")
+	}
+	database := sqlite(t)
+	p := launch(t, setup{database: database}, 0)
+	p.want(pushing("first", 3), http.StatusOK, nil)
+	path := database["connection"].(map[string]any)["filename"].(string) + "-shm"
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	// The place of the lock in the file is part of SQLite's format.
+	const writers = 120
+	lock := func(kind int16) {
+		t.Helper()
+		if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLKW, &syscall.Flock_t{Type: kind, Start: writers, Len: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock(syscall.F_WRLCK)
+	var waiting sync.WaitGroup
+	waiting.Go(func() { p.busy(pushing("second", 3)) })
+	if got := p.total(); got != 3 {
+		t.Errorf("who reads need not wait: there are %d entities, want 3", got)
+	}
+	waiting.Wait()
+	lock(syscall.F_UNLCK)
+	p.want(pushing("second", 3), http.StatusOK, nil)
+	if got := p.total(); got != 6 {
+		t.Errorf("there are %d entities, want 6", got)
+	}
+	p.lively()
+}
+
+// TestDatabaseFull lets SQLite have no more room than for a few entities.
+func TestDatabaseFull(t *testing.T) {
+	database := sqlite(t)
+	p := launch(t, setup{database: database}, 1<<20)
+	p.want(pushing("first", 3), http.StatusOK, nil)
+	for range 3 {
+		p.busy(pushing("second", 5000))
+	}
+	if got := p.total(); got != 3 {
+		t.Errorf("there are %d entities, want 3", got)
+	}
+	p.want(pushing("first", 2), http.StatusOK, nil)
+	p.lively()
+	p.kill()
+
+	p = launch(t, setup{database: database}, 0)
+	if got := p.total(); got != 2 {
+		t.Errorf("with room again there are %d entities, want 2", got)
+	}
+	p.want(pushing("second", 5000), http.StatusOK, nil)
+	p.lively()
+}
