@@ -49,7 +49,7 @@ func newCommand(env *app.Env) *cobra.Command {
 		Long:          long,
 		Example:       examples,
 		Version:       app.BuildVersion(),
-		Args:          knownCommand,
+		Args:          flags.Subcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -57,7 +57,7 @@ func newCommand(env *app.Env) *cobra.Command {
 	// The program alone does nothing but show its help.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable .HasParent}}", 1))
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, help(cmd)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	c.bind(root)
 	root.AddCommand(newDiscover(c), newTransform(c), newExport(c), newValidate(c), newConnection(c), newExplain(c))
 	for _, cmd := range append(root.Commands(), root) {
@@ -66,28 +66,4 @@ func newCommand(env *app.Env) *cobra.Command {
 		cmd.DisableFlagsInUseLine = true
 	}
 	return root
-}
-
-// help names the page of a command.
-func help(cmd *cobra.Command) string { return "see " + cmd.CommandPath() + " --help" }
-
-// knownCommand is for the program alone, which is called with a subcommand.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := help(cmd)
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "? " + help(cmd)
-	}
-	return flags.Usagef(hint, "there is no command %q", args[0])
-}
-
-// noArguments is for commands that take flags alone.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return flags.Usagef(help(cmd), "cannot use argument %q: %s takes flags alone", args[0], cmd.CommandPath())
 }

@@ -33,7 +33,7 @@ rules to add to a ClusterRole.`,
 
   # One of them, with the permissions to read composite resources and claims
   composer-ingestor test-connection --config app-config.yaml --cluster prod --composites`,
-		Args: noArguments,
+		Args: flags.NoArguments,
 		RunE: c.run(func(ctx context.Context, s *session, _ []string) error {
 			return s.testConnection(ctx, output, composites)
 		}),

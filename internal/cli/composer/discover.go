@@ -52,7 +52,7 @@ clusters: those with the label example.dev/ingest (or openportal.dev/ingest)
 
   # What is not taken, and why
   composer-ingestor discover --config app-config.yaml --cluster prod --all`,
-		Args: noArguments,
+		Args: flags.NoArguments,
 		RunE: c.run(func(ctx context.Context, s *session, _ []string) error { return s.discover(ctx, o) }),
 	}
 	f := cmd.Flags()

@@ -46,7 +46,7 @@ its file stays until --prune removes it.`,
 
   # With composite resources and claims, and without files of what is gone
   composer-ingestor export --config app-config.yaml --composites --prune`,
-		Args: noArguments,
+		Args: flags.NoArguments,
 		RunE: c.run(func(ctx context.Context, s *session, _ []string) error { return s.export(ctx, o) }),
 	}
 	f := cmd.Flags()

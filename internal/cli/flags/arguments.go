@@ -1,0 +1,31 @@
+package flags
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Help names the page of a command.
+func Help(cmd *cobra.Command) string { return "see " + cmd.CommandPath() + " --help" }
+
+// Subcommand is for a command that takes a subcommand, or nothing.
+func Subcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := Help(cmd)
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + Help(cmd)
+	}
+	return Usagef(hint, "there is no command %q", args[0])
+}
+
+// NoArguments is for commands that take flags alone.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return Usagef(Help(cmd), "cannot use argument %q: %s takes flags alone", args[0], cmd.CommandPath())
+}
