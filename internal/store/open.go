@@ -47,19 +47,22 @@ type Store struct {
 	patience time.Duration
 	// file is the database of SQLite, as it was opened.
 	file fs.FileInfo
+	// bodies remembers what was read.
+	bodies bodies
 	// keys remembers the numbers of keys.
 	keys keyNumbers
 	// tried is when locations were last read, where the database has an older
 	// time only: a time is not worth a write.
 	tried sync.Map
-	// statements and cached are for reading.
+	// These are for reading.
 	statements statements
 	cached     cached
+	snapshots  snapshots
 }
 
 // Open opens the database and brings its tables up to date. Close it.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	s := &Store{opts: opts}
+	s := &Store{opts: opts, bodies: newBodies()}
 	var err error
 	switch opts.Client {
 	case SQLite:

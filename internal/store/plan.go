@@ -13,6 +13,9 @@ import (
 // collect and sort them.
 const few = 2048
 
+// maxGuesses is of how many conditions the best is looked for.
+const maxGuesses = 16
+
 func (s *Store) few() int { return cmp.Or(s.cached.few, few) }
 
 // plan is where a query begins: entities or rows that are walked along in the
@@ -83,6 +86,9 @@ type choice struct {
 func (p *plan) choices(few int) []choice {
 	var all []choice
 	for i, c := range p.rest {
+		if len(all) == maxGuesses {
+			break
+		}
 		switch {
 		case c.op == OpIn && len(c.values) == 1:
 			all = append(all, choice{valid: true, cond: c, at: i, rows: few})
@@ -152,6 +158,9 @@ func exact(c cond) bool { return c.op != OpAny && c.op != OpAll }
 func (s *Store) guessSet(ctx context.Context, c cond, p *plan) (cond, int, error) {
 	switch c.op {
 	case OpAny:
+		if len(c.conds) > maxGuesses {
+			return c, s.few(), nil
+		}
 		sum, parts := 0, make([]cond, len(c.conds))
 		for i, sub := range c.conds {
 			part, n, err := s.guessSet(ctx, sub, p)
@@ -164,7 +173,7 @@ func (s *Store) guessSet(ctx context.Context, c cond, p *plan) (cond, int, error
 	case OpAll:
 		best, least := c, s.few()+1
 		for _, sub := range c.conds {
-			if !isSet(sub) {
+			if !isSet(sub) || least == 0 {
 				continue
 			}
 			part, n, err := s.guessSet(ctx, sub, p)

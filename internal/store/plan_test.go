@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -74,16 +75,13 @@ func explained(t *testing.T, s *Store, explain string, b *statement) string {
 	t.Helper()
 	text, args := explain+b.String(), b.args
 	if s.opts.Client == Postgres {
-		if _, err := s.read.ExecContext(t.Context(), "DEALLOCATE ALL"); err != nil {
+		prepared := "plan_" + path.Base(t.Name())
+		if _, err := s.read.ExecContext(t.Context(), "PREPARE "+prepared+" AS "+b.String()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.read.ExecContext(t.Context(), "PREPARE it AS "+b.String()); err != nil {
-			t.Fatal(err)
-		}
-		text, args = "EXPLAIN EXECUTE it"+strings.Repeat(", ''", len(args)), nil
-		text = strings.Replace(text, "it, ", "it (", 1)
-		if len(b.args) > 0 {
-			text += ")"
+		text, args = explain+"EXECUTE "+prepared, nil
+		if n := len(b.args); n > 0 {
+			text += "(''" + strings.Repeat(", ''", n-1) + ")"
 		}
 	}
 	rows, err := s.read.QueryContext(t.Context(), text, args...)

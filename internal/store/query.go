@@ -123,33 +123,33 @@ func (s *Store) find(ctx context.Context, r *request, f *found) error {
 	if err != nil {
 		return err
 	}
-	if err := f.all(ctx, s.rows, sel); err != nil || !sel.misses(len(f.items)) {
+	if err := f.all(ctx, s, sel); err != nil || !sel.misses(len(f.items)) {
 		return err
 	}
 	if sel, err = s.collect(ctx, r); err != nil {
 		return err
 	}
-	return f.all(ctx, s.rows, sel)
+	return f.all(ctx, s, sel)
 }
 
-// entities returns a statement for the entities of a selection, in an order
-// that is likely, but not certain, to be its own. CROSS JOIN keeps SQLite from
-// reading anything before the selection.
+// entities returns a statement for the entities of a selection, without their
+// bodies, in an order that is likely, but not certain, to be its own. CROSS JOIN
+// keeps SQLite from reading anything before the selection.
 func (s *selection) entities() *statement {
 	b := &statement{}
 	if s.direct() {
-		b.add("SELECT p.ref, p.uid, p.etag, p.provider, p.parent, d.body, (SELECT n FROM revision) FROM (")
+		b.add("SELECT p.ref, p.uid, p.etag, p.provider, p.parent, (SELECT n FROM revision) FROM (")
 		s.append(b, true)
-		b.add(") p CROSS JOIN documents d WHERE d.ref = p.ref")
+		b.add(") p")
 		return b
 	}
-	b.add("SELECT p.ref, e.uid, e.etag, e.provider, e.parent, d.body, (SELECT n FROM revision)")
+	b.add("SELECT p.ref, e.uid, e.etag, e.provider, e.parent, (SELECT n FROM revision)")
 	for i := range s.cols {
 		b.add(", p." + name(i))
 	}
 	b.add(" FROM (")
 	s.append(b, false)
-	b.add(") p CROSS JOIN entities e CROSS JOIN documents d WHERE e.ref = p.ref AND d.ref = p.ref")
+	b.add(") p CROSS JOIN entities e WHERE e.ref = p.ref")
 	return b
 }
 
@@ -162,17 +162,34 @@ type found struct {
 }
 
 // all adds everything that is selected.
-func (f *found) all(ctx context.Context, ask asker, sel *selection) error {
+func (f *found) all(ctx context.Context, s *Store, sel *selection) error {
+	if err := f.heads(ctx, s.rows, sel); err != nil {
+		return err
+	}
+	if same, err := s.fill(ctx, s.rows, f.items); err != nil || same {
+		return err
+	}
+	// Somebody wrote in between: now of one moment.
+	return s.snapshot(ctx, func(ask asker) error {
+		if err := f.heads(ctx, ask, sel); err != nil {
+			return err
+		}
+		_, err := s.fill(ctx, ask, f.items)
+		return err
+	})
+}
+
+// heads adds everything that is selected, without bodies.
+func (f *found) heads(ctx context.Context, ask asker, sel *selection) error {
 	*f = found{revision: -1, items: make([]Entity, 0, min(sel.limit, batch*2))}
-	var row entityRow
+	var e Entity
 	values := make([]sql.NullString, len(sel.cols))
-	more := []any{&f.revision}
+	dest := []any{&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &f.revision}
 	for i := range values {
-		more = append(more, &values[i])
+		dest = append(dest, &values[i])
 	}
 	return each(ctx, ask, sel.entities(), func(rows *rows) error {
-		e, err := row.scan(rows, more...)
-		if err != nil {
+		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
 		f.items = append(f.items, e)

@@ -2,10 +2,13 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -179,6 +182,49 @@ func TestEach(t *testing.T) {
 		stop := errors.New("enough")
 		if err := s.Each(t.Context(), Query{Limit: NoLimit}, func(*Entity) error { return stop }); !errors.Is(err, stop) {
 			t.Error(err)
+		}
+	})
+}
+
+// TestEachLeavesRoom has lists that nobody goes on reading. Everything else is
+// answered meanwhile, and a further list waits no longer than its context.
+func TestEachLeavesRoom(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, small(t, "API", "a", ""))
+		stuck := make(chan struct{})
+		var lists sync.WaitGroup
+		defer lists.Wait()
+		defer close(stuck)
+		all := s.read.Stats().MaxOpenConnections
+		begun := make(chan struct{}, all)
+		for range all {
+			lists.Go(func() {
+				if err := s.Each(context.Background(), Query{Limit: NoLimit}, func(*Entity) error {
+					begun <- struct{}{}
+					<-stuck
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range all / 2 {
+			<-begun
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := s.Get(ctx, "api:default/a"); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Query(ctx, Query{Limit: 1, Total: true}); err != nil {
+			t.Error(err)
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		err := s.Each(impatient, Query{Limit: NoLimit}, func(*Entity) error { return nil })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("one list too many: %v", err)
 		}
 	})
 }

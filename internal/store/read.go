@@ -75,18 +75,18 @@ func isName(s string) bool {
 	return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
 }
 
-// entityRow takes rows of selectEntity, and of what a query has besides.
+// entityRow takes rows of selectEntity.
 type entityRow struct {
 	entity Entity
 	body   sql.RawBytes
 	dest   []any
 }
 
-// scan reads a row. more are where further columns go, the same for each row.
-func (r *entityRow) scan(rows *rows, more ...any) (Entity, error) {
+// scan reads a row.
+func (r *entityRow) scan(rows *rows) (Entity, error) {
 	if r.dest == nil {
 		e := &r.entity
-		r.dest = append([]any{&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &r.body}, more...)
+		r.dest = []any{&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &r.body}
 	}
 	if err := rows.Scan(r.dest...); err != nil {
 		return Entity{}, err

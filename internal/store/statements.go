@@ -145,8 +145,32 @@ func each(ctx context.Context, ask asker, b *statement, f func(*rows) error) err
 	return rows.Err()
 }
 
+// snapshots bounds how many snapshots there are at once. Each holds a connection
+// for as long as somebody takes to read a list, and other calls need some too.
+type snapshots struct {
+	once  sync.Once
+	turns chan struct{}
+}
+
+// begin waits for a turn out of n, to be ended.
+func (k *snapshots) begin(ctx context.Context, n int) error {
+	k.once.Do(func() { k.turns = make(chan struct{}, n) })
+	select {
+	case k.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (k *snapshots) end() { <-k.turns }
+
 // snapshot calls f with an asker for which nothing changes meanwhile.
 func (s *Store) snapshot(ctx context.Context, f func(asker) error) error {
+	if err := s.snapshots.begin(ctx, max(1, s.read.Stats().MaxOpenConnections/2)); err != nil {
+		return err
+	}
+	defer s.snapshots.end()
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{Isolation: s.isolation(), ReadOnly: true})
 	if err != nil {
 		return err

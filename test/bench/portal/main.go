@@ -142,6 +142,11 @@ func size(w io.Writer, tmp, program, name string, n int, database func(string) (
 		fmt.Fprintf(w, "  sync %s: %.2f s, visible and searchable: %s\n", again, time.Since(begin).Seconds(), said)
 	}
 	body = bytes.Buffer{}
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w, "  most resident memory so far: %.0f MB\n", peak)
 	// What a sync needed is not what serving needs: a server that has just
 	// been started is what the next morning brings.
 	if err := s.restart(); err != nil {
@@ -161,7 +166,7 @@ func size(w io.Writer, tmp, program, name string, n int, database func(string) (
 		fmt.Fprintln(w)
 		out = append(out, r.perCPU)
 	}
-	memory, err := s.memory()
+	memory, err := s.memory("VmRSS")
 	if err != nil {
 		return nil, err
 	}

@@ -146,13 +146,14 @@ func (s *server) cpu() (float64, error) {
 	return (user + system) / 100, err
 }
 
-// memory returns the resident memory in megabytes.
-func (s *server) memory() (float64, error) {
+// memory returns a figure of the server's memory, such as VmRSS for the
+// resident one, in megabytes.
+func (s *server) memory(figure string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	m := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
 		return 0, fmt.Errorf("cannot find the memory of process %d", s.cmd.Process.Pid)
 	}
