@@ -1,9 +1,12 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,7 +81,7 @@ func (i *issuer) person(s answers) (identity, error) {
 	owns := make([]string, 0, len(groups))
 	for _, g := range groups {
 		// Some issuers write groups as paths.
-		owns = append(owns, reference("group", i.settings.GroupNamespace, strings.ToLower(strings.TrimPrefix(g, "/"))))
+		owns = append(owns, reference("group", i.settings.GroupNamespace, lower(strings.TrimPrefix(g, "/"))))
 	}
 	slices.Sort(owns)
 	return identity{ref: user, ownership: append([]string{user}, slices.Compact(owns)...)}, nil
@@ -88,17 +91,41 @@ func (i *issuer) person(s answers) (identity, error) {
 // letters, and neither do people's names and addresses. A subject does: one
 // with capitals gets a character that no name has, so that its hash is added.
 func distinct(claim, value string) string {
-	low := strings.ToLower(value)
+	low := lower(value)
 	if claim == "sub" && low != value {
 		return value + "#"
 	}
 	return low
 }
 
-// reference returns the reference of an entity whose name may be anything.
+// lower returns s with A to Z in lower case. Some other capitals have one of a
+// to z for their small letter, so that somebody could be called like another.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// hashed is a name that reference has made.
+var hashed = regexp.MustCompile(`-[0-9a-f]{32}$`)
+
+// reference returns the reference of a user or group whose name may be
+// anything. What is no name of an entity becomes one with a hash in it, which
+// is longer than usual, and so does what looks like one: people choose names,
+// and must not find one that makes them somebody else.
 func reference(kind, namespace, name string) string {
+	const most = 30 // What the hash leaves of a name.
 	namespace, _ = entity.Namespace(namespace)
-	name, _ = entity.Name(name)
+	if stem, mended := entity.Name(name); mended || hashed.MatchString(name) {
+		sum := sha256.Sum256([]byte(name))
+		if mended {
+			stem = stem[:strings.LastIndexByte(stem, '-')]
+		}
+		name = strings.TrimRight(stem[:min(len(stem), most)], "-_.") + "-" + hex.EncodeToString(sum[:16])
+	}
 	return entity.Ref{Kind: kind, Namespace: namespace, Name: name}.String()
 }
 

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,5 +86,34 @@ func TestDistinct(t *testing.T) {
 	}
 	if a, b := ref("email", "Ada@Example.com"), ref("email", "ada@example.com"); a != b {
 		t.Errorf("one address is %s and %s", a, b)
+	}
+}
+
+// TestImpostor chooses names so as to be taken for somebody else.
+func TestImpostor(t *testing.T) {
+	ref := func(name string) string { return reference("user", "", distinct("preferred_username", name)) }
+	nameOf := func(ref string) string { return strings.TrimPrefix(ref, "user:default/") }
+	made := nameOf(ref("ada@example.com"))
+	plain := strings.Repeat("x", 40) + "@example.com"
+	cases := map[string]struct{ reason, victim, impostor string }{
+		"Made":       {"a name that looks as if it was made of another", "ada@example.com", made},
+		"MadeTwice":  {"and one made of that", made, nameOf(ref(made))},
+		"Long":       {"one that is cut", plain, nameOf(ref(plain))},
+		"Kelvin":     {"a K that is not one", "kate", "\u212Aate"},
+		"Dotted":     {"an I with a dot", "irene", "\u0130rene"},
+		"Collision":  {"names of which eight digits of the hash are the same", "ada@example.com+#*#$#!!", "ada@example.com#$*!+$!!"},
+		"Capitals":   {"names that differ in a capital of another alphabet", "\u00e4", "\u00c4"},
+		"Separators": {"names that differ in what is not allowed", "a@b", "a!b"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			victim, impostor := ref(tc.victim), ref(tc.impostor)
+			if victim == impostor {
+				t.Errorf("%s: %q and %q are both %s", tc.reason, tc.victim, tc.impostor, victim)
+			}
+			if _, err := entity.ParseExisting(impostor, "", ""); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

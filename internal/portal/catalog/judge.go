@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,8 +23,9 @@ type judge struct {
 	ctx      context.Context
 	provider string
 	caller   auth.Caller
-	// scope is what the caller may create, change and remove.
-	scope store.Filter
+	// scope is what the caller may create and change, and removable what of it
+	// they may remove.
+	scope, removable store.Filter
 
 	entries []entry
 	refused []refusal
@@ -42,8 +44,9 @@ func newJudge(ctx context.Context, c *Catalog, provider string) *judge {
 	caller := auth.From(ctx)
 	return &judge{
 		c: c, ctx: ctx, provider: provider, caller: caller,
-		scope:   c.policy.Filter(caller, permission.EntityCreate),
-		refused: []refusal{}, seen: map[string]bool{},
+		scope:     c.policy.Filter(caller, permission.EntityCreate),
+		removable: c.policy.Filter(caller, permission.EntityDelete),
+		refused:   []refusal{}, seen: map[string]bool{},
 	}
 }
 
@@ -82,8 +85,8 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
 		case j.seen[canonical]:
 			j.refuse(i, canonical, "it is in the push twice")
-		case theirs[canonical] != "":
-			j.refuse(i, canonical, theirs[canonical])
+		case theirs.why(canonical) != "":
+			j.refuse(i, canonical, theirs.why(canonical))
 		default:
 			j.seen[canonical] = true
 			change.Remove = append(change.Remove, canonical)
@@ -97,7 +100,7 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 }
 
 // entity takes one entity or refuses it.
-func (j *judge) entity(i int, n *tree.Node, theirs map[string]string) {
+func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 	claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
@@ -111,10 +114,10 @@ func (j *judge) entity(i int, n *tree.Node, theirs map[string]string) {
 	case j.seen[canonical]:
 		j.refuse(i, canonical, "it is in the push twice")
 		return
-	case theirs[canonical] != "":
-		reason = theirs[canonical]
+	case theirs.change[canonical] != "":
+		reason = theirs.change[canonical]
 	case !j.may(&permission.Resource{Ref: canonical, Kind: ref.Kind, Namespace: ref.Namespace, Owners: owners(n)}):
-		reason = missing(canonical)
+		reason = missing(permission.EntityCreate, canonical)
 	}
 	if canonical != "" {
 		j.seen[canonical] = true
@@ -128,13 +131,25 @@ func (j *judge) entity(i int, n *tree.Node, theirs map[string]string) {
 	j.docs = append(j.docs, store.Document{Node: n})
 }
 
-func missing(ref string) string {
-	return "missing permission " + permission.EntityCreate + " for " + ref
-}
+func missing(name, ref string) string { return "missing permission " + name + " for " + ref }
 
 func (j *judge) may(r *permission.Resource) bool {
 	return j.scope.Op == store.OpTrue || j.c.policy.Decide(j.caller, permission.EntityCreate, r)
 }
+
+func (j *judge) mayRemove(r *permission.Resource) bool {
+	return j.removable.Op == store.OpTrue || j.c.policy.Decide(j.caller, permission.EntityDelete, r)
+}
+
+// unlimited reports whether the caller may do everything to every entity.
+func (j *judge) unlimited() bool { return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue }
+
+// obstacles are why the caller may not touch entities that are there: not at
+// all, or not remove them.
+type obstacles struct{ change, remove map[string]string }
+
+// why returns why an entity may not be removed.
+func (o obstacles) why(ref string) string { return cmp.Or(o.change[ref], o.remove[ref]) }
 
 func owners(n *tree.Node) []string {
 	var out []string
@@ -149,8 +164,8 @@ func owners(n *tree.Node) []string {
 // whole makes the change one of everything the provider has. An entity whose
 // new version was refused keeps its old one; if it cannot be told which ones
 // those are, or if nothing at all could be taken, none is removed.
-func (j *judge) whole(change *store.Change, theirs map[string]string) error {
-	if len(j.refused) == 0 && j.scope.Op == store.OpTrue {
+func (j *judge) whole(change *store.Change, theirs obstacles) error {
+	if len(j.refused) == 0 && j.unlimited() {
 		change.Full = true
 		return nil
 	}
@@ -162,8 +177,8 @@ func (j *judge) whole(change *store.Change, theirs map[string]string) error {
 		return err
 	}
 	for _, ref := range gone {
-		if theirs[ref] != "" {
-			return server.NotAllowed("Missing permission %s for %s, which this push would remove", permission.EntityCreate, ref)
+		if why := theirs.why(ref); why != "" {
+			return server.NotAllowed("%s, which this push would remove", strings.ToUpper(why[:1])+why[1:])
 		}
 	}
 	change.Remove = gone
@@ -173,9 +188,9 @@ func (j *judge) whole(change *store.Change, theirs map[string]string) error {
 // foreign returns why the caller may not touch entities that are there: those
 // in whose name the caller may not act and, if strict, those that belong to
 // other providers, which is known too late otherwise.
-func (j *judge) foreign(full, strict bool) (map[string]string, error) {
-	out := map[string]string{}
-	restricted := j.scope.Op != store.OpTrue
+func (j *judge) foreign(full, strict bool) (obstacles, error) {
+	out := obstacles{map[string]string{}, map[string]string{}}
+	restricted := !j.unlimited()
 	if !restricted && !strict {
 		return out, nil
 	}
@@ -190,7 +205,7 @@ func (j *judge) foreign(full, strict bool) (map[string]string, error) {
 	if full && restricted {
 		owned, err := j.c.store.Refs(j.ctx, j.provider)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		refs = append(refs, owned...)
 	}
@@ -199,22 +214,25 @@ func (j *judge) foreign(full, strict bool) (map[string]string, error) {
 	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !isText(s) })), batch) {
 		found, err := j.c.store.GetMany(j.ctx, some)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		for _, e := range found {
 			if e == nil {
 				continue
 			}
 			if e.Provider != j.provider {
-				out[e.Ref] = belongs(store.Refusal{Ref: e.Ref, Owner: e.Provider})
+				out.change[e.Ref] = belongs(store.Refusal{Ref: e.Ref, Owner: e.Provider})
 				continue
 			}
 			r, err := resourceOf(e)
 			if err != nil {
-				return nil, err
+				return out, err
 			}
 			if !j.may(r) {
-				out[e.Ref] = missing(e.Ref)
+				out.change[e.Ref] = missing(permission.EntityCreate, e.Ref)
+			}
+			if !j.mayRemove(r) {
+				out.remove[e.Ref] = missing(permission.EntityDelete, e.Ref)
 			}
 		}
 	}

@@ -235,6 +235,10 @@ func (c *Catalog) updateLocation(w http.ResponseWriter, r *http.Request) error {
 	}
 	l := old
 	if old.Type != typ || old.Target != target {
+		// What was read from the old address goes.
+		if err := c.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+			return err
+		}
 		l, err = c.store.UpdateLocation(r.Context(), old.ID, typ, target)
 	}
 	switch {

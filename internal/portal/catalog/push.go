@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/tree"
 )
@@ -83,7 +84,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // decodePush reads entries from a body of the media type.
-func decodePush(body io.Reader, media string, delta bool) ([]entry, error) {
+func decodePush(body *bounded, media string, delta bool) ([]entry, error) {
 	d := pushDecoder{delta: delta}
 	read := d.lines
 	if media == mediaYAML {
@@ -123,14 +124,19 @@ func unreadable(line int, why string) error {
 	return server.Input("The body cannot be read, and nothing was changed: line %d: %s", line, why)
 }
 
-func (d *pushDecoder) yaml(body io.Reader) error {
+func (d *pushDecoder) yaml(body *bounded) error {
 	var failed error
+	var written int64
 	err := tree.Decode(body, tree.Limits{Bytes: maxEntry}, func(n *tree.Node, bad *tree.Error) bool {
 		if bad != nil {
 			failed = unreadable(int(bad.Pos.Line), bad.Msg)
-		} else {
-			failed = d.add(int(n.Pos.Line), n)
+			return false
 		}
+		if written += location.Size(n); written > body.most-body.left+location.MaxAliased {
+			failed = unreadable(int(n.Pos.Line), fmt.Sprintf("aliases add more than %d bytes to the body", location.MaxAliased))
+			return false
+		}
+		failed = d.add(int(n.Pos.Line), n)
 		return failed == nil
 	})
 	if err != nil {
@@ -139,7 +145,7 @@ func (d *pushDecoder) yaml(body io.Reader) error {
 	return failed
 }
 
-func (d *pushDecoder) lines(body io.Reader) error {
+func (d *pushDecoder) lines(body *bounded) error {
 	in := bufio.NewReaderSize(body, 64<<10)
 	var long []byte
 	for number := 1; ; number++ {

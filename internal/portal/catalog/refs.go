@@ -18,6 +18,8 @@ const (
 	maxRefs = 10_000
 	// batch is how many of them are looked up at once.
 	batch = 500
+	// maxInMemory is the longest answer that is put together in memory.
+	maxInMemory = 8 << 20
 )
 
 // entitiesByRefs answers POST /entities/by-refs.
@@ -50,11 +52,13 @@ func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	filter = both(c.visible(r.Context()), filter)
-	if len(body.EntityRefs) <= batch {
-		items, err := c.lookUp(r.Context(), body.EntityRefs, filter)
-		if err != nil {
-			return err
-		}
+	first := min(batch, len(body.EntityRefs))
+	items, err := c.lookUp(r.Context(), body.EntityRefs[:first], filter)
+	if err != nil {
+		return err
+	}
+	rest := body.EntityRefs[first:]
+	if len(rest) == 0 && bytesOf(items) <= maxInMemory {
 		out, err := s.append(nil, items)
 		if err != nil {
 			return err
@@ -63,23 +67,51 @@ func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 	}
 	return server.WriteStream(w, r, server.Streamed{Write: func(to io.Writer) error {
 		out := bufio.NewWriterSize(to, 64<<10)
-		part := shape{begin: s.begin, fields: s.fields}
-		for refs := range slices.Chunk(body.EntityRefs, batch) {
-			items, err := c.lookUp(r.Context(), refs, filter)
+		separator, err := s.each(out, s.begin, items)
+		for refs := range slices.Chunk(rest, batch) {
 			if err != nil {
 				return err
 			}
-			text, err := part.append(nil, items)
-			if err != nil {
-				return err
+			if items, err = c.lookUp(r.Context(), refs, filter); err == nil {
+				separator, err = s.each(out, separator, items)
 			}
-			// The writer keeps its first error, and Flush returns it.
-			_, _ = out.Write(text)
-			part.begin = ","
 		}
+		if err != nil {
+			return err
+		}
+		// The writer keeps its first error, and Flush returns it.
 		_, _ = out.WriteString(s.end)
 		return out.Flush()
 	}})
+}
+
+// each writes entities one after the other, each behind a separator, and
+// returns that of the next.
+func (s shape) each(out *bufio.Writer, separator string, items []*store.Entity) (string, error) {
+	one := shape{fields: s.fields}
+	var text []byte
+	for i := range items {
+		var err error
+		if text, err = one.append(append(text[:0], separator...), items[i:i+1]); err != nil {
+			return "", err
+		}
+		if _, err := out.Write(text); err != nil {
+			return "", err
+		}
+		separator = ","
+	}
+	return separator, nil
+}
+
+// bytesOf returns how long the entities are. One may be there many times, and
+// is in memory once.
+func bytesOf(items []*store.Entity) (n int) {
+	for _, e := range items {
+		if e != nil {
+			n += len(e.JSON)
+		}
+	}
+	return n
 }
 
 // lookUp returns the entities of references, nil for those that are not there,

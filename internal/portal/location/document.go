@@ -91,12 +91,12 @@ func ProblemsOf(n *tree.Node) []Problem {
 		if f.Severity != finding.Error {
 			continue
 		}
-		cause := f.Message
+		cause := clipTo(maxMessage, f.Message)
 		if f.Path != "" {
-			cause = fmt.Sprintf("%q is not valid; %s", f.Path, f.Message)
+			cause = fmt.Sprintf("%q is not valid; %s", clip(f.Path), cause)
 		}
 		if f.Hint != "" {
-			cause += "; " + f.Hint
+			cause += "; " + clipTo(maxMessage, f.Hint)
 		}
 		p := problemf(nameInput, "Policy check failed for %s; caused by Error: %s", clip(entity.RefOf(n).String()), cause)
 		p.Cause, p.pos = cause, f.Pos
@@ -146,6 +146,19 @@ func cutKey(path string) (key, rest string, quoted bool) {
 		return path, "", false
 	}
 	return path[:end], strings.TrimPrefix(path[end:], "."), false
+}
+
+// Size returns how many bytes a document has at least when its aliases are
+// written out. One without aliases has no more than its text.
+func Size(n *tree.Node) int64 {
+	size := int64(1 + len(n.Text))
+	for i := range n.Fields {
+		size += int64(len(n.Fields[i].Key)) + Size(n.Fields[i].Value)
+	}
+	for _, item := range n.Items {
+		size += Size(item)
+	}
+	return size
 }
 
 func kindOf(n *tree.Node) string {

@@ -122,7 +122,8 @@ func (g *globber) read(dir string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, g.serious(dir, err)
 	}
-	if g.entries += len(entries); g.entries > maxEntries {
+	// A folder counts itself: a pattern can come to an empty one many times.
+	if g.entries += 1 + len(entries); g.entries > maxEntries {
 		return nil, fmt.Errorf("there are more than %d files to look at for the pattern", maxEntries)
 	}
 	return entries, nil

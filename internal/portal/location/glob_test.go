@@ -3,6 +3,7 @@ package location
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -32,6 +33,15 @@ func TestFlakyFolder(t *testing.T) {
 	}
 	if files, err := glob(t.Context(), flaky{tree, "b"}, "a/*"); err != nil || len(files) != 1 {
 		t.Errorf("files %v, error %v, want what can be read", files, err)
+	}
+}
+
+// TestGlobTired reads empty folders again and again, which counts although
+// there is nothing in them.
+func TestGlobTired(t *testing.T) {
+	tree := fstest.MapFS{"a": {Mode: fs.ModeDir}, "b": {Mode: fs.ModeDir}}
+	if files, err := glob(t.Context(), tree, strings.Repeat("**/", 1000)+"x"); err == nil {
+		t.Errorf("files %v, want an error", files)
 	}
 }
 

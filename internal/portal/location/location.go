@@ -34,6 +34,10 @@ const (
 	// problems are told of.
 	maxTotal    = 256 << 20
 	maxProblems = 100
+	// MaxAliased is how many bytes aliases may add to all documents that are
+	// read together. A short text can have aliases of aliases for millions of
+	// values.
+	MaxAliased = 1 << 20
 	// patience is how many times the time of one read all reads of a location
 	// may take.
 	patience = 10
@@ -163,8 +167,13 @@ func Check(typ, target string) error {
 }
 
 // clip shortens what somebody wrote for a message.
-func clip(s string) string {
-	const most = 200
+func clip(s string) string { return clipTo(200, s) }
+
+// maxMessage is the most of a message that may repeat what somebody wrote: it
+// goes into the log, and is told wherever the location is.
+const maxMessage = 1000
+
+func clipTo(most int, s string) string {
 	if len(s) <= most {
 		return s
 	}

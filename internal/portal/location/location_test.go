@@ -52,6 +52,27 @@ func plant(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// TestLongMessages has mistakes with long names, which nobody wants to read
+// in a log.
+func TestLongMessages(t *testing.T) {
+	long := strings.Repeat("a!", 100_000)
+	text := component("'"+long+"'") +
+		strings.Replace(component("a"), "name: a", "name: a\n  labels: { '"+long+"': x }", 1) +
+		strings.Replace(component("b"), "name: b", "name: b\n  tags: ['"+long+"']", 1) +
+		"'" + long + "': 1\n'" + long + "': 2\n"
+	dir := plant(t, map[string]string{"a.yaml": text})
+	r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
+	res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: filepath.Join(dir, "a.yaml")})
+	if err != nil || len(res.Problems) < 4 {
+		t.Fatalf("problems %v, error %v", res, err)
+	}
+	for _, p := range res.Problems {
+		if n := len(p.Error()); n > 4*maxMessage {
+			t.Errorf("a message of %d characters: %s", n, p.Error()[:300])
+		}
+	}
+}
+
 // names returns the references of what was found, but the location's own, with
 // their parents unless these are the location's own.
 func names(res *Result) []string {

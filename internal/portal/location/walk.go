@@ -24,8 +24,10 @@ type walk struct {
 	addresses map[string]bool
 	// parsed are the files that were.
 	parsed map[string]bool
-	bytes  int64
-	docs   []Document
+	// bytes are those that were read, written those of their documents with
+	// aliases written out.
+	bytes, written int64
+	docs           []Document
 	// index finds a document by its reference.
 	index    map[string]int
 	problems []Problem
@@ -213,7 +215,7 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 	limits := tree.Limits{Bytes: int(w.reader.opts.Config.MaxSize)}
 	_ = tree.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *tree.Error) bool { // Bytes do not fail.
 		if err != nil {
-			p := problemf(nameInput, "YAML error: %s", err.Msg)
+			p := problemf(nameInput, "YAML error: %s", clipTo(maxMessage, err.Msg))
 			if err.Hint != "" {
 				p.Message += "; " + err.Hint
 			}
@@ -221,6 +223,13 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 			w.partial = w.partial || !err.Kept
 			w.report(a, p)
 			return true
+		}
+		if w.written += Size(n); w.written > w.bytes+MaxAliased {
+			p := problemf(nameInput, "YAML error: aliases add more than %d bytes to what the location has; write fewer aliases of aliases", MaxAliased)
+			p.Where = where(file, n.At())
+			w.partial = true
+			w.report(a, p)
+			return false
 		}
 		if p := w.take(ctx, a, file, n); p != nil {
 			w.report(a, p)

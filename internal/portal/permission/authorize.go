@@ -210,7 +210,8 @@ func (a authorize) result(ctx context.Context, c auth.Caller, q *question, seen 
 		if err != nil {
 			return nil, err
 		}
-		results[i] = word(r != nil && a.policy.Decide(c, name, r))
+		// What the caller may not read is not there, whatever is asked.
+		results[i] = word(r != nil && (!ofEntity(q) || a.policy.Decide(c, EntityRead, r)) && a.policy.Decide(c, name, r))
 	}
 	if q.many {
 		return results, nil

@@ -158,6 +158,19 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
+// TestAuthorizeHidden wants what somebody may not read to be answered as what
+// is not there, or questions would tell the two apart.
+func TestAuthorizeHidden(t *testing.T) {
+	hs := start(t, config.Permission{Enabled: true, Rules: []config.PermissionRule{
+		{Permissions: []string{EntityRead}, Namespaces: []string{"shop"}},
+	}})
+	_, got := ask(t, hs, http.MethodPost, "/api/permission/authorize", "ada",
+		`[{"permission":{"name":"catalog.entity.delete"},"resourceRef":["component:default/ours","api:shop/theirs","api:shop/none"]}]`)
+	if diff := cmp.Diff(`[{"result":["ALLOW","DENY","DENY"]}]`, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	status, got := ask(t, start(t, config.Permission{}), http.MethodGet, "/api/permission/health", "", "")
 	if status != http.StatusOK || got != `{"status":"ok"}` {

@@ -46,3 +46,11 @@ var guestMay = map[string]bool{
 	TemplateParameterRead: true,
 	TemplateStepRead:      true,
 }
+
+// wholesale are the permissions that do to any number of entities, whosever
+// they are, what another one does to one of them.
+var wholesale = map[string]string{
+	LocationCreate:  EntityCreate,
+	LocationDelete:  EntityDelete,
+	IngestionManage: EntityDelete,
+}

@@ -106,13 +106,18 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 			return rule.allow, rule.number
 		}
 	}
-	return byDefault(c, permission), 0
+	return p.byDefault(c, permission), 0
 }
 
 // byDefault is the contract's policy: guests look, everybody else may do
-// everything.
-func byDefault(c auth.Caller, permission string) bool {
-	return c.Kind != auth.Guest || guestMay[permission]
+// everything. But who may change some entities only does not get at the others
+// through the location or provider they come from, unless a rule says so.
+func (p *Policy) byDefault(c auth.Caller, permission string) bool {
+	if c.Kind == auth.Guest {
+		return guestMay[permission]
+	}
+	one, many := wholesale[permission]
+	return !many || p.Filter(c, one).Op == store.OpTrue
 }
 
 // known is a Resource in lower case.
@@ -198,6 +203,8 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 		message += fmt.Sprintf(": rule %d of permission.rules denies it", number)
 	case c.Kind == auth.Guest:
 		message += ": guests may only read; sign in"
+	case wholesale[permission] != "":
+		message += ": who does not have " + wholesale[permission] + " for all entities needs a rule for it"
 	}
 	return server.NotAllowed("%s", message)
 }
@@ -210,7 +217,7 @@ func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
 	}
 	permission = strings.ToLower(permission)
 	// The last rule is the innermost: each one before it has the first say.
-	out := constant(byDefault(c, permission))
+	out := constant(p.byDefault(c, permission))
 	for i := range slices.Backward(p.rules) {
 		rule := &p.rules[i]
 		if !rule.concerns(c, permission) {

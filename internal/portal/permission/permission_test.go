@@ -87,10 +87,17 @@ func TestDecide(t *testing.T) {
 			with(config.PermissionRule{Owners: []string{"group:default/shop"}}), ada, EntityRead, theirs, false},
 		"EveryPart": {"all parts of a rule must fit",
 			with(config.PermissionRule{Kinds: []string{"API"}, Namespaces: []string{"default"}}), ada, EntityRead, theirs, true},
-		"Own":       {"a team edits what it owns", with(editOwn...), ada, EntityDelete, ours, true},
-		"NotOwn":    {"and nothing else", with(editOwn...), ada, EntityDelete, theirs, false},
-		"Orphan":    {"what nobody owns is nobody's own", with(editOwn...), ada, EntityDelete, orphan, false},
-		"InGeneral": {"a rule about entities says nothing in general", with(editOwn...), ada, EntityDelete, nil, false},
+		"Own":            {"a team edits what it owns", with(editOwn...), ada, EntityDelete, ours, true},
+		"NotOwn":         {"and nothing else", with(editOwn...), ada, EntityDelete, theirs, false},
+		"Orphan":         {"what nobody owns is nobody's own", with(editOwn...), ada, EntityDelete, orphan, false},
+		"InGeneral":      {"a rule about entities says nothing in general", with(editOwn...), ada, EntityDelete, nil, false},
+		"DeleteLocation": {"nor what comes from a location, all at once", with(editOwn...), ada, LocationDelete, nil, false},
+		"DeleteProvider": {"nor what a provider has", with(editOwn...), ada, IngestionManage, nil, false},
+		"CreateLocation": {"but it may bring anything", with(editOwn...), ada, LocationCreate, nil, true},
+		"CreateLocationOwn": {"unless it brings what it owns alone",
+			with(config.PermissionRule{Permissions: []string{EntityCreate}, Kinds: []string{"Group"}}), ada, LocationCreate, nil, false},
+		"DeleteLocationByRule": {"a rule for locations counts",
+			with(append([]config.PermissionRule{{Permissions: []string{LocationDelete}, Allow: true}}, editOwn...)...), ada, LocationDelete, nil, true},
 		"ServiceOwn": {"a service owns nothing",
 			with(config.PermissionRule{Owners: []string{config.Own}}), pusher, EntityRead, orphan, true},
 	}
@@ -115,6 +122,8 @@ func TestRequire(t *testing.T) {
 		"Allowed": {"nothing is missing", ada, EntityDelete, ours, ""},
 		"Rule": {"the rule that decided is named", ada, EntityDelete, theirs,
 			"Missing permission catalog.entity.delete for api:shop/theirs: rule 2 of permission.rules denies it"},
+		"Wholesale": {"so is what must be had besides", ada, LocationDelete, nil,
+			"Missing permission catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it"},
 		"Guest":  {"a guest is told the way out", guest, LocationCreate, nil, "Missing permission catalog.location.create: guests may only read; sign in"},
 		"Nobody": {"who is not known is not told more", auth.Caller{}, TaskRead, nil, "Missing permission scaffolder.task.read"},
 	}
@@ -197,7 +206,7 @@ func TestFilterAgreesWithDecide(t *testing.T) {
 		kinds      = []string{"Component", "api", "Template"}
 		namespaces = []string{"default", "Shop"}
 		refs       = []string{"user:default/ada", "group:default/platform", "group:default/shop", "Group:Default/Shop"}
-		names      = []string{EntityRead, EntityDelete, TaskRead, "other.name"}
+		names      = []string{EntityRead, EntityDelete, LocationDelete, TaskRead, "other.name"}
 	)
 	some := func(from ...string) *rapid.Generator[[]string] { return rapid.SliceOfN(rapid.SampledFrom(from), 0, 2) }
 	rules := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) config.PermissionRule {

@@ -1,0 +1,155 @@
+package catalog
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal/permission"
+)
+
+// TestTeamsOnly lets a team change what it owns, as docs/portal.md has it, and
+// tries the ways around that.
+func TestTeamsOnly(t *testing.T) {
+	site := newSite(t)
+	site.set("/a.yaml", component("theirs", "team-b"))
+	site.set("/b.yaml", component("more", "team-b"))
+	f := newFarm(t, "", readingOf(site.URL, t.TempDir()),
+		config.PermissionRule{Who: []string{"user:default/platform"}, Allow: true},
+		config.PermissionRule{Permissions: []string{permission.EntityCreate, permission.EntityDelete}, Owners: []string{"own"}, Allow: true},
+		config.PermissionRule{Permissions: []string{permission.EntityCreate, permission.EntityDelete}},
+	)
+	id := f.register("url", site.URL+"/a.yaml")
+	if got, res := f.push("PUT", all, line("pushed", "team-b")); got.Added != 1 {
+		t.Fatal(res.body)
+	}
+	f.untilRefs("all of the other team", "component:default/pushed", "component:default/theirs")
+	body := fmt.Sprintf(`{"type":"url","target":%q}`, site.URL+"/b.yaml")
+	cases := map[string]struct{ reason, method, path, body, want string }{
+		"Register": {
+			"a location brings what others own", "POST", "/locations", body,
+			"catalog.location.create: who does not have catalog.entity.create for all entities needs a rule for it",
+		},
+		"Change": {
+			"what the location had would go", "PUT", "/locations/" + id, body,
+			"catalog.location.create: who does not have catalog.entity.create for all entities needs a rule for it",
+		},
+		"Unregister": {
+			"and so it would", "DELETE", "/locations/" + id, "",
+			"catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it",
+		},
+		"Provider": {
+			"what a provider has is not theirs either", "DELETE", "/providers/ci", "",
+			"catalog.ingestion.manage: who does not have catalog.entity.delete for all entities needs a rule for it",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			res := f.do(tc.method, tc.path, tc.body, "Authorization", "team-a")
+			if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission "+tc.want; got != want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, want)
+			}
+		})
+	}
+	if diff := cmp.Diff([]string{"component:default/pushed", "component:default/theirs"}, f.refs()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestChangeRemoves wants who gives a location another address to have the
+// permission to remove what was read from the old one.
+func TestChangeRemoves(t *testing.T) {
+	site := newSite(t)
+	site.set("/a.yaml", component("a", "x"))
+	f := newFarm(t, "", readingOf(site.URL, t.TempDir()), config.PermissionRule{Permissions: []string{permission.LocationDelete}})
+	path := "/locations/" + f.register("url", site.URL+"/a.yaml")
+	for target, want := range map[string]int{"/a.yaml": http.StatusOK, "/b.yaml": http.StatusForbidden} {
+		if res := f.do(http.MethodPut, path, fmt.Sprintf(`{"type":"url","target":%q}`, site.URL+target)); res.status != want {
+			t.Errorf("%s: got %d %s", target, res.status, res.body)
+		}
+	}
+}
+
+// TestPushRemoves wants a push to remove nothing that its caller may not
+// remove.
+func TestPushRemoves(t *testing.T) {
+	f := newFarm(t, "", Options{}, config.PermissionRule{Who: []string{"user:default/x"}, Permissions: []string{permission.EntityDelete}})
+	if got, res := f.push("PUT", all, line("a", "x")+line("b", "x")); got.Added != 2 {
+		t.Fatal(res.body)
+	}
+	got, _ := f.push("POST", delta, `{"remove":"component:default/a"}`, "Authorization", "x")
+	want := report{Refused: []refusal{{0, 1, "component:default/a", "missing permission catalog.entity.delete for component:default/a"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a delta (-want +got):\n%s", diff)
+	}
+	_, res := f.push("PUT", all, line("b", "x"), "Authorization", "x")
+	if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission catalog.entity.delete for component:default/a, which this push would remove"; got != want {
+		t.Errorf("a full push: got %s, want %s", got, want)
+	}
+	if got, _ := f.push("PUT", all, line("a", "y")+line("b", "x")+line("c", "x"), "Authorization", "x"); got.Added != 1 || got.Updated != 1 {
+		t.Errorf("a push that removes nothing: %+v", got)
+	}
+}
+
+// bomb returns a short entity that is a long one when its aliases are written
+// out.
+func bomb(name string) string {
+	return "---\napiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: " + name + " }\nspec:\n" +
+		"  type: service\n  lifecycle: production\n  owner: x\n" +
+		"  a: &a [" + strings.Repeat("1, ", 50) + "]\n  b: &b [" + strings.Repeat("*a, ", 60) + "]\n  c: [" + strings.Repeat("*b, ", 50) + "]\n"
+}
+
+// TestAliases brings little text that has millions of values.
+func TestAliases(t *testing.T) {
+	var body string
+	for i := range 20 {
+		body += bomb(fmt.Sprintf("c%d", i))
+	}
+	site := newSite(t)
+	site.set("/a.yaml", body)
+	f := newFarm(t, "", readingOf(site.URL, t.TempDir()))
+	res := f.do(http.MethodPut, "/providers/ci/entities", body, "Content-Type", mediaYAML)
+	if got := errorOf(t, res); !strings.Contains(got, "400 InputError: The body cannot be read, and nothing was changed: line") || !strings.Contains(got, "aliases add more than") {
+		t.Errorf("a push: got %s", got)
+	}
+	id := f.register("url", site.URL+"/a.yaml")
+	f.until("the location's problem", func() bool { return strings.Contains(f.location(id).Error, "aliases add more than") })
+}
+
+// TestSameRefs asks for a long entity many times, which must not take as much
+// memory as it takes to send.
+func TestSameRefs(t *testing.T) {
+	w := newEmptyWorld(t)
+	w.put("apiVersion: portal.io/v1alpha1\nkind: API\nmetadata: { name: long }\nspec: { type: x, lifecycle: y, owner: z, definition: \"" + strings.Repeat("long ", 200_000) + "\" }\n")
+	body := `{"entityRefs":["api:default/long"` + strings.Repeat(`,"api:default/long"`, batch-1) + `]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/catalog/entities/by-refs", strings.NewReader(body))
+	out := &sink{header: http.Header{}}
+	w.handler.ServeHTTP(out, r)
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; out.status != http.StatusOK || out.bytes < batch<<20/2 || used > 100 {
+		t.Errorf("got %d and %d bytes for %d MiB", out.status, out.bytes, used)
+	}
+}
+
+// sink counts what is written to it.
+type sink struct {
+	header        http.Header
+	status, bytes int
+}
+
+func (s *sink) Header() http.Header { return s.header }
+
+func (s *sink) WriteHeader(status int) { s.status = status }
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.bytes += len(p)
+	return len(p), nil
+}
