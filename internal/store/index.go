@@ -82,7 +82,8 @@ func (x *indexer) metadata(n *tree.Node, uid string) {
 	x.below("uid", tree.Str(uid))
 	x.below("namespace", tree.Str(namespaceOf(n)))
 	for _, f := range n.Fields {
-		switch f.Key {
+		// Keys have no case: "UID" would be another uid.
+		switch strings.ToLower(f.Key) {
 		case "uid", "etag", "namespace":
 		default:
 			x.below(f.Key, f.Value)

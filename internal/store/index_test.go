@@ -57,7 +57,7 @@ func TestIndex(t *testing.T) {
 		},
 		"Namespace": {
 			reason: "The namespace that is given counts; uid and etag are ours.",
-			doc:    `{"metadata":{"name":"n","namespace":"Prod","uid":"theirs","etag":"theirs"}}`,
+			doc:    `{"metadata":{"name":"n","namespace":"Prod","uid":"theirs","etag":"theirs","Namespace":"other","UID":"theirs"}}`,
 			want:   []string{"metadata.namespace=prod (Prod)"},
 		},
 		"Without": {

@@ -192,7 +192,8 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 	}
 	q := store.Query{
 		Filter: both(visible, filter), Text: at.Text, Order: at.Order,
-		Limit: req.limit, Offset: req.offset, Total: at.Total >= 0 && at.Seen != seen,
+		// A page is held in memory. The cursor leads to the rest.
+		Limit: min(req.limit, maxBuffered), Offset: req.offset, Total: at.Total >= 0 && at.Seen != seen,
 	}
 	at.Seen = seen
 	switch {

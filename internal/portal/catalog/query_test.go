@@ -201,6 +201,13 @@ func TestWalkLong(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || pages != 3 || len(want) != 2300 {
 		t.Errorf("%d pages, %d entities, -want +got:\n%s", pages, len(want), diff)
 	}
+	first := decode[struct {
+		Items    items
+		PageInfo struct{ NextCursor string }
+	}](t, w.get("/entities/by-query?limit=5000&fields=metadata.name"))
+	if len(first.Items) != maxBuffered || first.PageInfo.NextCursor == "" {
+		t.Errorf("by-query: got %d entities and the cursor %q", len(first.Items), first.PageInfo.NextCursor)
+	}
 	refs := make([]string, 0, 1300)
 	for i := range 1300 {
 		refs = append(refs, fmt.Sprintf("component:ns%d/c%03d", i%3, i/3), "component:ns9/none")
