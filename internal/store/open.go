@@ -139,7 +139,11 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout
 	}
-	db := stdlib.OpenDB(*config)
+	// To compile a long filter takes seconds, to run it milliseconds.
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, "SET jit = off")
+		return err
+	}))
 	db.SetMaxOpenConns(postgresConns)
 	db.SetMaxIdleConns(postgresConns)
 	db.SetConnMaxIdleTime(postgresIdle)

@@ -13,8 +13,12 @@ import (
 // collect and sort them.
 const few = 2048
 
-// maxGuesses is of how many conditions the best is looked for.
-const maxGuesses = 16
+// maxGuesses is of how many conditions the best is looked for, and maxUnion how
+// many of which one must pass a query can begin with.
+const (
+	maxGuesses = 16
+	maxUnion   = 100
+)
 
 func (s *Store) few() int { return cmp.Or(s.cached.few, few) }
 
@@ -133,12 +137,8 @@ func isSet(c cond) bool {
 	case OpIn, OpHas, OpPrefix, opWord, opRange:
 		return true
 	case OpAny:
-		for _, sub := range c.conds {
-			if !isSet(sub) {
-				return false
-			}
-		}
-		return true
+		// SQLite takes 500 statements in one; to look up so many is no gain.
+		return len(c.conds) <= maxUnion && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !isSet(sub) })
 	case OpAll:
 		for _, sub := range c.conds {
 			if isSet(sub) {
@@ -278,9 +278,9 @@ func (p *plan) appendFrom(b *statement) {
 		b.add("FROM entities x")
 		bound()
 	}
-	for _, c := range p.rest {
+	if len(p.rest) > 0 {
 		and()
-		b.where(c, "x.ref")
+		b.where(cond{op: OpAll, conds: p.rest}, "x.ref")
 	}
 	if word == " WHERE " {
 		b.add(" WHERE 1 = 1")

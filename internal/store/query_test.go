@@ -235,12 +235,16 @@ func TestTooComplex(t *testing.T) {
 		deep = Not(deep)
 	}
 	wide := All()
-	for range maxLeaves {
+	for range maxLeaves + 1 {
 		wide.Filters = append(wide.Filters, Has("kind"))
 	}
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		put(t, s, small(t, "API", "a", ""))
+		labels := make([]string, maxLeaves)
+		for i := range labels {
+			labels[i] = fmt.Sprintf("l%d: v", i)
+		}
+		put(t, s, small(t, "API", "a", "  labels: { "+strings.Join(labels, ", ")+" }"))
 		for name, q := range map[string]Query{
 			"Deep":   {Filter: deep},
 			"Wide":   {Filter: wide},
@@ -259,26 +263,39 @@ func TestTooComplex(t *testing.T) {
 			t.Error(err)
 		}
 		// As much as is allowed works.
-		wide.Filters = wide.Filters[:maxLeaves-2]
-		for i := range wide.Filters {
-			wide.Filters[i] = Any(In("metadata.name", fmt.Sprint("x", i)))
-		}
-		values := make([]string, maxLeaves-1)
+		var has, hasNot, pairs []Filter
+		values := make([]string, maxLeaves)
 		for i := range values {
 			values[i] = fmt.Sprint("v", i)
+			label := fmt.Sprint("metadata.labels.l", i)
+			has, hasNot = append(has, Has(label)), append(hasNot, Not(Has(label)))
+			if i%4 == 0 {
+				pairs = append(pairs, All(In(label, "v", "w"), In("metadata.name", fmt.Sprint("x", i), "a")))
+			}
 		}
-		values[7] = "a"
-		for name, q := range map[string]Query{
-			"Deep":   {Filter: deep.Filters[0]},
-			"Values": {Filter: In("metadata.name", values...)},
-			"Nots":   {Filter: Not(Any(wide.Filters[:400]...))},
+		values[7] = "api"
+		for name, c := range map[string]struct {
+			filter Filter
+			found  int
+		}{
+			"Deep":    {deep.Filters[0], 0},
+			"Values":  {In("metadata.name", values...), 0},
+			"Kinds":   {In("kind", values...), 1},
+			"All":     {All(has...), 1},
+			"Any":     {Any(has...), 1},
+			"None":    {All(hasNot...), 0},
+			"NotAny":  {Not(Any(has...)), 0},
+			"Lacking": {Any(hasNot...), 0},
+			"Pairs":   {Any(pairs...), 1},
 		} {
+			q := Query{Filter: c.filter}
 			t.Run("Allowed"+name, func(t *testing.T) {
 				q.Limit = 1
 				q.Total = true
 				q.Order = []Order{{Field: "metadata.title"}}
-				if _, err := s.Query(t.Context(), q); err != nil {
-					t.Error(err)
+				page, err := s.Query(t.Context(), q)
+				if err != nil || len(page.Items) != c.found || page.Total != c.found {
+					t.Errorf("found %d of %d, want %d: %v", len(page.Items), page.Total, c.found, err)
 				}
 			})
 		}

@@ -83,14 +83,7 @@ func (b *statement) where(c cond, ref string) {
 		if c.op == OpAny {
 			word = " OR "
 		}
-		b.add("(")
-		for i, sub := range byRank(c.conds) {
-			if i > 0 {
-				b.add(word)
-			}
-			b.where(sub, ref)
-		}
-		b.add(")")
+		b.joined(byRank(c.conds), word, ref)
 	case OpNot:
 		b.add("NOT (")
 		b.where(c.conds[0], ref)
@@ -123,6 +116,21 @@ func (b *statement) where(c cond, ref string) {
 	default:
 		b.add("1 = 0")
 	}
+}
+
+// joined appends conditions with a word between them, in pairs of pairs: a
+// thousand in a row are deeper than SQLite goes.
+func (b *statement) joined(conds []cond, word, ref string) {
+	if len(conds) == 1 {
+		b.where(conds[0], ref)
+		return
+	}
+	half := len(conds) / 2
+	b.add("(")
+	b.joined(conds[:half], word, ref)
+	b.add(word)
+	b.joined(conds[half:], word, ref)
+	b.add(")")
 }
 
 // rows appends the condition on rows of search, or of terms, with the alias t.

@@ -14,6 +14,9 @@ import (
 const (
 	maxLeaves = 1000
 	maxDepth  = 20
+	// maxRanges is how many kinds are looked for by the beginnings of
+	// references; more are values as any other.
+	maxRanges = 16
 )
 
 // ErrTooComplex is a query of too many parts, or of parts within parts too
@@ -71,12 +74,15 @@ func (s *Store) where(ctx context.Context, f Filter, t Text) (cond, error) {
 	return both(c, search(t, words, known)), nil
 }
 
-// measure counts the leaves of a filter and their values.
+// measure counts the conditions of a filter, each value as one.
 func measure(f Filter, depth int, leaves *int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: filters may be nested %d deep", ErrTooComplex, maxDepth)
 	}
-	if *leaves += max(1, len(f.Values)); *leaves > maxLeaves {
+	if len(f.Filters) == 0 {
+		*leaves += max(1, len(f.Values))
+	}
+	if *leaves > maxLeaves {
 		return tooMany()
 	}
 	for _, sub := range f.Filters {
@@ -164,7 +170,7 @@ func leaf(f Filter, kid int64) cond {
 	}
 	slices.Sort(c.values)
 	c.values = slices.Compact(c.values)
-	if lowerKey(f.Key) != kindKey {
+	if lowerKey(f.Key) != kindKey || len(c.values) > maxRanges {
 		return c
 	}
 	// What has a kind has a reference that begins with it.
