@@ -1,5 +1,5 @@
 // Package portal is the portal's backend: it puts store, callers, permissions,
-// catalog and server together, and starts and stops them.
+// catalog, intake and server together, and starts and stops them.
 package portal
 
 import (
@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
+	"example.dev/ingestor/internal/portal/intake"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
@@ -31,11 +33,11 @@ type Options struct {
 
 // Portal is a backend that can be run.
 type Portal struct {
-	store   *store.Store
-	auth    *auth.Auth
-	catalog *catalog.Catalog
-	server  *server.Server
-	routes  []server.Plugin
+	store  *store.Store
+	auth   *auth.Auth
+	intake *intake.Intake
+	server *server.Server
+	routes []server.Plugin
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
@@ -65,12 +67,16 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		return err
 	}
 	policy := permission.New(c.Permission)
-	cat := catalog.New(catalog.Options{
-		Store: p.store, Policy: policy, Now: opts.Now, Log: opts.Log, BaseURL: c.Backend.BaseURL,
+	cat := catalog.New(p.store, policy)
+	in := intake.New(intake.Options{
+		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
 		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry,
 	})
-	p.auth, p.catalog = who, cat
-	p.routes = []server.Plugin{who.Plugin(), policy.Plugin(cat.Resource), cat.Plugin()}
+	p.auth, p.intake = who, in
+	p.routes = []server.Plugin{
+		who.Plugin(), policy.Plugin(cat.Resource),
+		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
+	}
 	p.server = server.New(server.Options{
 		Plugins: p.routes,
 		Authenticate: func(r *http.Request) (context.Context, error) {
@@ -97,7 +103,7 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { p.auth.Run(ctx) })
-	background.Go(func() { p.catalog.Run(ctx) })
+	background.Go(func() { p.intake.Run(ctx) })
 	err := p.server.Serve(ctx, l)
 	stop()
 	background.Wait()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
@@ -24,7 +25,7 @@ const maxBuffered = 1000
 // shape is how entities are written: what is around them, and what of them.
 type shape struct {
 	begin, end string
-	fields     fields
+	fields     query.Fields
 	// order is that of the entities, for the tag.
 	order []store.Order
 }
@@ -38,7 +39,7 @@ var (
 // append appends entities, nil as null.
 func (s shape) append(dst []byte, items []*store.Entity) ([]byte, error) {
 	size := len(s.begin) + len(s.end)
-	if len(s.fields.ways) == 0 {
+	if s.fields.All() {
 		for _, e := range items {
 			size += len("null,")
 			if e != nil {
@@ -56,7 +57,7 @@ func (s shape) append(dst []byte, items []*store.Entity) ([]byte, error) {
 			continue
 		}
 		var err error
-		if dst, err = s.fields.project(dst, e.JSON); err != nil {
+		if dst, err = s.fields.Project(dst, e.JSON); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +68,7 @@ func (s shape) append(dst []byte, items []*store.Entity) ([]byte, error) {
 // entities.
 func (s shape) tag(digest []byte) string {
 	h := sha256.New()
-	for _, part := range append([]string{s.begin, s.end}, s.fields.ways...) {
+	for _, part := range append([]string{s.begin, s.end}, s.fields.Ways()...) {
 		fmt.Fprintf(h, "%s\x00", part)
 	}
 	for _, o := range s.order {
@@ -127,7 +128,7 @@ func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q stor
 			_, _ = out.WriteString(separator)
 			separator = ","
 			var err error
-			if buf, err = s.fields.project(buf[:0], e.JSON); err != nil {
+			if buf, err = s.fields.Project(buf[:0], e.JSON); err != nil {
 				return err
 			}
 			_, err = out.Write(buf)
@@ -156,7 +157,7 @@ func pointers(items []store.Entity) []*store.Entity {
 // asked returns the error of a query as the client is told of it.
 func asked(err error) error {
 	if errors.Is(err, store.ErrTooComplex) {
-		return tooComplex()
+		return query.TooComplex()
 	}
 	return err
 }
@@ -164,10 +165,10 @@ func asked(err error) error {
 // link returns the address of the next page, below the plugin: that of the
 // request with after in it.
 func link(r *http.Request, after string) string {
-	path, query, _ := strings.Cut(server.URL(r), "?")
-	query = strings.NewReplacer("<", "%3C", ">", "%3E").Replace(query)
+	path, params, _ := strings.Cut(server.URL(r), "?")
+	params = strings.NewReplacer("<", "%3C", ">", "%3E").Replace(params)
 	var pairs []string
-	for pair := range strings.SplitSeq(query, "&") {
+	for pair := range strings.SplitSeq(params, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if pair == "" || name == "offset" || name == "after" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 )
 
@@ -12,7 +13,7 @@ const maxFacets = 100
 
 // facets answers GET /entity-facets.
 func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
-	params, err := queryOf(r)
+	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []
 		return server.Input("Invalid facets, there are more than %d", maxFacets)
 	}
 	for _, f := range facets {
-		if err := checkKey("facet", f); err != nil {
+		if err := query.CheckKey("facet", f); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []
 	if err != nil {
 		return err
 	}
-	counted, err := c.store.Facets(r.Context(), facets, both(c.visible(r.Context()), filter))
+	counted, err := c.store.Facets(r.Context(), facets, query.Both(c.visible(r.Context()), filter))
 	if err != nil {
 		return asked(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
@@ -20,16 +21,16 @@ const feedType = "application/yaml; charset=utf-8"
 // can read as a location, without what each portal says for itself. Locations
 // are left out, because a reader would follow them and find everything twice.
 func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
-	params, err := queryOf(r)
+	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	filter, err := parseFilters(params["filter"])
+	filter, err := query.Filters(params["filter"])
 	if err != nil {
 		return err
 	}
 	q := store.Query{
-		Filter: both(c.visible(r.Context()), filter, store.Not(store.In("kind", "location"))),
+		Filter: query.Both(c.visible(r.Context()), filter, store.Not(store.In("kind", "location"))),
 		Limit:  store.NoLimit,
 	}
 	digest, err := c.store.Digest(r.Context(), q)

@@ -10,12 +10,17 @@ import (
 	"slices"
 	"strconv"
 
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
 
-// defaultLimit is the length of a page if the client does not say.
-const defaultLimit = 20
+const (
+	// defaultLimit is the length of a page if the client does not say.
+	defaultLimit = 20
+	// maxQueryLimit is the longest that it may ask for.
+	maxQueryLimit = 10_000
+)
 
 // selection is what a query asks for, as clients write it, so that a cursor can
 // keep it.
@@ -30,12 +35,12 @@ type selection struct {
 
 // filter returns the filter of the selection.
 func (s *selection) filter() (store.Filter, error) {
-	query, err := parsePredicate(s.Query)
+	predicate, err := query.Predicate(s.Query)
 	if err != nil {
 		return store.Filter{}, err
 	}
-	filter, err := parseFilters(s.Filter)
-	return both(query, filter), err
+	filter, err := query.Filters(s.Filter)
+	return query.Both(predicate, filter), err
 }
 
 // cursor is a place in a query, and everything needed to go on from there.
@@ -66,35 +71,35 @@ type request struct {
 
 // queryEntities answers GET /entities/by-query.
 func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
-	params, err := queryOf(r)
+	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	req := request{fields: list(params["fields"]), selection: selection{Filter: params["filter"]}}
-	if req.Order, err = parseOrderField(params["orderField"]); err != nil {
+	req := request{fields: query.List(params["fields"]), selection: selection{Filter: params["filter"]}}
+	if req.Order, err = query.OrderFields(params["orderField"]); err != nil {
 		return err
 	}
-	term, _, err := one(params, "fullTextFilterTerm")
+	term, _, err := query.One(params, "fullTextFilterTerm")
 	if err != nil {
 		return err
 	}
-	if req.Text, err = newText(term, list(params["fullTextFilterFields"])); err != nil {
+	if req.Text, err = query.Text(term, query.List(params["fullTextFilterFields"])); err != nil {
 		return err
 	}
-	if req.limit, err = count(params, "limit", defaultLimit); err != nil {
+	if req.limit, err = query.Count(params, "limit", defaultLimit); err != nil {
 		return err
 	}
-	if req.offset, err = count(params, "offset", 0); err != nil {
+	if req.offset, err = query.Count(params, "offset", 0); err != nil {
 		return err
 	}
-	total, _, err := one(params, "totalItems")
+	total, _, err := query.One(params, "totalItems")
 	if err != nil {
 		return err
 	}
 	if req.noTotal, err = wantsNoTotal("request/query", total); err != nil {
 		return err
 	}
-	if req.cursor, req.hasCursor, err = one(params, "cursor"); err != nil {
+	if req.cursor, req.hasCursor, err = query.One(params, "cursor"); err != nil {
 		return err
 	}
 	return c.answerQuery(w, r, &req)
@@ -148,17 +153,17 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 		if by.Order != nil {
 			direction = *by.Order
 		}
-		o, err := order(by.Field, direction, true)
+		o, err := query.Order(by.Field, direction)
 		if err != nil {
 			return err
 		}
 		req.Order = append(req.Order, o)
 	}
-	err := checkOrders(req.Order)
+	err := query.CheckOrders(req.Order)
 	if err != nil {
 		return err
 	}
-	if req.Text, err = newText(body.FullTextFilter.Term, body.FullTextFilter.Fields); err != nil {
+	if req.Text, err = query.Text(body.FullTextFilter.Term, body.FullTextFilter.Fields); err != nil {
 		return err
 	}
 	if req.noTotal, err = wantsNoTotal("request/body", body.TotalItems); err != nil {
@@ -174,7 +179,7 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 	}
 	s := shape{begin: `{"items":[`, end: "]"}
 	var err error
-	if s.fields, err = parseFields(req.fields); err != nil {
+	if s.fields, err = query.NewFields(req.fields); err != nil {
 		return err
 	}
 	at, err := c.begin(r.Context(), req)
@@ -191,7 +196,7 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 		return err
 	}
 	q := store.Query{
-		Filter: both(visible, filter), Text: at.Text, Order: at.Order,
+		Filter: query.Both(visible, filter), Text: at.Text, Order: at.Order,
 		// A page is held in memory. The cursor leads to the rest.
 		Limit: min(req.limit, maxBuffered), Offset: req.offset, Total: at.Total >= 0 && at.Seen != seen,
 	}
@@ -229,9 +234,9 @@ func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
 		return nil, server.Input("Cursor cannot be empty")
 	}
 	at := &cursor{}
-	err := c.unseal(ctx, "query", req.cursor, at)
-	if errors.Is(err, errSeal) || err == nil && (at.At == nil || len(at.At.Values) != len(at.Order)) {
-		return nil, server.Input("Malformed cursor: %s", errSeal)
+	err := c.Unseal(ctx, "query", req.cursor, at)
+	if errors.Is(err, query.ErrSeal) || err == nil && (at.At == nil || len(at.At.Values) != len(at.Order)) {
+		return nil, server.Input("Malformed cursor: %s", query.ErrSeal)
 	}
 	if err != nil {
 		return nil, err
@@ -270,14 +275,14 @@ func (c *Catalog) pageInfo(ctx context.Context, at *cursor, page store.Page) (st
 	next, prev := at.neighbours(page)
 	out := fmt.Appendf(nil, `],"totalItems":%d,"pageInfo":{`, max(at.Total, 0))
 	if next != nil {
-		text, err := c.seal(ctx, "query", next)
+		text, err := c.Seal(ctx, "query", next)
 		if err != nil {
 			return "", err
 		}
 		out = fmt.Appendf(out, `"nextCursor":%s`, strconv.Quote(text))
 	}
 	if prev != nil {
-		text, err := c.seal(ctx, "query", prev)
+		text, err := c.Seal(ctx, "query", prev)
 		if err != nil {
 			return "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
@@ -12,9 +13,9 @@ import (
 // longest is how long a listing of everything may take a slow client.
 const longest = 10 * time.Minute
 
-// readRoutes are the endpoints that read entities, and the one that removes
-// one.
-func (c *Catalog) readRoutes() []server.Route {
+// Routes returns the endpoints that read entities, and the one that removes
+// one, below /api/catalog.
+func (c *Catalog) Routes() []server.Route {
 	const byName = "/entities/by-name/{kind}/{namespace}/{name}"
 	return []server.Route{
 		{Method: http.MethodGet, Path: "/entities", Handle: c.listEntities, Timeout: longest},
@@ -78,7 +79,7 @@ func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Pa
 		return nil
 	}
 	next.At = *page.Last
-	text, err := c.seal(r.Context(), "after", next)
+	text, err := c.Seal(r.Context(), "after", next)
 	if err != nil {
 		return err
 	}
@@ -88,34 +89,34 @@ func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Pa
 
 // parseListing reads the parameters of a listing. of identifies what is listed.
 func (c *Catalog) parseListing(r *http.Request) (q store.Query, s shape, of string, err error) {
-	params, err := queryOf(r)
+	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return q, s, "", err
 	}
-	filter, err := parseFilters(params["filter"])
+	filter, err := query.Filters(params["filter"])
 	if err != nil {
 		return q, s, "", err
 	}
-	if q.Order, err = parseOrder(params["order"]); err != nil {
+	if q.Order, err = query.Orders(params["order"]); err != nil {
 		return q, s, "", err
 	}
-	if q.Limit, err = count(params, "limit", store.NoLimit); err != nil {
+	if q.Limit, err = query.Count(params, "limit", store.NoLimit); err != nil {
 		return q, s, "", err
 	}
-	if q.Offset, err = count(params, "offset", 0); err != nil {
+	if q.Offset, err = query.Count(params, "offset", 0); err != nil {
 		return q, s, "", err
 	}
 	s = plainList
 	if params.Get("shape") == "items" {
 		s = itemsList
 	}
-	if s.fields, err = parseFields(list(params["fields"])); err != nil {
+	if s.fields, err = query.NewFields(query.List(params["fields"])); err != nil {
 		return q, s, "", err
 	}
 	if of, err = fingerprint([]any{filter, q.Order}); err != nil {
 		return q, s, "", err
 	}
-	if text, given, err := one(params, "after"); err != nil || given {
+	if text, given, err := query.One(params, "after"); err != nil || given {
 		if err == nil {
 			err = c.goOn(r, text, of, &q)
 		}
@@ -123,15 +124,15 @@ func (c *Catalog) parseListing(r *http.Request) (q store.Query, s shape, of stri
 			return q, s, "", err
 		}
 	}
-	q.Filter = both(c.visible(r.Context()), filter)
+	q.Filter = query.Both(c.visible(r.Context()), filter)
 	return q, s, of, nil
 }
 
 // goOn makes a query go on after an earlier one. A limit of its own counts.
 func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
 	var a after
-	err := c.unseal(r.Context(), "after", text, &a)
-	if errors.Is(err, errSeal) {
+	err := c.Unseal(r.Context(), "after", text, &a)
+	if errors.Is(err, query.ErrSeal) {
 		return server.Input("Malformed after cursor, could not be parsed")
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
@@ -24,7 +25,7 @@ const (
 
 // entitiesByRefs answers POST /entities/by-refs.
 func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
-	params, err := queryOf(r)
+	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,10 @@ func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := itemsList
-	if s.fields, err = parseFields(append(list(params["fields"]), body.Fields...)); err != nil {
+	if s.fields, err = query.NewFields(append(query.List(params["fields"]), body.Fields...)); err != nil {
 		return err
 	}
-	filter = both(c.visible(r.Context()), filter)
+	filter = query.Both(c.visible(r.Context()), filter)
 	first := min(batch, len(body.EntityRefs))
 	items, err := c.lookUp(r.Context(), body.EntityRefs[:first], filter)
 	if err != nil {
@@ -121,7 +122,7 @@ func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter
 	place := make([]int, len(refs))
 	for i, ref := range refs {
 		place[i] = -1
-		if name, err := entity.ParseRef(ref, "", ""); err == nil && isText(ref) {
+		if name, err := entity.ParseRef(ref, "", ""); err == nil && query.IsText(ref) {
 			place[i] = len(names)
 			names = append(names, name.String())
 		}

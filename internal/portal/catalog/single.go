@@ -8,14 +8,20 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
 
-// find returns an entity that the caller may read. Others do not exist, as far
-// as the caller is told.
+// Find returns the entity with a reference, if the caller may read it. Others do
+// not exist, as far as the caller is told: the error is store.ErrNotFound.
+func (c *Catalog) Find(ctx context.Context, ref string) (*store.Entity, error) {
+	return c.find(ctx, ref, c.store.Get)
+}
+
+// find is Find by any name that an entity has.
 func (c *Catalog) find(ctx context.Context, name string, get func(context.Context, string) (*store.Entity, error)) (*store.Entity, error) {
-	if !isText(name) {
+	if !query.IsText(name) {
 		return nil, store.ErrNotFound
 	}
 	e, err := get(ctx, name)
@@ -40,7 +46,7 @@ func nameOf(r *http.Request) entity.Ref {
 // entityByName answers GET /entities/by-name/{kind}/{namespace}/{name}.
 func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r)
-	e, err := c.find(r.Context(), ref.String(), c.store.Get)
+	e, err := c.Find(r.Context(), ref.String())
 	if errors.Is(err, store.ErrNotFound) {
 		return server.NotFound("No entity named '%s' found, with kind '%s' in namespace '%s'", ref.Name, ref.Kind, ref.Namespace)
 	}
@@ -70,7 +76,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	e, err := c.find(r.Context(), uid, c.store.GetByUID)
 	var resource *permission.Resource
 	if err == nil {
-		resource, err = resourceOf(e)
+		resource, err = permission.ResourceOf(e)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -91,7 +97,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 // the entity and those that it comes from, up to one the caller may not read.
 func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r).String()
-	if !isText(ref) {
+	if !query.IsText(ref) {
 		return server.NotFound("No such entity %s", ref)
 	}
 	line, err := c.store.Ancestry(r.Context(), ref)

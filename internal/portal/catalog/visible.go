@@ -8,7 +8,6 @@ import (
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // visible returns the filter that passes what the caller may read.
@@ -25,27 +24,9 @@ func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
 	case store.OpFalse:
 		return false, nil
 	default:
-		r, err := resourceOf(e)
+		r, err := permission.ResourceOf(e)
 		return err == nil && c.policy.Decide(auth.From(ctx), permission.EntityRead, r), err
 	}
-}
-
-// resourceOf returns an entity as permissions see it.
-func resourceOf(e *store.Entity) (*permission.Resource, error) {
-	n, err := tree.Wire{}.Decode(e.JSON)
-	if err != nil {
-		return nil, err
-	}
-	r := &permission.Resource{Ref: e.Ref}
-	var rest string
-	r.Kind, rest, _ = strings.Cut(e.Ref, ":")
-	r.Namespace, _, _ = strings.Cut(rest, "/")
-	for _, relation := range n.Get("relations").List() {
-		if relation.Get("type").Str() == "ownedBy" {
-			r.Owners = append(r.Owners, relation.Get("targetRef").Str())
-		}
-	}
-	return r, nil
 }
 
 // Resource returns what permissions need to know of an entity; nil if there is
@@ -58,5 +39,5 @@ func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resourc
 	if err != nil {
 		return nil, err
 	}
-	return resourceOf(e)
+	return permission.ResourceOf(e)
 }

@@ -104,9 +104,9 @@ func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 			t.Errorf("Close: %v", err)
 		}
 	})
-	c := &Catalog{store: s, policy: permission.New(config.Permission{Enabled: true, Rules: rules}), now: time.Now, log: slog.New(slog.DiscardHandler)}
+	c := New(s, permission.New(config.Permission{Enabled: true, Rules: rules}))
 	srv := server.New(server.Options{
-		Plugins:      []server.Plugin{{Names: []string{"catalog"}, Routes: c.readRoutes()}},
+		Plugins:      []server.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}},
 		Authenticate: authenticate,
 		Log:          slog.New(slog.DiscardHandler),
 		Now:          time.Now,

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"net/http"
@@ -8,6 +8,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/words"
 )
@@ -16,29 +17,29 @@ import (
 // is at an address. Files that are there already would be found in the
 // repositories of hosts the portal has an integration with. There are none, so
 // that nothing is fetched.
-func (c *Catalog) analyze(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.LocationAnalyze, nil); err != nil {
+func (in *Intake) analyze(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationAnalyze, nil); err != nil {
 		return err
 	}
-	var in struct {
+	var body struct {
 		Location *locationInput `json:"location"`
 	}
-	if err := server.ReadJSON(r, &in); err != nil {
+	if err := server.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	if in.Location == nil {
+	if body.Location == nil {
 		return server.Input("request/body must have required property 'location'")
 	}
-	if err := in.Location.check("request/body/location"); err != nil {
+	if err := body.Location.check("request/body/location"); err != nil {
 		return err
 	}
-	if *in.Location.Type != location.TypeURL {
-		return server.Input("request/body/location/type must be url, and not '%s'", shorten(*in.Location.Type))
+	if *body.Location.Type != location.TypeURL {
+		return server.Input("request/body/location/type must be url, and not '%s'", query.Short(*body.Location.Type))
 	}
-	if err := inputOf(location.Check(location.TypeURL, *in.Location.Target)); err != nil {
+	if err := inputOf(location.Check(location.TypeURL, *body.Location.Target)); err != nil {
 		return err
 	}
-	u, err := url.Parse(*in.Location.Target)
+	u, err := url.Parse(*body.Location.Target)
 	if err != nil {
 		return server.Input("request/body/location/target is no address")
 	}

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal/auth"
+	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
@@ -80,10 +82,12 @@ func (s *site) times(path string) int {
 	return s.asked[path]
 }
 
-// farm is a catalog with all its endpoints, that reads locations.
+// farm is an intake that reads locations, as a client sees it.
 type farm struct {
-	*world
-	catalog  *Catalog
+	t        *testing.T
+	store    *store.Store
+	handler  http.Handler
+	intake   *Intake
 	registry *prometheus.Registry
 	// stop ends the reading of locations, and waits for it.
 	stop func()
@@ -92,7 +96,7 @@ type farm struct {
 // everyKind lets all kinds come.
 var everyKind = []config.CatalogRule{{Allow: []string{"Component", "API", "System", "Location", "Group", "Template"}}}
 
-// newFarm makes a catalog of the options on a database at path; an empty path
+// newFarm makes an intake of the options on a database at path; an empty path
 // is a new one.
 func newFarm(t *testing.T, path string, opts Options, rules ...config.PermissionRule) *farm {
 	t.Helper()
@@ -103,26 +107,25 @@ func newFarm(t *testing.T, path string, opts Options, rules ...config.Permission
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &farm{registry: prometheus.NewRegistry()}
+	f := &farm{t: t, store: s, registry: prometheus.NewRegistry()}
 	opts.Store, opts.Policy, opts.Now, opts.Registry = s, permission.New(config.Permission{Enabled: true, Rules: rules}), time.Now, f.registry
-	opts.Log = slog.New(slog.DiscardHandler)
+	opts.Catalog, opts.Log = catalog.New(s, opts.Policy), slog.New(slog.DiscardHandler)
 	if opts.Config.Rules == nil {
 		opts.Config.Rules = everyKind
 	}
 	if opts.Config.LocationTypes == nil {
 		opts.Config.LocationTypes = []string{"url"}
 	}
-	f.catalog = New(opts)
-	srv := server.New(server.Options{
-		Plugins: []server.Plugin{f.catalog.Plugin()}, Authenticate: authenticate,
+	f.intake = New(opts)
+	f.handler = server.New(server.Options{
+		Plugins: []server.Plugin{{Names: []string{"catalog"}, Routes: f.intake.Routes()}}, Authenticate: authenticate,
 		Log: opts.Log, Now: time.Now, Registry: prometheus.NewRegistry(), MaxBody: 1 << 20,
-	})
-	f.world = &world{t: t, store: s, handler: srv.Handler()}
+	}).Handler()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.catalog.Run(ctx)
+		f.intake.Run(ctx)
 	}()
 	f.stop = sync.OnceFunc(func() {
 		cancel()
@@ -135,7 +138,55 @@ func newFarm(t *testing.T, path string, opts Options, rules ...config.Permission
 	return f
 }
 
-// reading lets the farm read a site and a folder, often.
+// authenticate believes what the request says: "guest" is one, and anybody
+// else a user who owns what is owned by a group of that name.
+func authenticate(r *http.Request) (context.Context, error) {
+	name := r.Header.Get("Authorization")
+	caller := auth.Caller{Kind: auth.User, Subject: "user:default/" + name, Ownership: []string{"user:default/" + name, "group:default/" + name}}
+	if name == "guest" {
+		caller = auth.Caller{Kind: auth.Guest, Subject: "user:development/guest"}
+	}
+	return auth.With(r.Context(), caller), nil
+}
+
+// response is what a client gets.
+type response struct {
+	status int
+	body   string
+}
+
+// do sends a request. More are pairs of header names and values.
+func (f *farm) do(method, path, body string, more ...string) response {
+	f.t.Helper()
+	r := httptest.NewRequestWithContext(f.t.Context(), method, "/api/catalog"+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "platform")
+	for i := 0; i < len(more); i += 2 {
+		r.Header.Set(more[i], more[i+1])
+	}
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	return response{rec.Code, rec.Body.String()}
+}
+
+func (f *farm) get(path string) response {
+	f.t.Helper()
+	return f.do(http.MethodGet, path, "")
+}
+
+// decode reads the body of a response that must be 200.
+func decode[T any](t *testing.T, r response) T {
+	t.Helper()
+	var v T
+	if r.status != http.StatusOK {
+		t.Fatalf("got %d: %s", r.status, r.body)
+	}
+	if err := json.Unmarshal([]byte(r.body), &v); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	return v
+}
+
+// readingOf lets the farm read a site and a folder, often.
 func readingOf(address, root string) Options {
 	host := strings.TrimPrefix(address, "http://")
 	return Options{

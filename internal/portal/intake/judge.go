@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
@@ -18,7 +19,7 @@ import (
 
 // judge decides what of a push is taken.
 type judge struct {
-	c *Catalog
+	in *Intake
 	// ctx is the request's, and judge lives no longer.
 	ctx      context.Context
 	provider string
@@ -40,12 +41,12 @@ type judge struct {
 	nameless bool
 }
 
-func newJudge(ctx context.Context, c *Catalog, provider string) *judge {
+func newJudge(ctx context.Context, in *Intake, provider string) *judge {
 	caller := auth.From(ctx)
 	return &judge{
-		c: c, ctx: ctx, provider: provider, caller: caller,
-		scope:     c.policy.Filter(caller, permission.EntityCreate),
-		removable: c.policy.Filter(caller, permission.EntityDelete),
+		in: in, ctx: ctx, provider: provider, caller: caller,
+		scope:     in.policy.Filter(caller, permission.EntityCreate),
+		removable: in.policy.Filter(caller, permission.EntityDelete),
 		refused:   []refusal{}, seen: map[string]bool{},
 	}
 }
@@ -55,7 +56,7 @@ func (j *judge) mayAtAll() error {
 	if j.scope.Op != store.OpFalse {
 		return nil
 	}
-	if err := j.c.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
+	if err := j.in.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
 		return err
 	}
 	return server.NotAllowed("Missing permission %s", permission.EntityCreate)
@@ -134,11 +135,11 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 func missing(name, ref string) string { return "missing permission " + name + " for " + ref }
 
 func (j *judge) may(r *permission.Resource) bool {
-	return j.scope.Op == store.OpTrue || j.c.policy.Decide(j.caller, permission.EntityCreate, r)
+	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
 }
 
 func (j *judge) mayRemove(r *permission.Resource) bool {
-	return j.removable.Op == store.OpTrue || j.c.policy.Decide(j.caller, permission.EntityDelete, r)
+	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
 }
 
 // unlimited reports whether the caller may do everything to every entity.
@@ -172,7 +173,7 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 	if j.nameless || len(j.refused) > 0 && len(j.docs) == 0 {
 		return nil
 	}
-	gone, err := j.c.gone(j.ctx, j.provider, j.docs, j.keep)
+	gone, err := j.in.gone(j.ctx, j.provider, j.docs, j.keep)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 		}
 	}
 	if full && restricted {
-		owned, err := j.c.store.Refs(j.ctx, j.provider)
+		owned, err := j.in.store.Refs(j.ctx, j.provider)
 		if err != nil {
 			return out, err
 		}
@@ -211,8 +212,8 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 	}
 	slices.Sort(refs)
 	const batch = 500
-	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !isText(s) })), batch) {
-		found, err := j.c.store.GetMany(j.ctx, some)
+	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !query.IsText(s) })), batch) {
+		found, err := j.in.store.GetMany(j.ctx, some)
 		if err != nil {
 			return out, err
 		}
@@ -224,7 +225,7 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 				out.change[e.Ref] = belongs(store.Refusal{Ref: e.Ref, Owner: e.Provider})
 				continue
 			}
-			r, err := resourceOf(e)
+			r, err := permission.ResourceOf(e)
 			if err != nil {
 				return out, err
 			}

@@ -1,14 +1,14 @@
-package catalog
+package intake
 
 import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
@@ -20,21 +20,6 @@ const (
 	maxLocationsOnePage = 10_000
 )
 
-// flag returns a parameter that is yes or no; no if it is not given.
-func flag(q url.Values, name string) (bool, error) {
-	v, given, err := one(q, name)
-	if err != nil || !given {
-		return false, err
-	}
-	switch strings.ToLower(v) {
-	case "", "true", "1", "yes", "y", "on":
-		return true, nil
-	case "false", "0", "no", "n", "off":
-		return false, nil
-	}
-	return false, server.Input("request/query/%s must be boolean", name)
-}
-
 // locationPage is where a listing of locations goes on.
 type locationPage struct {
 	After string          `json:"after"`
@@ -43,16 +28,16 @@ type locationPage struct {
 }
 
 // queryLocations answers POST /locations/by-query.
-func (c *Catalog) queryLocations(w http.ResponseWriter, r *http.Request) error {
+func (in *Intake) queryLocations(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	if err := c.policy.Require(ctx, permission.LocationRead, nil); err != nil {
+	if err := in.policy.Require(ctx, permission.LocationRead, nil); err != nil {
 		return err
 	}
-	page, filter, err := c.readLocationPage(r)
+	page, filter, err := in.readLocationPage(r)
 	if err != nil {
 		return err
 	}
-	all, err := c.store.Locations(ctx)
+	all, err := in.store.Locations(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +60,7 @@ func (c *Catalog) queryLocations(w http.ResponseWriter, r *http.Request) error {
 			}
 			next := page
 			next.After = answer.Items[page.Limit-1].ID
-			if answer.PageInfo.Next, err = c.seal(ctx, locationCursor, next); err != nil {
+			if answer.PageInfo.Next, err = in.catalog.Seal(ctx, locationCursor, next); err != nil {
 				return err
 			}
 			break
@@ -85,36 +70,36 @@ func (c *Catalog) queryLocations(w http.ResponseWriter, r *http.Request) error {
 	return server.WriteJSON(w, r, http.StatusOK, answer)
 }
 
-func (c *Catalog) readLocationPage(r *http.Request) (locationPage, store.Filter, error) {
-	var in struct {
+func (in *Intake) readLocationPage(r *http.Request) (locationPage, store.Filter, error) {
+	var body struct {
 		Cursor *string         `json:"cursor"`
 		Limit  *int            `json:"limit"`
 		Query  json.RawMessage `json:"query"`
 	}
-	if err := server.ReadJSON(r, &in); err != nil {
+	if err := server.ReadJSON(r, &body); err != nil {
 		return locationPage{}, store.Filter{}, err
 	}
-	page := locationPage{Limit: defaultLocations, Query: in.Query}
-	if in.Cursor != nil {
-		if len(in.Query) > 0 {
+	page := locationPage{Limit: defaultLocations, Query: body.Query}
+	if body.Cursor != nil {
+		if len(body.Query) > 0 {
 			return page, store.Filter{}, server.Input("A cursor and a query cannot be combined")
 		}
 		page = locationPage{}
-		err := c.unseal(r.Context(), locationCursor, *in.Cursor, &page)
-		if errors.Is(err, errSeal) {
+		err := in.catalog.Unseal(r.Context(), locationCursor, *body.Cursor, &page)
+		if errors.Is(err, query.ErrSeal) {
 			return page, store.Filter{}, server.Input("Malformed cursor, could not be parsed")
 		}
 		if err != nil {
 			return page, store.Filter{}, err
 		}
 	}
-	if in.Limit != nil {
-		page.Limit = *in.Limit
+	if body.Limit != nil {
+		page.Limit = *body.Limit
 	}
 	if page.Limit < 0 || page.Limit > maxLocationsOnePage {
 		return page, store.Filter{}, server.Input("request/body/limit must be >= 0 and <= %d", maxLocationsOnePage)
 	}
-	filter, err := parsePredicate(page.Query)
+	filter, err := query.Predicate(page.Query)
 	return page, filter, err
 }
 

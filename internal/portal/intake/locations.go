@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"bytes"
@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
@@ -46,17 +48,17 @@ func (in *locationInput) check(at string) error {
 }
 
 // readLocation reads the body of a request that names a location to register.
-func (c *Catalog) readLocation(r *http.Request) (typ, target string, err error) {
-	var in locationInput
-	if err := server.ReadJSON(r, &in); err != nil {
+func (in *Intake) readLocation(r *http.Request) (typ, target string, err error) {
+	var body locationInput
+	if err := server.ReadJSON(r, &body); err != nil {
 		return "", "", err
 	}
-	if err := in.check("request/body"); err != nil {
+	if err := body.check("request/body"); err != nil {
 		return "", "", err
 	}
-	typ, target = *in.Type, strings.TrimSpace(*in.Target)
-	if !slices.Contains(c.locations.types, typ) {
-		types, err := json.Marshal(append([]string{}, c.locations.types...))
+	typ, target = *body.Type, strings.TrimSpace(*body.Target)
+	if !slices.Contains(in.locations.types, typ) {
+		types, err := json.Marshal(append([]string{}, in.locations.types...))
 		if err != nil {
 			return "", "", err
 		}
@@ -74,36 +76,36 @@ func inputOf(err error) error {
 }
 
 // createLocation answers POST /locations.
-func (c *Catalog) createLocation(w http.ResponseWriter, r *http.Request) error {
+func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	if err := c.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
+	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return err
 	}
-	q, err := queryOf(r)
+	q, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	dry, err := flag(q, "dryRun")
+	dry, err := query.Flag(q, "dryRun")
 	if err != nil {
 		return err
 	}
-	onConflict, given, err := one(q, "onConflict")
+	onConflict, given, err := query.One(q, "onConflict")
 	if err != nil {
 		return err
 	}
 	if given && onConflict != "refresh" && onConflict != "reject" {
 		return server.Input("request/query/onConflict must be equal to one of the allowed values: refresh, reject")
 	}
-	typ, target, err := c.readLocation(r)
+	typ, target, err := in.readLocation(r)
 	if err != nil {
 		return err
 	}
 	if dry {
-		return c.tryLocation(w, r, typ, target)
+		return in.tryLocation(w, r, typ, target)
 	}
-	l, err := c.store.AddLocation(ctx, typ, target)
+	l, err := in.store.AddLocation(ctx, typ, target)
 	if errors.Is(err, store.ErrExists) && onConflict == "refresh" {
-		l, err = c.sameLocation(r, typ, target)
+		l, err = in.sameLocation(r, typ, target)
 	}
 	if errors.Is(err, store.ErrExists) {
 		return server.Conflict("Location %s:%s already exists", typ, target)
@@ -111,7 +113,7 @@ func (c *Catalog) createLocation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c.locations.hurry(l.ID)
+	in.locations.hurry(l.ID)
 	view := viewOf(l)
 	view.Error = ""
 	return server.WriteJSON(w, r, http.StatusCreated, struct {
@@ -121,8 +123,8 @@ func (c *Catalog) createLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sameLocation returns the location of that address.
-func (c *Catalog) sameLocation(r *http.Request, typ, target string) (store.Location, error) {
-	all, err := c.store.Locations(r.Context())
+func (in *Intake) sameLocation(r *http.Request, typ, target string) (store.Location, error) {
+	all, err := in.store.Locations(r.Context())
 	if err != nil {
 		return store.Location{}, err
 	}
@@ -135,13 +137,13 @@ func (c *Catalog) sameLocation(r *http.Request, typ, target string) (store.Locat
 }
 
 // tryLocation reads a location and tells what registering it would bring.
-func (c *Catalog) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
-	_, err := c.sameLocation(r, typ, target)
+func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
+	_, err := in.sameLocation(r, typ, target)
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return err
 	}
 	exists := err == nil
-	res, err := c.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
+	res, err := in.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
 	if r.Context().Err() != nil {
 		return server.Input("Error: Unable to read %s:%s, it took too long", typ, target)
 	}
@@ -163,11 +165,11 @@ func (c *Catalog) tryLocation(w http.ResponseWriter, r *http.Request, typ, targe
 }
 
 // listLocations answers GET /locations.
-func (c *Catalog) listLocations(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+func (in *Intake) listLocations(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
 		return err
 	}
-	all, err := c.store.Locations(r.Context())
+	all, err := in.store.Locations(r.Context())
 	if err != nil {
 		return err
 	}
@@ -194,26 +196,28 @@ func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
 }
 
 // oneLocation returns the location that a request names.
-func (c *Catalog) oneLocation(r *http.Request) (store.Location, error) {
+func (in *Intake) oneLocation(r *http.Request) (store.Location, error) {
 	id := r.PathValue("id")
-	if !isText(id) {
+	if !query.IsText(id) {
 		return store.Location{}, noLocation(id)
 	}
-	l, err := c.store.Location(r.Context(), id)
+	l, err := in.store.Location(r.Context(), id)
 	if errors.Is(err, store.ErrNotFound) {
 		return l, noLocation(id)
 	}
 	return l, err
 }
 
-func noLocation(id string) error { return server.NotFound("Found no location with ID %s", shorten(id)) }
+func noLocation(id string) error {
+	return server.NotFound("Found no location with ID %s", query.Short(id))
+}
 
 // getLocation answers GET /locations/{id}.
-func (c *Catalog) getLocation(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+func (in *Intake) getLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
 		return err
 	}
-	l, err := c.oneLocation(r)
+	l, err := in.oneLocation(r)
 	if err != nil {
 		return err
 	}
@@ -221,25 +225,25 @@ func (c *Catalog) getLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // updateLocation answers PUT /locations/{id}.
-func (c *Catalog) updateLocation(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.LocationCreate, nil); err != nil {
+func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationCreate, nil); err != nil {
 		return err
 	}
-	typ, target, err := c.readLocation(r)
+	typ, target, err := in.readLocation(r)
 	if err != nil {
 		return err
 	}
-	old, err := c.oneLocation(r)
+	old, err := in.oneLocation(r)
 	if err != nil {
 		return err
 	}
 	l := old
 	if old.Type != typ || old.Target != target {
 		// What was read from the old address goes.
-		if err := c.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+		if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
 			return err
 		}
-		l, err = c.store.UpdateLocation(r.Context(), old.ID, typ, target)
+		l, err = in.store.UpdateLocation(r.Context(), old.ID, typ, target)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -249,42 +253,42 @@ func (c *Catalog) updateLocation(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	c.locations.hurry(l.ID)
+	in.locations.hurry(l.ID)
 	return server.WriteJSON(w, r, http.StatusOK, viewOf(l))
 }
 
 // deleteLocation answers DELETE /locations/{id}. What was read from it goes
 // with it.
-func (c *Catalog) deleteLocation(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
 		return err
 	}
 	id := r.PathValue("id")
-	if !isText(id) {
+	if !query.IsText(id) {
 		return noLocation(id)
 	}
-	err := c.store.RemoveLocation(r.Context(), id)
+	err := in.store.RemoveLocation(r.Context(), id)
 	if errors.Is(err, store.ErrNotFound) {
 		return noLocation(id)
 	}
 	if err != nil {
 		return err
 	}
-	c.locations.hurry(id)
+	in.locations.hurry(id)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // locationByEntity answers GET /locations/by-entity/{kind}/{namespace}/{name}.
-func (c *Catalog) locationByEntity(w http.ResponseWriter, r *http.Request) error {
+func (in *Intake) locationByEntity(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	if err := c.policy.Require(ctx, permission.LocationRead, nil); err != nil {
+	if err := in.policy.Require(ctx, permission.LocationRead, nil); err != nil {
 		return err
 	}
-	ref := nameOf(r).String()
-	e, err := c.find(ctx, ref, c.store.Get)
+	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}.String()
+	e, err := in.catalog.Find(ctx, ref)
 	if errors.Is(err, store.ErrNotFound) {
-		return server.NotFound("found no entity for ref %s", shorten(ref))
+		return server.NotFound("found no entity for ref %s", query.Short(ref))
 	}
 	if err != nil {
 		return err
@@ -293,7 +297,7 @@ func (c *Catalog) locationByEntity(w http.ResponseWriter, r *http.Request) error
 	if !ok {
 		return server.NotFound("found no location for ref %s", ref)
 	}
-	l, err := c.store.Location(ctx, id)
+	l, err := in.store.Location(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return server.NotFound("found no location for ref %s", ref)
 	}

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"context"
@@ -20,20 +20,20 @@ const (
 	syncFailed    = "failed"
 )
 
-// metrics is what the catalog counts. A nil metrics counts nothing.
+// metrics is what the intake counts. A nil metrics counts nothing.
 type metrics struct {
-	catalog  *Catalog
+	intake   *Intake
 	syncs    *prometheus.CounterVec
 	entities *prometheus.Desc
 	errors   *prometheus.Desc
 }
 
-func newMetrics(registry prometheus.Registerer, c *Catalog) *metrics {
+func newMetrics(registry prometheus.Registerer, in *Intake) *metrics {
 	if registry == nil {
 		return nil
 	}
 	m := &metrics{
-		catalog: c,
+		intake: in,
 		syncs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "catalog_sync_total", Help: "How often what a source has was written, or found unchanged, or could not be.",
 		}, []string{"source", "result"}),
@@ -59,10 +59,10 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 // Collect counts. While the database is away there are no entities to count,
 // which is not the same as none.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
-	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(m.catalog.locations.troubled()))
+	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(m.intake.locations.troubled()))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	owners, err := m.catalog.store.Providers(ctx)
+	owners, err := m.intake.store.Providers(ctx)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
@@ -45,7 +46,7 @@ func providerOf(r *http.Request) (string, error) {
 	name := r.PathValue("name")
 	if !providerName.MatchString(name) {
 		return "", server.Input("Invalid provider name '%s', expected at most 63 lower-case letters, digits, dashes, dots and underscores, "+
-			"beginning and ending with a letter or digit", shorten(name))
+			"beginning and ending with a letter or digit", query.Short(name))
 	}
 	if strings.HasPrefix(name, "location") {
 		return "", server.Input("Invalid provider name '%s', names that begin with 'location' are the catalog's own", name)
@@ -54,11 +55,11 @@ func providerOf(r *http.Request) (string, error) {
 }
 
 // listProviders answers GET /providers.
-func (c *Catalog) listProviders(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.IngestionRead, nil); err != nil {
+func (in *Intake) listProviders(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.IngestionRead, nil); err != nil {
 		return err
 	}
-	owners, err := c.store.Providers(r.Context())
+	owners, err := in.store.Providers(r.Context())
 	if err != nil {
 		return err
 	}
@@ -77,36 +78,36 @@ func (c *Catalog) listProviders(w http.ResponseWriter, r *http.Request) error {
 }
 
 // deleteProvider answers DELETE /providers/{name}: all that it pushed goes.
-func (c *Catalog) deleteProvider(w http.ResponseWriter, r *http.Request) error {
+func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	if err := c.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
+	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
 		return err
 	}
 	name, err := providerOf(r)
 	if err != nil {
 		return err
 	}
-	defer c.pushes.turn(name)()
-	res, err := c.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	defer in.pushes.turn(name)()
+	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
 	if err != nil {
 		return err
 	}
 	if res.Removed == 0 {
 		return server.NotFound("Found no entities of provider %s", name)
 	}
-	c.log.Info("provider was removed", "provider", name, "removed", res.Removed)
+	in.log.Info("provider was removed", "provider", name, "removed", res.Removed)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // pushAll answers PUT /providers/{name}/entities: everything a provider has.
-func (c *Catalog) pushAll(w http.ResponseWriter, r *http.Request) error {
-	return c.push(w, r, true)
+func (in *Intake) pushAll(w http.ResponseWriter, r *http.Request) error {
+	return in.push(w, r, true)
 }
 
 // pushDelta answers POST /providers/{name}/delta: what changed.
-func (c *Catalog) pushDelta(w http.ResponseWriter, r *http.Request) error {
-	return c.push(w, r, false)
+func (in *Intake) pushDelta(w http.ResponseWriter, r *http.Request) error {
+	return in.push(w, r, false)
 }
 
 // report is what became of a push.
@@ -128,36 +129,36 @@ type refusal struct {
 }
 
 // push takes what a provider pushes, in one transaction.
-func (c *Catalog) push(w http.ResponseWriter, r *http.Request, full bool) error {
+func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error {
 	ctx := r.Context()
 	name, err := providerOf(r)
 	if err != nil {
 		return err
 	}
-	j := newJudge(ctx, c, name)
+	j := newJudge(ctx, in, name)
 	if err := j.mayAtAll(); err != nil {
 		return err
 	}
-	q, err := queryOf(r)
+	q, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	strict, err := flag(q, "strict")
+	strict, err := query.Flag(q, "strict")
 	if err != nil {
 		return err
 	}
-	allowEmpty, err := flag(q, "allowEmpty")
+	allowEmpty, err := query.Flag(q, "allowEmpty")
 	if err != nil {
 		return err
 	}
-	entries, err := readPush(r, c.pushes.limit(), !full)
+	entries, err := readPush(r, in.pushes.limit(), !full)
 	if err != nil {
 		return err
 	}
 	if full && len(entries) == 0 && !allowEmpty {
 		return server.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
 	}
-	defer c.pushes.turn(name)()
+	defer in.pushes.turn(name)()
 	change, err := j.judge(entries, full, strict)
 	if err != nil {
 		return err
@@ -165,33 +166,33 @@ func (c *Catalog) push(w http.ResponseWriter, r *http.Request, full bool) error 
 	if strict && len(j.refused) > 0 {
 		return server.WriteJSON(w, r, http.StatusBadRequest, report{Refused: j.refused})
 	}
-	res, err := c.store.Sync(ctx, change)
+	res, err := in.store.Sync(ctx, change)
 	if err != nil {
-		c.metrics.synced(fromPush, syncFailed)
+		in.metrics.synced(fromPush, syncFailed)
 		return err
 	}
 	for _, refused := range res.Refused {
 		j.refuse(j.put[refused.Index], refused.Ref, belongs(refused))
 	}
 	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
-	c.pushed(name, full, res, len(j.refused))
+	in.pushed(name, full, res, len(j.refused))
 	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.refused})
 }
 
 // pushed tells whoever watches that a provider pushed.
-func (c *Catalog) pushed(name string, full bool, res store.Result, refused int) {
+func (in *Intake) pushed(name string, full bool, res store.Result, refused int) {
 	if res.Added+res.Updated+res.Removed+refused == 0 {
-		c.metrics.synced(fromPush, syncUnchanged)
+		in.metrics.synced(fromPush, syncUnchanged)
 		return
 	}
-	c.metrics.synced(fromPush, syncDone)
-	c.log.Info("provider pushed", "provider", name, "full", full, "added", res.Added, "updated", res.Updated,
+	in.metrics.synced(fromPush, syncDone)
+	in.log.Info("provider pushed", "provider", name, "full", full, "added", res.Added, "updated", res.Updated,
 		"removed", res.Removed, "unchanged", res.Unchanged, "refused", refused)
 }
 
 // gone returns what a provider owns and neither puts nor keeps.
-func (c *Catalog) gone(ctx context.Context, provider string, put []store.Document, keep []string) ([]string, error) {
-	owned, err := c.store.Refs(ctx, provider)
+func (in *Intake) gone(ctx context.Context, provider string, put []store.Document, keep []string) ([]string, error) {
+	owned, err := in.store.Refs(ctx, provider)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/tree"
 )
@@ -25,7 +26,7 @@ const (
 	maxPushed = 250_000
 	// maxEntry is the most one of them may have, in bytes.
 	maxEntry = 16 << 20
-	// defaultMaxPush is for a catalog that was not told a limit.
+	// defaultMaxPush is for an intake that was not told a limit.
 	defaultMaxPush = 256 << 20
 )
 
@@ -56,7 +57,7 @@ func readPush(r *http.Request, most int64, delta bool) ([]entry, error) {
 		}
 		body = z
 	default:
-		return nil, server.Unsupported("The body may be compressed with gzip, and not with '%s'", shorten(encoding))
+		return nil, server.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
 	}
 	return decodePush(&bounded{in: body, left: most, most: most}, media, delta)
 }

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"errors"
@@ -7,47 +7,48 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
 
 // refresh answers POST /refresh: the location an entity comes from is read
 // again at once. What a provider pushed cannot be asked for.
-func (c *Catalog) refresh(w http.ResponseWriter, r *http.Request) error {
+func (in *Intake) refresh(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	var in struct {
+	var body struct {
 		EntityRef *string `json:"entityRef"`
 	}
-	if err := server.ReadJSON(r, &in); err != nil {
+	if err := server.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	if in.EntityRef == nil {
+	if body.EntityRef == nil {
 		return server.Input("request/body must have required property 'entityRef'")
 	}
-	ref, err := entity.ParseRef(*in.EntityRef, "", "")
+	ref, err := entity.ParseRef(*body.EntityRef, "", "")
 	if err != nil {
-		return server.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", shorten(*in.EntityRef))
+		return server.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", query.Short(*body.EntityRef))
 	}
-	e, err := c.find(ctx, ref.String(), c.store.Get)
+	e, err := in.catalog.Find(ctx, ref.String())
 	if errors.Is(err, store.ErrNotFound) {
 		// Whoever may refresh nothing is told so rather than what there is.
-		if err := c.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
+		if err := in.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
 			return err
 		}
-		return server.NotFound("Entity %s not found", shorten(ref.String()))
+		return server.NotFound("Entity %s not found", query.Short(ref.String()))
 	}
 	if err != nil {
 		return err
 	}
-	resource, err := resourceOf(e)
+	resource, err := permission.ResourceOf(e)
 	if err != nil {
 		return err
 	}
-	if err := c.policy.Require(ctx, permission.EntityRefresh, resource); err != nil {
+	if err := in.policy.Require(ctx, permission.EntityRefresh, resource); err != nil {
 		return err
 	}
 	if id, ok := strings.CutPrefix(e.Provider, store.LocationProvider("")); ok {
-		c.locations.hurry(id)
+		in.locations.hurry(id)
 	}
 	w.WriteHeader(http.StatusOK)
 	return nil

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"context"
@@ -14,28 +14,28 @@ import (
 
 // guarded is reread that survives a bug: what somebody writes into a file must
 // not end the process.
-func (c *Catalog) guarded(ctx context.Context, r *reading) (retry bool) {
+func (in *Intake) guarded(ctx context.Context, r *reading) (retry bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.metrics.synced(fromLocation, syncFailed)
-			c.log.Error("a location could not be read because of a bug here", "location", r.target.String(),
+			in.metrics.synced(fromLocation, syncFailed)
+			in.log.Error("a location could not be read because of a bug here", "location", r.target.String(),
 				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	return c.reread(ctx, r)
+	return in.reread(ctx, r)
 }
 
 // reread reads a location and writes what it found. It reports whether it is
 // worth trying again soon, because the trouble was here.
-func (c *Catalog) reread(ctx context.Context, r *reading) (retry bool) {
+func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	target := r.target
 	if !r.full && r.trusted < trustMemo {
 		target.Since = r.memo
 	}
-	res, failed := c.locations.reader.Read(ctx, target)
-	if ctx.Err() != nil || !c.locations.current(r) {
+	res, failed := in.locations.reader.Read(ctx, target)
+	if ctx.Err() != nil || !in.locations.current(r) {
 		return false
 	}
 	// What was read is written, even if the process is to end.
@@ -43,25 +43,25 @@ func (c *Catalog) reread(ctx context.Context, r *reading) (retry bool) {
 	defer cancel()
 	if res.Unchanged {
 		r.trusted++
-		c.metrics.synced(fromLocation, syncUnchanged)
-		return c.note(ctx, r, r.problem) != nil
+		in.metrics.synced(fromLocation, syncUnchanged)
+		return in.note(ctx, r, r.problem) != nil
 	}
 	r.memo, r.trusted = nil, 0
-	conflicts, err := c.put(ctx, r, res, failed)
+	conflicts, err := in.put(ctx, r, res, failed)
 	if err != nil {
-		c.metrics.synced(fromLocation, syncFailed)
-		c.log.Error("cannot write what a location has", "location", r.target.String(), "error", err)
+		in.metrics.synced(fromLocation, syncFailed)
+		in.log.Error("cannot write what a location has", "location", r.target.String(), "error", err)
 		return true
 	}
 	problems := slices.Concat(res.Problems, conflicts)
-	if err := c.note(ctx, r, summary(problems)); err != nil {
+	if err := in.note(ctx, r, summary(problems)); err != nil {
 		return true
 	}
 	if failed != nil {
-		c.metrics.synced(fromLocation, syncFailed)
+		in.metrics.synced(fromLocation, syncFailed)
 		return false
 	}
-	c.metrics.synced(fromLocation, syncDone)
+	in.metrics.synced(fromLocation, syncDone)
 	if len(conflicts) == 0 {
 		// What belongs to somebody else today may be free tomorrow, so that a
 		// location with conflicts is always read.
@@ -72,7 +72,7 @@ func (c *Catalog) reread(ctx context.Context, r *reading) (retry bool) {
 
 // put writes what was read, and returns the conflicts it met. Nothing is
 // removed unless it is surely gone.
-func (c *Catalog) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
+func (in *Intake) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
 	own := &res.Documents[0]
 	mark := func(conflicts []location.Problem) {
 		// The location's own entity tells of what it led to directly, and of
@@ -90,31 +90,31 @@ func (c *Catalog) put(ctx context.Context, r *reading, res *location.Result, fai
 	if failed == nil {
 		mark(r.conflicts)
 	}
-	change, err := c.changeOf(ctx, r, res, failed)
+	change, err := in.changeOf(ctx, r, res, failed)
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.store.Sync(ctx, change)
+	result, err := in.store.Sync(ctx, change)
 	if err != nil {
 		return nil, err
 	}
 	if failed != nil {
-		return nil, c.orphaned(ctx, r)
+		return nil, in.orphaned(ctx, r)
 	}
 	conflicts := conflictsOf(result.Refused)
 	if !slices.Equal(conflicts, r.conflicts) {
 		mark(conflicts)
 		correction := store.Change{Provider: r.provider(), Put: []store.Document{{Node: own.Node}}}
-		if _, err := c.store.Sync(ctx, correction); err != nil {
+		if _, err := in.store.Sync(ctx, correction); err != nil {
 			return nil, err
 		}
 		r.conflicts = conflicts
 	}
-	return conflicts, c.orphaned(ctx, r)
+	return conflicts, in.orphaned(ctx, r)
 }
 
 // changeOf returns what is to be written.
-func (c *Catalog) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
+func (in *Intake) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
 	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
 	for _, d := range res.Documents {
 		change.Put = append(change.Put, store.Document{Node: d.Node, Parent: d.Parent})
@@ -123,43 +123,43 @@ func (c *Catalog) changeOf(ctx context.Context, r *reading, res *location.Result
 		return change, nil
 	}
 	var err error
-	change.Remove, err = c.gone(ctx, r.provider(), change.Put, res.Keep)
+	change.Remove, err = in.gone(ctx, r.provider(), change.Put, res.Keep)
 	return change, err
 }
 
 // orphaned removes what was just written if the location was removed while it
 // was read: the one who removed it could not know of it.
-func (c *Catalog) orphaned(ctx context.Context, r *reading) error {
+func (in *Intake) orphaned(ctx context.Context, r *reading) error {
 	if r.static() {
 		return nil
 	}
-	_, err := c.store.Location(ctx, r.id)
+	_, err := in.store.Location(ctx, r.id)
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	_, err = c.store.Sync(ctx, store.Change{Provider: r.provider(), Full: true})
+	_, err = in.store.Sync(ctx, store.Change{Provider: r.provider(), Full: true})
 	return err
 }
 
 // note remembers how reading went, and tells whoever reads the log if it is
 // news.
-func (c *Catalog) note(ctx context.Context, r *reading, problem string) error {
+func (in *Intake) note(ctx context.Context, r *reading, problem string) error {
 	if problem != r.problem && problem != "" {
-		c.log.Warn("location has problems", "location", r.target.String(), "problem", problem)
+		in.log.Warn("location has problems", "location", r.target.String(), "problem", problem)
 	}
-	c.locations.mu.Lock()
+	in.locations.mu.Lock()
 	r.problem = problem
-	c.locations.mu.Unlock()
+	in.locations.mu.Unlock()
 	if r.static() {
 		return nil
 	}
-	err := c.store.NoteLocation(ctx, r.id, problem, c.now())
+	err := in.store.NoteLocation(ctx, r.id, problem, in.now())
 	if errors.Is(err, store.ErrNotFound) {
 		// It was removed meanwhile.
 		return nil
 	}
 	if err != nil {
-		c.log.Error("cannot note how a location was read", "location", r.target.String(), "error", err)
+		in.log.Error("cannot note how a location was read", "location", r.target.String(), "error", err)
 	}
 	return err
 }

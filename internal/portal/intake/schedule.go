@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"context"
@@ -223,34 +223,34 @@ func (s *schedule) troubled() int {
 // Run reads locations as they are due, until ctx ends; it returns when what it
 // began is finished. First of all it removes what is left of locations that
 // were taken out of the configuration.
-func (c *Catalog) Run(ctx context.Context) {
+func (in *Intake) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	slots := make(chan struct{}, maxReads)
 	var learned, swept time.Time
 	for ctx.Err() == nil {
-		if now := c.now(); c.locations.outdated() || learned.IsZero() || now.Sub(learned) >= lookAgain {
+		if now := in.now(); in.locations.outdated() || learned.IsZero() || now.Sub(learned) >= lookAgain {
 			learned = now
-			if err := c.learn(ctx, &swept); err != nil && ctx.Err() == nil {
-				c.log.Error("cannot look for locations", "error", err)
+			if err := in.learn(ctx, &swept); err != nil && ctx.Err() == nil {
+				in.log.Error("cannot look for locations", "error", err)
 			}
 		}
-		due, wait := c.locations.begin(maxReads - len(slots))
+		due, wait := in.locations.begin(maxReads - len(slots))
 		for _, r := range due {
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() {
 					<-slots
-					c.locations.poke()
+					in.locations.poke()
 				}()
-				c.locations.end(r, c.guarded(ctx, r))
+				in.locations.end(r, in.guarded(ctx, r))
 			})
 		}
 		timer := time.NewTimer(max(wait, time.Millisecond))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-c.locations.wake:
+		case <-in.locations.wake:
 		}
 		timer.Stop()
 	}
@@ -266,14 +266,14 @@ func (s *schedule) poke() {
 
 // learn brings the schedule up to what is registered, and sweeps from time to
 // time.
-func (c *Catalog) learn(ctx context.Context, swept *time.Time) error {
-	all, err := c.store.Locations(ctx)
+func (in *Intake) learn(ctx context.Context, swept *time.Time) error {
+	all, err := in.store.Locations(ctx)
 	if err != nil {
 		return err
 	}
-	c.locations.know(all)
-	if now := c.now(); swept.IsZero() || now.Sub(*swept) >= sweepEvery {
-		if err := c.sweep(ctx); err != nil {
+	in.locations.know(all)
+	if now := in.now(); swept.IsZero() || now.Sub(*swept) >= sweepEvery {
+		if err := in.sweep(ctx); err != nil {
 			return err
 		}
 		*swept = now
@@ -283,27 +283,27 @@ func (c *Catalog) learn(ctx context.Context, swept *time.Time) error {
 
 // sweep removes what was read from locations that are neither registered nor
 // in the configuration any more.
-func (c *Catalog) sweep(ctx context.Context) error {
-	owners, err := c.store.Providers(ctx)
+func (in *Intake) sweep(ctx context.Context) error {
+	owners, err := in.store.Providers(ctx)
 	if err != nil {
 		return err
 	}
 	for owner := range owners {
 		id, ok := strings.CutPrefix(owner, store.LocationProvider(""))
-		if !ok || c.locations.has(id) {
+		if !ok || in.locations.has(id) {
 			continue
 		}
 		if !strings.HasPrefix(id, staticPrefix) {
 			// It may have been registered a moment ago.
-			if _, err := c.store.Location(ctx, id); !errors.Is(err, store.ErrNotFound) {
+			if _, err := in.store.Location(ctx, id); !errors.Is(err, store.ErrNotFound) {
 				continue
 			}
 		}
-		res, err := c.store.Sync(ctx, store.Change{Provider: owner, Full: true})
+		res, err := in.store.Sync(ctx, store.Change{Provider: owner, Full: true})
 		if err != nil {
 			return err
 		}
-		c.log.Info("location is gone, and its entities with it", "provider", owner, "removed", res.Removed)
+		in.log.Info("location is gone, and its entities with it", "provider", owner, "removed", res.Removed)
 	}
 	return nil
 }

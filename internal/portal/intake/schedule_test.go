@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"net/http"
@@ -184,9 +184,9 @@ func TestRefresh(t *testing.T) {
 	close(hold)
 	f.until("one more reading", func() bool { return s.times("/a.yaml") == asked+2 })
 	f.until("rest", func() bool {
-		f.catalog.locations.mu.Lock()
-		defer f.catalog.locations.mu.Unlock()
-		for _, r := range f.catalog.locations.byID {
+		f.intake.locations.mu.Lock()
+		defer f.intake.locations.mu.Unlock()
+		for _, r := range f.intake.locations.byID {
 			if r.running || r.due.IsZero() {
 				return false
 			}

@@ -1,4 +1,4 @@
-package catalog
+package intake
 
 import (
 	"bytes"
@@ -8,41 +8,42 @@ import (
 
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/tree"
 )
 
 // validate answers POST /validate-entity: nothing if the entity could be in the
 // catalog, else what is wrong with it.
-func (c *Catalog) validate(w http.ResponseWriter, r *http.Request) error {
-	if err := c.policy.Require(r.Context(), permission.EntityValidate, nil); err != nil {
+func (in *Intake) validate(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.EntityValidate, nil); err != nil {
 		return err
 	}
-	var in struct {
+	var body struct {
 		Entity   json.RawMessage `json:"entity"`
 		Location *string         `json:"location"`
 	}
-	if err := server.ReadJSON(r, &in); err != nil {
+	if err := server.ReadJSON(r, &body); err != nil {
 		return err
 	}
 	switch {
-	case in.Location == nil:
+	case body.Location == nil:
 		return server.Input("request/body must have required property 'location'")
-	case in.Entity == nil:
+	case body.Entity == nil:
 		return server.Input("request/body must have required property 'entity'")
 	}
-	typ, target, _ := strings.Cut(*in.Location, ":")
+	typ, target, _ := strings.Cut(*body.Location, ":")
 	if typ != location.TypeURL || target == "" {
-		return server.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", shorten(*in.Location))
+		return server.Input("Invalid location ref '%s', only 'url:<target>' is supported, e.g. url:https://host/path", query.Short(*body.Location))
 	}
-	n, err := tree.Wire{}.Decode(bytes.TrimSpace(in.Entity))
+	n, err := tree.Wire{}.Decode(bytes.TrimSpace(body.Entity))
 	if err != nil {
 		return server.Input("request/body/entity cannot be read: %s", err)
 	}
 	if !n.IsMap() {
 		return server.Input("request/body/entity must be object")
 	}
-	location.Annotate(n, *in.Location, *in.Location)
+	location.Annotate(n, *body.Location, *body.Location)
 	problems := location.ProblemsOf(n)
 	if len(problems) == 0 {
 		w.WriteHeader(http.StatusOK)

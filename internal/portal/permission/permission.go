@@ -14,14 +14,6 @@ import (
 	"example.dev/ingestor/internal/store"
 )
 
-// Resource is what a permission is asked for. Case does not matter.
-type Resource struct {
-	// Ref is the reference of an entity.
-	Ref, Kind, Namespace string
-	// Owners are the references it is owned by.
-	Owners []string
-}
-
 // Policy is who may do what. It does not change, and may be asked by many at
 // once.
 type Policy struct {

@@ -1,4 +1,4 @@
-package catalog
+package query
 
 import (
 	"bytes"
@@ -12,38 +12,45 @@ import (
 // maxFields is how many fields a request may choose.
 const maxFields = 250
 
-// fields are the parts of an entity that a client wants; the zero value is all
+// Fields are the parts of an entity that a client wants; the zero value is all
 // of it.
-type fields struct {
+type Fields struct {
 	// ways lead to them, such as "metadata.name".
 	ways []string
 	// roots is how many fields of the entity itself they lead through.
 	roots int
 }
 
-// parseFields reads the parameter fields.
-func parseFields(items []string) (fields, error) {
+// NewFields reads the parameter fields.
+func NewFields(items []string) (Fields, error) {
 	if len(items) > maxFields {
-		return fields{}, server.Input("invalid fields, there are more than %d", maxFields)
+		return Fields{}, server.Input("invalid fields, there are more than %d", maxFields)
 	}
 	roots := map[string]bool{}
 	for _, f := range items {
 		if strings.Contains(f, "[") {
-			return fields{}, server.Input("invalid fields, array type fields are not supported")
+			return Fields{}, server.Input("invalid fields, array type fields are not supported")
 		}
 		root, _, _ := strings.Cut(f, ".")
 		roots[root] = true
 	}
-	return fields{ways: items, roots: len(roots)}, nil
+	return Fields{ways: items, roots: len(roots)}, nil
 }
+
+// All reports whether all of an entity is wanted.
+func (f Fields) All() bool { return len(f.ways) == 0 }
+
+// Ways returns the ways to the parts, as the client wrote them. They are not to
+// be changed.
+func (f Fields) Ways() []string { return f.ways }
 
 // errNotJSON is an entity in the store that cannot be cut.
 var errNotJSON = errors.New("cannot choose fields of an entity: it is not an object in JSON")
 
-// project appends an entity, or as much of it as the fields choose, in the
+// Project appends an entity, or as much of it as the fields choose, in the
 // order it is stored in. What the fields do not find is left out.
-func (f fields) project(dst, entity []byte) ([]byte, error) {
-	if len(f.ways) == 0 {
+func (f Fields) Project(dst, entity []byte) ([]byte, error) {
+	if f.All() {
 		return append(dst, entity...), nil
 	}
 	p := projector{dst: dst, src: entity}

@@ -1,4 +1,4 @@
-package catalog
+package query
 
 import (
 	"bytes"
@@ -82,11 +82,11 @@ func TestProject(t *testing.T) {
 			if entity == "" {
 				entity = someEntity
 			}
-			chosen, err := parseFields(tc.fields)
+			chosen, err := NewFields(tc.fields)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := chosen.project([]byte("x"), bytes.TrimSpace([]byte(entity)))
+			got, err := chosen.Project([]byte("x"), bytes.TrimSpace([]byte(entity)))
 			if err != nil {
 				t.Fatalf("%s\nproject(%q): %v", tc.reason, tc.fields, err)
 			}
@@ -97,15 +97,15 @@ func TestProject(t *testing.T) {
 	}
 }
 
-func TestParseFields(t *testing.T) {
-	if _, err := parseFields([]string{"metadata.tags[0]"}); message(err) != "invalid fields, array type fields are not supported" {
+func TestNewFields(t *testing.T) {
+	if _, err := NewFields([]string{"metadata.tags[0]"}); message(err) != "invalid fields, array type fields are not supported" {
 		t.Errorf("fields into a list: %v", err)
 	}
-	if _, err := parseFields(make([]string, maxFields+1)); err == nil {
+	if _, err := NewFields(make([]string, maxFields+1)); err == nil {
 		t.Errorf("%d fields are accepted", maxFields+1)
 	}
-	if got := list([]string{" a , ,b", "c,"}); !cmp.Equal(got, []string{"a", "b", "c"}) {
-		t.Errorf("list: got %q", got)
+	if got := List([]string{" a , ,b", "c,"}); !cmp.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("List: got %q", got)
 	}
 }
 
@@ -117,21 +117,21 @@ func FuzzProject(f *testing.F) {
 	f.Add(`{"a`, "a")
 	f.Add(`{"a":1,}`, "b")
 	f.Fuzz(func(t *testing.T, entity, ways string) {
-		chosen, err := parseFields(list([]string{ways}))
+		chosen, err := NewFields(List([]string{ways}))
 		if err != nil {
 			return
 		}
-		got, err := chosen.project(nil, []byte(entity))
+		got, err := chosen.Project(nil, []byte(entity))
 		var before map[string]any
 		if json.Unmarshal([]byte(entity), &before) != nil || strings.TrimSpace(entity) == "null" {
 			return
 		}
 		if err != nil && strings.HasPrefix(entity, "{") {
-			t.Fatalf("project(%q, %q): %v", entity, ways, err)
+			t.Fatalf("Project(%q, %q): %v", entity, ways, err)
 		}
 		var after map[string]any
 		if err == nil && json.Unmarshal(got, &after) != nil {
-			t.Fatalf("project(%q, %q): %q is no JSON", entity, ways, got)
+			t.Fatalf("Project(%q, %q): %q is no JSON", entity, ways, got)
 		}
 		within(t, before, after)
 	})
@@ -172,7 +172,7 @@ func BenchmarkProject(b *testing.B) {
 		"Spec": {"kind", "metadata.namespace", "metadata.name", "spec.type"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			chosen, err := parseFields(ways)
+			chosen, err := NewFields(ways)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func BenchmarkProject(b *testing.B) {
 			for b.Loop() {
 				buf = buf[:0]
 				for range 20 {
-					if buf, err = chosen.project(buf, entity); err != nil {
+					if buf, err = chosen.Project(buf, entity); err != nil {
 						b.Fatal(err)
 					}
 				}

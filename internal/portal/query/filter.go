@@ -1,4 +1,7 @@
-package catalog
+// Package query reads what a client asks of the catalog: filters, predicates,
+// orders, searches, fields and cursors. It computes, and asks neither the store
+// nor who the caller is; its errors are those to answer with.
+package query
 
 import (
 	"slices"
@@ -13,10 +16,10 @@ import (
 // of a list counted.
 const maxConditions = 1000
 
-// parseFilters reads the values of the parameter filter. One of them is enough;
+// Filters reads the values of the parameter filter. One of them is enough;
 // all conditions of one, separated by commas, must hold; a key that comes again
 // in it may have any of its values. Empty ones say nothing.
-func parseFilters(params []string) (store.Filter, error) {
+func Filters(params []string) (store.Filter, error) {
 	var sets []store.Filter
 	budget := maxConditions
 	for _, p := range params {
@@ -46,16 +49,16 @@ func parseFilter(param string, budget *int) (store.Filter, error) {
 			continue
 		}
 		if *budget--; *budget < 0 {
-			return store.Filter{}, tooComplex()
+			return store.Filter{}, TooComplex()
 		}
 		key, value, hasValue := strings.Cut(statement, "=")
 		if key = strings.TrimSpace(key); key == "" {
 			return store.Filter{}, server.Input("Invalid filter, '%s' is not a valid statement (expected a string on the form a=b or a= or a)", statement)
 		}
-		if err := checkKey("filter", key); err != nil {
+		if err := CheckKey("filter", key); err != nil {
 			return store.Filter{}, err
 		}
-		if err := checkText("filter", value); err != nil {
+		if err := CheckText("filter", value); err != nil {
 			return store.Filter{}, err
 		}
 		lower := strings.ToLower(key)
@@ -70,12 +73,12 @@ func parseFilter(param string, budget *int) (store.Filter, error) {
 			c.Op, c.Values = store.OpIn, append(c.Values, strings.ToLower(strings.TrimSpace(value)))
 		}
 	}
-	return both(conditions...), nil
+	return Both(conditions...), nil
 }
 
-// both returns the filter that passes what passes each of the filters, in the
-// simplest form.
-func both(fs ...store.Filter) store.Filter {
+// Both returns the filter that passes what passes each of the filters, in the
+// simplest form. A slice of them is used up.
+func Both(fs ...store.Filter) store.Filter {
 	fs = slices.DeleteFunc(fs, func(f store.Filter) bool { return f.Op == store.OpTrue })
 	switch len(fs) {
 	case 0:
@@ -86,34 +89,37 @@ func both(fs ...store.Filter) store.Filter {
 	return store.All(fs...)
 }
 
-// checkKey refuses keys that nothing can be found by.
-func checkKey(what, key string) error {
-	if err := checkText(what, key); err != nil {
+// CheckKey refuses keys that nothing can be found by.
+func CheckKey(what, key string) error {
+	if err := CheckText(what, key); err != nil {
 		return err
 	}
 	if !store.Indexed(key) {
-		return server.Input("Invalid %s, the field '%s' cannot be searched: what is below spec.parameters is not indexed", what, shorten(key))
+		return server.Input("Invalid %s, the field '%s' cannot be searched: what is below spec.parameters is not indexed", what, Short(key))
 	}
 	return nil
 }
 
-// checkText refuses text that no entity can hold, and no database can be asked
+// CheckText refuses text that no entity can hold, and no database can be asked
 // for.
-func checkText(what, s string) error {
-	if !isText(s) {
+func CheckText(what, s string) error {
+	if !IsText(s) {
 		return server.Input("Invalid %s, it has a NUL or is not UTF-8", what)
 	}
 	return nil
 }
 
-func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+// IsText reports whether an entity can hold the text, so that it is worth
+// looking for.
+func IsText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-func tooComplex() error {
+// TooComplex returns the error of a filter that asks for too much at once.
+func TooComplex() error {
 	return server.Input("Invalid filter, it has more than %d conditions or is nested too deep", maxConditions)
 }
 
-// shorten returns the beginning of what a caller said, for messages.
-func shorten(s string) string {
+// Short returns the beginning of what a caller said, for messages.
+func Short(s string) string {
 	const most = 100
 	if len(s) <= most {
 		return s

@@ -1,4 +1,4 @@
-package catalog
+package query
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/internal/store"
 )
 
-func TestParseFilters(t *testing.T) {
+func TestFilters(t *testing.T) {
 	everything := store.Filter{}
 	cases := map[string]struct {
 		reason string
@@ -104,7 +104,7 @@ func TestParseFilters(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := parseFilters(tc.params)
+			got, err := Filters(tc.params)
 			if diff := cmp.Diff(tc.err, message(err)); diff != "" {
 				t.Fatalf("%s\nparseFilters(%q): error -want +got:\n%s", tc.reason, tc.params, diff)
 			}
@@ -122,7 +122,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-func TestParsePredicate(t *testing.T) {
+func TestPredicate(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		query  string
@@ -250,7 +250,7 @@ func TestParsePredicate(t *testing.T) {
 		"Deep": {
 			reason: "Nesting has an end.",
 			query:  strings.Repeat(`{"$not":`, 30) + `{}` + strings.Repeat(`}`, 30),
-			err:    tooComplex().Error(),
+			err:    TooComplex().Error(),
 		},
 		"TooDeep": {
 			reason: "And is not even read beyond it.",
@@ -260,17 +260,17 @@ func TestParsePredicate(t *testing.T) {
 		"Long": {
 			reason: "So do lists.",
 			query:  `{"kind":{"$in":[` + strings.Repeat(`"a",`, 1000) + `"b"]}}`,
-			err:    tooComplex().Error(),
+			err:    TooComplex().Error(),
 		},
 		"Wide": {
 			reason: "And operators without conditions.",
 			query:  `{"$all":[` + strings.Repeat(`{"$any":[]},`, 1000) + `{}]}`,
-			err:    tooComplex().Error(),
+			err:    TooComplex().Error(),
 		},
 		"Empty": {
 			reason: "And objects without any.",
 			query:  `{"$any":[` + strings.Repeat(`{},`, 1000) + `{}]}`,
-			err:    tooComplex().Error(),
+			err:    TooComplex().Error(),
 		},
 		"NUL": {
 			reason: "A database cannot be asked for it.",
@@ -280,7 +280,7 @@ func TestParsePredicate(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := parsePredicate([]byte(tc.query))
+			got, err := Predicate([]byte(tc.query))
 			if diff := cmp.Diff(tc.err, message(err)); diff != "" {
 				t.Fatalf("%s\nparsePredicate(%.200s): error -want +got:\n%s", tc.reason, tc.query, diff)
 			}
@@ -297,10 +297,10 @@ func FuzzFilters(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got, err := parseFilters([]string{s, s}); err == nil {
+		if got, err := Filters([]string{s, s}); err == nil {
 			checkSize(t, got)
 		}
-		if got, err := parsePredicate([]byte(s)); err == nil {
+		if got, err := Predicate([]byte(s)); err == nil {
 			checkSize(t, got)
 		}
 	})
@@ -314,7 +314,7 @@ func checkSize(t *testing.T, f store.Filter) {
 		leaves += max(1, len(f.Values))
 		depth = max(depth, at)
 		for _, v := range append([]string{f.Key}, f.Values...) {
-			if !isText(v) || v != strings.ToLower(v) {
+			if !IsText(v) || v != strings.ToLower(v) {
 				t.Errorf("filter has %q", v)
 			}
 		}

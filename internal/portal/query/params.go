@@ -1,8 +1,7 @@
-package catalog
+package query
 
 import (
 	"math"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -16,25 +15,24 @@ const (
 	maxOrders     = 10
 	maxTextFields = 50
 	maxTerm       = 500
-	maxQueryLimit = 10_000
 )
 
-// queryOf returns the parameters of a request. A semicolon is a character as
-// any other, as it is to the portal's clients.
-func queryOf(r *http.Request) (url.Values, error) {
-	if r.URL.RawQuery == "" {
+// Params reads the query of an address. A semicolon is a character as any
+// other, as it is to the portal's clients.
+func Params(raw string) (url.Values, error) {
+	if raw == "" {
 		return nil, nil
 	}
-	q, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
+	q, err := url.ParseQuery(strings.ReplaceAll(raw, ";", "%3B"))
 	if err != nil {
 		return nil, server.Input("Malformed query string: %s", err)
 	}
 	return q, nil
 }
 
-// count returns a parameter that is a number, or the default if it is not
+// Count returns a parameter that is a number, or the default if it is not
 // given.
-func count(q url.Values, name string, byDefault int) (int, error) {
+func Count(q url.Values, name string, byDefault int) (int, error) {
 	values, given := q[name]
 	if !given {
 		return byDefault, nil
@@ -60,54 +58,74 @@ func isInteger(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// one returns a parameter that may be given once.
-func one(q url.Values, name string) (value string, given bool, err error) {
+// One returns a parameter that may be given once.
+func One(q url.Values, name string) (value string, given bool, err error) {
 	switch values := q[name]; len(values) {
 	case 0:
 		return "", false, nil
 	case 1:
-		return values[0], true, checkText(name, values[0])
+		return values[0], true, CheckText(name, values[0])
 	}
 	return "", true, server.Input("request/query/%s must be string", name)
 }
 
-// parseOrder reads the parameter order of listings, on the form asc:field.
-func parseOrder(params []string) ([]store.Order, error) {
+// Flag returns a parameter that is yes or no; no if it is not given.
+func Flag(q url.Values, name string) (bool, error) {
+	v, given, err := One(q, name)
+	if err != nil || !given {
+		return false, err
+	}
+	switch strings.ToLower(v) {
+	case "", "true", "1", "yes", "y", "on":
+		return true, nil
+	case "false", "0", "no", "n", "off":
+		return false, nil
+	}
+	return false, server.Input("request/query/%s must be boolean", name)
+}
+
+// Orders reads the parameter order of listings, on the form asc:field.
+func Orders(params []string) ([]store.Order, error) {
 	var orders []store.Order
 	for _, p := range params {
 		direction, field, _ := strings.Cut(p, ":")
 		if field == "" || direction != "asc" && direction != "desc" {
-			return nil, server.Input("Invalid order parameter \"%s\", expected \"<asc or desc>:<field name>\"", shorten(p))
+			return nil, server.Input("Invalid order parameter \"%s\", expected \"<asc or desc>:<field name>\"", Short(p))
 		}
 		orders = append(orders, store.Order{Field: field, Desc: direction == "desc"})
 	}
-	return orders, checkOrders(orders)
+	return orders, CheckOrders(orders)
 }
 
-// parseOrderField reads the parameter orderField of queries, on the form
+// OrderFields reads the parameter orderField of queries, on the form
 // field,asc or field.
-func parseOrderField(params []string) ([]store.Order, error) {
+func OrderFields(params []string) ([]store.Order, error) {
 	var orders []store.Order
 	for _, p := range params {
 		field, direction, given := strings.Cut(p, ",")
-		o, err := order(field, direction, given)
+		if !given {
+			direction = "asc"
+		}
+		o, err := Order(field, direction)
 		if err != nil {
 			return nil, err
 		}
 		orders = append(orders, o)
 	}
-	return orders, checkOrders(orders)
+	return orders, CheckOrders(orders)
 }
 
-func order(field, direction string, given bool) (store.Order, error) {
-	if given && direction != "asc" && direction != "desc" {
+// Order returns the order by a field, whose direction is asc or desc. It is
+// still to be checked.
+func Order(field, direction string) (store.Order, error) {
+	if direction != "asc" && direction != "desc" {
 		return store.Order{}, server.Input("Invalid order field order, must be asc or desc")
 	}
 	return store.Order{Field: field, Desc: direction == "desc"}, nil
 }
 
-// checkOrders checks the fields to sort by and writes them as the store does.
-func checkOrders(orders []store.Order) error {
+// CheckOrders checks the fields to sort by and writes them as the store does.
+func CheckOrders(orders []store.Order) error {
 	if len(orders) > maxOrders {
 		return server.Input("Invalid order, it has more than %d fields", maxOrders)
 	}
@@ -116,15 +134,15 @@ func checkOrders(orders []store.Order) error {
 		if o.Field = strings.ToLower(strings.TrimSpace(o.Field)); o.Field == "" {
 			return server.Input("Invalid order, a field has no name")
 		}
-		if err := checkKey("order", o.Field); err != nil {
+		if err := CheckKey("order", o.Field); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// list returns the items of parameters that are separated by commas.
-func list(params []string) []string {
+// List returns the items of parameters that are separated by commas.
+func List(params []string) []string {
 	var items []string
 	for _, p := range params {
 		for item := range strings.SplitSeq(p, ",") {
@@ -136,12 +154,12 @@ func list(params []string) []string {
 	return items
 }
 
-// newText checks a search.
-func newText(term string, fields []string) (store.Text, error) {
+// Text reads a search for a term, in the fields if there are any.
+func Text(term string, fields []string) (store.Text, error) {
 	if term = strings.TrimSpace(term); term == "" {
 		return store.Text{}, nil
 	}
-	if err := checkText("fullTextFilter", term); err != nil {
+	if err := CheckText("fullTextFilter", term); err != nil {
 		return store.Text{}, err
 	}
 	if len(term) > maxTerm {
@@ -152,7 +170,7 @@ func newText(term string, fields []string) (store.Text, error) {
 	}
 	text := store.Text{Term: strings.ToLower(term)}
 	for _, f := range fields {
-		if err := checkKey("fullTextFilter", f); err != nil {
+		if err := CheckKey("fullTextFilter", f); err != nil {
 			return store.Text{}, err
 		}
 		text.Fields = append(text.Fields, strings.ToLower(f))

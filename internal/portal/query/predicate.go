@@ -1,4 +1,4 @@
-package catalog
+package query
 
 import (
 	"strings"
@@ -11,9 +11,9 @@ import (
 // maxNesting is how deep predicates may be nested.
 const maxNesting = 20
 
-// parsePredicate reads a predicate object: fields and what they must be, or
+// Predicate reads a predicate object: fields and what they must be, or
 // $all, $any or $not of others. It is JSON; none at all, and null, say nothing.
-func parsePredicate(query []byte) (store.Filter, error) {
+func Predicate(query []byte) (store.Filter, error) {
 	if len(query) == 0 || string(query) == "null" {
 		return store.Filter{}, nil
 	}
@@ -33,7 +33,7 @@ type predicates struct{ budget int }
 
 func (p *predicates) spend(n int) error {
 	if p.budget -= n; p.budget < 0 {
-		return tooComplex()
+		return TooComplex()
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (p *predicates) spend(n int) error {
 // object reads an object that all of a thing must fit.
 func (p *predicates) object(n *tree.Node, depth int) (store.Filter, error) {
 	if depth > maxNesting {
-		return store.Filter{}, tooComplex()
+		return store.Filter{}, TooComplex()
 	}
 	if !n.IsMap() {
 		return store.Filter{}, server.Input("Invalid query: %s where an object such as {\"kind\":\"component\"} is expected", n.Kind)
@@ -58,11 +58,11 @@ func (p *predicates) object(n *tree.Node, depth int) (store.Filter, error) {
 			continue
 		}
 		if len(n.Fields) > 1 {
-			return store.Filter{}, server.Input("Invalid query: operator %s must be the only key of its object, wrap it in $all to combine it with others", shorten(f.Key))
+			return store.Filter{}, server.Input("Invalid query: operator %s must be the only key of its object, wrap it in $all to combine it with others", Short(f.Key))
 		}
 		return p.operator(f.Key, f.Value, depth)
 	}
-	return both(conditions...), nil
+	return Both(conditions...), nil
 }
 
 func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter, error) {
@@ -75,7 +75,7 @@ func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter,
 		return store.Not(f), err
 	case "$all", "$any":
 	default:
-		return store.Filter{}, server.Input("Invalid query: unknown operator %s (expected $all, $any or $not)", shorten(op))
+		return store.Filter{}, server.Input("Invalid query: unknown operator %s (expected $all, $any or $not)", Short(op))
 	}
 	if !n.IsList() {
 		return store.Filter{}, server.Input("Invalid query: %s must be a list of objects", op)
@@ -98,7 +98,7 @@ func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter,
 	if op == "$any" || len(parts) == 0 {
 		return store.Any(parts...), nil
 	}
-	return both(parts...), nil
+	return Both(parts...), nil
 }
 
 // field reads what a field must be.
@@ -106,7 +106,7 @@ func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 	if key == "" {
 		return store.Filter{}, server.Input("Invalid query: a field without a name")
 	}
-	if err := checkKey("query", key); err != nil {
+	if err := CheckKey("query", key); err != nil {
 		return store.Filter{}, err
 	}
 	if err := p.spend(1); err != nil {
@@ -114,7 +114,7 @@ func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 	}
 	key = strings.ToLower(key)
 	if v, ok := primitive(n); ok {
-		return store.In(key, v), checkText("query", v)
+		return store.In(key, v), CheckText("query", v)
 	}
 	if n.Len() != 1 || !n.IsMap() {
 		return store.Filter{}, badValue(key)
@@ -122,7 +122,7 @@ func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 	switch op, v := n.Fields[0].Key, n.Fields[0].Value; op {
 	case "$exists":
 		if v.Kind != tree.Bool {
-			return store.Filter{}, server.Input("Invalid query: $exists of field '%s' must be true or false", shorten(key))
+			return store.Filter{}, server.Input("Invalid query: $exists of field '%s' must be true or false", Short(key))
 		}
 		if v.IsTrue() {
 			return store.Has(key), nil
@@ -136,9 +136,9 @@ func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 		return store.In(key, values...), err
 	case "$hasPrefix":
 		if !v.IsString() {
-			return store.Filter{}, server.Input("Invalid query: $hasPrefix of field '%s' must be a string", shorten(key))
+			return store.Filter{}, server.Input("Invalid query: $hasPrefix of field '%s' must be a string", Short(key))
 		}
-		return store.Prefix(key, strings.ToLower(v.Text)), checkText("query", v.Text)
+		return store.Prefix(key, strings.ToLower(v.Text)), CheckText("query", v.Text)
 	case "$contains":
 		return p.contains(key, v)
 	}
@@ -147,7 +147,7 @@ func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 
 func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 	if !n.IsList() {
-		return nil, server.Input("Invalid query: $in of field '%s' must be a list", shorten(key))
+		return nil, server.Input("Invalid query: $in of field '%s' must be a list", Short(key))
 	}
 	if err := p.spend(n.Len()); err != nil {
 		return nil, err
@@ -156,9 +156,9 @@ func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 	for _, item := range n.Items {
 		v, ok := primitive(item)
 		if !ok {
-			return nil, server.Input("Invalid query: $in of field '%s' must be a list of strings, numbers and booleans", shorten(key))
+			return nil, server.Input("Invalid query: $in of field '%s' must be a list of strings, numbers and booleans", Short(key))
 		}
-		if err := checkText("query", v); err != nil {
+		if err := CheckText("query", v); err != nil {
 			return nil, err
 		}
 		values = append(values, v)
@@ -171,17 +171,17 @@ func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 // relation its type and target.
 func (p *predicates) contains(key string, n *tree.Node) (store.Filter, error) {
 	if v, ok := primitive(n); ok {
-		return store.In(key, v), checkText("query", v)
+		return store.In(key, v), CheckText("query", v)
 	}
 	if n.IsMap() && key == "relations" {
 		return p.relation(n)
 	}
 	if !n.IsMap() || n.Len() != 1 || strings.HasPrefix(n.Fields[0].Key, "$") {
-		return store.Filter{}, server.Input("Invalid query: $contains of field '%s' must be a value, or an object with one field", shorten(key))
+		return store.Filter{}, server.Input("Invalid query: $contains of field '%s' must be a value, or an object with one field", Short(key))
 	}
 	f, err := p.field(key+"."+n.Fields[0].Key, n.Fields[0].Value)
 	if err == nil && f.Op == store.OpNot {
-		err = server.Input("Invalid query: $contains of field '%s' cannot look for items without a field", shorten(key))
+		err = server.Input("Invalid query: $contains of field '%s' cannot look for items without a field", Short(key))
 	}
 	return f, err
 }
@@ -217,5 +217,5 @@ func primitive(n *tree.Node) (string, bool) {
 }
 
 func badValue(key string) error {
-	return server.Input("Invalid filter predicate value for field '%s': expected a string, number or boolean, or an object with one of $exists, $in, $hasPrefix, $contains", shorten(key))
+	return server.Input("Invalid filter predicate value for field '%s': expected a string, number or boolean, or an object with one of $exists, $in, $hasPrefix, $contains", Short(key))
 }

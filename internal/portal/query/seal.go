@@ -1,7 +1,6 @@
-package catalog
+package query
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,11 +12,11 @@ import (
 )
 
 // A sealed text is JSON that clients keep and give back, with a signature so
-// that nobody else can make or change one: {"mac":"…",…} in base64. All
-// replicas sign with one key, which the store keeps. The JSON is plain ASCII
-// without the two characters that would make + or / of base64, so that the text
-// is the same in both alphabets: it goes into an address as it is, and the
-// portal's own clients, which look into a cursor to learn how to send it, can.
+// that nobody else can make or change one: {"mac":"…",…} in base64. The JSON is
+// plain ASCII without the two characters that would make + or / of base64, so
+// that the text is the same in both alphabets: it goes into an address as it
+// is, and the portal's own clients, which look into a cursor to learn how to
+// send it, can.
 const (
 	sealBegin = `{"mac":"`
 	sealEnd   = `",`
@@ -26,71 +25,59 @@ const (
 // macSize is that of a signature in base64.
 var macSize = base64.RawURLEncoding.EncodedLen(sha256.Size)
 
-// errSeal is a text that this catalog did not make.
-var errSeal = errors.New("it was not made by this catalog, or was changed since")
+// ErrSeal is a text that this catalog did not make.
+var ErrSeal = errors.New("it was not made by this catalog, or was changed since")
 
-// seal returns v, which must be a struct with fields, as a sealed text. Texts
+// Seal returns v, which must be a struct with fields, as a sealed text. Texts
 // of one purpose are of no use for another.
-func (c *Catalog) seal(ctx context.Context, purpose string, v any) (string, error) {
+func Seal(key []byte, purpose string, v any) (string, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("cannot write a cursor: %w", err)
 	}
 	plain = ascii(plain)
-	mac, err := c.mac(ctx, purpose, plain[1:])
-	if err != nil {
-		return "", err
-	}
+	mac := sign(key, purpose, plain[1:])
 	out := make([]byte, 0, len(plain)+len(sealBegin)+len(mac)+len(sealEnd))
 	out = append(append(append(append(out, sealBegin...), mac...), sealEnd...), plain[1:]...)
 	return base64.RawURLEncoding.EncodeToString(out), nil
 }
 
-// unseal reads a sealed text into v. It returns errSeal for one that is not.
-func (c *Catalog) unseal(ctx context.Context, purpose, text string, v any) error {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	head := len(sealBegin) + macSize + len(sealEnd)
-	if err != nil || len(raw) < head || string(raw[:len(sealBegin)]) != sealBegin || string(raw[head-len(sealEnd):head]) != sealEnd {
-		return errSeal
+// Sealed reports whether a text looks like a sealed one, which can be told
+// without the key.
+func Sealed(text string) bool {
+	_, _, ok := open(text)
+	return ok
+}
+
+// Unseal reads a sealed text into v. It returns ErrSeal for one that is not.
+func Unseal(key []byte, purpose, text string, v any) error {
+	mac, data, ok := open(text)
+	if !ok || !hmac.Equal(sign(key, purpose, data), mac) {
+		return ErrSeal
 	}
-	mac, err := c.mac(ctx, purpose, raw[head:])
-	if err != nil {
-		return err
-	}
-	if !hmac.Equal(mac, raw[len(sealBegin):len(sealBegin)+macSize]) {
-		return errSeal
-	}
-	if err := json.Unmarshal(append([]byte{'{'}, raw[head:]...), v); err != nil {
-		return errSeal
+	if err := json.Unmarshal(append([]byte{'{'}, data...), v); err != nil {
+		return ErrSeal
 	}
 	return nil
 }
 
-// mac signs data.
-func (c *Catalog) mac(ctx context.Context, purpose string, data []byte) ([]byte, error) {
-	key, err := c.sealKey(ctx)
-	if err != nil {
-		return nil, err
+// open takes a sealed text apart.
+func open(text string) (mac, data []byte, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	head := len(sealBegin) + macSize + len(sealEnd)
+	if err != nil || len(raw) < head || string(raw[:len(sealBegin)]) != sealBegin || string(raw[head-len(sealEnd):head]) != sealEnd {
+		return nil, nil, false
 	}
+	return raw[len(sealBegin) : len(sealBegin)+macSize], raw[head:], true
+}
+
+// sign returns the signature of data.
+func sign(key []byte, purpose string, data []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(purpose))
 	h.Write([]byte{0})
 	h.Write(data)
-	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil)), nil
-}
-
-// sealKey returns the key that texts are signed with. It never changes, so it
-// is asked for once.
-func (c *Catalog) sealKey(ctx context.Context) ([]byte, error) {
-	if key := c.key.Load(); key != nil {
-		return *key, nil
-	}
-	key, err := c.store.Secret(ctx, "cursor")
-	if err != nil {
-		return nil, err
-	}
-	c.key.Store(&key)
-	return key, nil
+	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil))
 }
 
 // ascii escapes everything in JSON that is not ASCII, and ? and ~. (Of the

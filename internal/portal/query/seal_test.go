@@ -1,8 +1,7 @@
-package catalog
+package query
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -13,39 +12,40 @@ import (
 	"example.dev/ingestor/internal/store"
 )
 
-// sealing returns a catalog that can sign, and nothing else.
-func sealing() *Catalog {
-	c := &Catalog{}
-	key := []byte("0123456789abcdef0123456789abcdef")
-	c.key.Store(&key)
-	return c
+var testKey = []byte("0123456789abcdef0123456789abcdef")
+
+// place is something to seal.
+type place struct {
+	Filter []string        `json:"filter,omitempty"`
+	At     *store.Position `json:"at"`
+	Back   bool            `json:"back,omitempty"`
+	Total  int             `json:"total"`
 }
 
 func TestSeal(t *testing.T) {
-	c := sealing()
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOf(rapid.Ptr(rapid.String(), true)).Draw(t, "values")
-		want := cursor{
-			selection: selection{
-				Filter: rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "filter"),
-				Text:   store.Text{Term: rapid.String().Draw(t, "term")},
-			},
-			At:    &store.Position{Values: values, Ref: rapid.String().Draw(t, "ref")},
-			Back:  rapid.Bool().Draw(t, "back"),
-			Total: rapid.IntRange(-1, 1000).Draw(t, "total"),
+		want := place{
+			Filter: rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "filter"),
+			At:     &store.Position{Values: values, Ref: rapid.String().Draw(t, "ref")},
+			Back:   rapid.Bool().Draw(t, "back"),
+			Total:  rapid.IntRange(-1, 1000).Draw(t, "total"),
 		}
-		text, err := c.seal(t.Context(), "query", want)
+		text, err := Seal(testKey, "query", want)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text, "+/-_=%") {
 			t.Fatalf("%q is not the same in every alphabet", text)
 		}
-		var got cursor
-		if err := c.unseal(t.Context(), "query", text, &got); err != nil {
-			t.Fatalf("unseal(%q): %v", text, err)
+		if !Sealed(text) {
+			t.Fatalf("%q does not look like a sealed text", text)
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(cursor{})); diff != "" {
+		var got place
+		if err := Unseal(testKey, "query", text, &got); err != nil {
+			t.Fatalf("Unseal(%q): %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("a cursor comes back changed: -want +got:\n%s", diff)
 		}
 		i := rapid.IntRange(0, len(text)-1).Draw(t, "at")
@@ -53,7 +53,7 @@ func TestSeal(t *testing.T) {
 		if changed != text && sameBytes(changed, text) {
 			return
 		}
-		if err := c.unseal(t.Context(), "query", changed, &got); changed != text && !errors.Is(err, errSeal) {
+		if err := Unseal(testKey, "query", changed, &got); changed != text && !errors.Is(err, ErrSeal) {
 			t.Fatalf("a changed cursor is accepted: %v", err)
 		}
 	})
@@ -68,28 +68,26 @@ func sameBytes(a, b string) bool {
 }
 
 func TestUnseal(t *testing.T) {
-	c := sealing()
-	text, err := c.seal(t.Context(), "query", cursor{Total: 7})
+	text, err := Seal(testKey, "query", place{Total: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign := &Catalog{}
-	key := []byte("another key")
-	foreign.key.Store(&key)
-	stranger, err := foreign.seal(t.Context(), "query", cursor{Total: 7})
+	stranger, err := Seal([]byte("another key"), "query", place{Total: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
 		reason, text, purpose string
+		// sealed says that it looks as if it were.
+		sealed bool
 	}{
 		"Empty":     {reason: "Nothing is no cursor.", text: ""},
 		"Garbage":   {reason: "Nor is anything else.", text: "garbage"},
 		"NoBase64":  {reason: "Nor what is not base64.", text: "%%%"},
-		"Truncated": {reason: "Nor a part of one.", text: text[:len(text)-4]},
-		"Longer":    {reason: "Nor more than one.", text: text + "AAAA"},
-		"Foreign":   {reason: "Nor one of somebody else.", text: stranger},
-		"Purpose":   {reason: "Nor one for something else.", text: text, purpose: "after"},
+		"Truncated": {reason: "Nor a part of one.", text: text[:len(text)-4], sealed: true},
+		"Longer":    {reason: "Nor more than one.", text: text + "AAAA", sealed: true},
+		"Foreign":   {reason: "Nor one of somebody else.", text: stranger, sealed: true},
+		"Purpose":   {reason: "Nor one for something else.", text: text, purpose: "after", sealed: true},
 		"Theirs":    {reason: "Nor the original's.", text: base64.StdEncoding.EncodeToString([]byte(`{"limit":2,"offset":2}`))},
 	}
 	for name, tc := range cases {
@@ -98,40 +96,20 @@ func TestUnseal(t *testing.T) {
 			if purpose == "" {
 				purpose = "query"
 			}
-			var got cursor
-			if err := c.unseal(t.Context(), purpose, tc.text, &got); !errors.Is(err, errSeal) {
-				t.Errorf("%s\nunseal(%q): got %v, want %v", tc.reason, tc.text, err, errSeal)
+			var got place
+			if err := Unseal(testKey, purpose, tc.text, &got); !errors.Is(err, ErrSeal) {
+				t.Errorf("%s\nUnseal(%q): got %v, want %v", tc.reason, tc.text, err, ErrSeal)
+			}
+			if got := Sealed(tc.text); got != tc.sealed {
+				t.Errorf("%s\nSealed(%q): got %t", tc.reason, tc.text, got)
 			}
 		})
 	}
 }
 
-// TestSealIsRead holds cursors to what the portal's clients look for in them.
-func TestSealIsRead(t *testing.T) {
-	c := sealing()
-	for _, query := range []string{"", `{"kind":"a?~>é"}`} {
-		text, err := c.seal(t.Context(), "query", cursor{selection: selection{Query: json.RawMessage(query)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := base64.RawStdEncoding.DecodeString(text)
-		if err != nil {
-			t.Fatalf("cursor %q: %v", text, err)
-		}
-		var seen map[string]any
-		if err := json.Unmarshal(plain, &seen); err != nil {
-			t.Fatalf("cursor %q: %v", plain, err)
-		}
-		if _, ok := seen["query"]; ok != (query != "") {
-			t.Errorf("cursor of query %q: %s", query, plain)
-		}
-	}
-}
-
 // FuzzUnseal reads anything without a panic, and accepts nothing.
 func FuzzUnseal(f *testing.F) {
-	c := sealing()
-	text, err := c.seal(f.Context(), "other", cursor{})
+	text, err := Seal(testKey, "other", place{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -139,9 +117,9 @@ func FuzzUnseal(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		var got cursor
-		if err := c.unseal(t.Context(), "query", s, &got); !errors.Is(err, errSeal) {
-			t.Errorf("unseal(%q): got %v", s, err)
+		var got place
+		if err := Unseal(testKey, "query", s, &got); !errors.Is(err, ErrSeal) {
+			t.Errorf("Unseal(%q): got %v", s, err)
 		}
 	})
 }

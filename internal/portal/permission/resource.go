@@ -1,0 +1,34 @@
+package permission
+
+import (
+	"strings"
+
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// Resource is what a permission is asked for. Case does not matter.
+type Resource struct {
+	// Ref is the reference of an entity.
+	Ref, Kind, Namespace string
+	// Owners are the references it is owned by.
+	Owners []string
+}
+
+// ResourceOf returns an entity as permissions see it.
+func ResourceOf(e *store.Entity) (*Resource, error) {
+	n, err := tree.Wire{}.Decode(e.JSON)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resource{Ref: e.Ref}
+	var rest string
+	r.Kind, rest, _ = strings.Cut(e.Ref, ":")
+	r.Namespace, _, _ = strings.Cut(rest, "/")
+	for _, relation := range n.Get("relations").List() {
+		if relation.Get("type").Str() == "ownedBy" {
+			r.Owners = append(r.Owners, relation.Get("targetRef").Str())
+		}
+	}
+	return r, nil
+}
