@@ -31,6 +31,9 @@ type Backend struct {
 	MaxBody, MaxPush int64
 	// LogLevel is the least that is logged.
 	LogLevel slog.Level
+	// ShutdownDelay is how long requests are still taken once the program was
+	// told to stop.
+	ShutdownDelay time.Duration
 }
 
 // CORS says which other sites' pages may ask. Without origins, none may.
@@ -102,7 +105,11 @@ func (b *Backend) read(o *object) {
 		o.noEffect("meta", "overrides")
 	})
 	o.passOver("csp", "referrer")
-	o.noEffect("lifecycle", "trustProxy", "server", "auditor", "actions", "cache", "health", "metrics", "tracing", "workingDirectory", "packages")
+	o.object("lifecycle", func(o *object) {
+		o.duration("serverShutdownDelay", &b.ShutdownDelay, 0)
+		o.noEffect("startupRequestPauseTimeout")
+	})
+	o.noEffect("trustProxy", "server", "auditor", "actions", "cache", "health", "metrics", "tracing", "workingDirectory", "packages")
 }
 
 // methods are those that other sites' pages may be allowed.

@@ -43,6 +43,17 @@ func TestMistakes(t *testing.T) {
 				`a.yaml:3:1: CONF003 "Kubernetes" is not a section, but nearly one | did you mean kubernetes?`,
 			},
 		},
+		"ShortSlips": {
+			reason: "short sections too, in another case or one letter off",
+			text:   "Auth: {}\nauht: {}\nbacked: {}\ncatalogs: {}\nApp: {}\naps: {}\nauthors: {}\n",
+			want: []string{
+				`a.yaml:1:1: CONF003 "Auth" is not a section, but nearly one | did you mean auth?`,
+				`a.yaml:2:1: CONF003 "auht" is not a section, but nearly one | did you mean auth?`,
+				`a.yaml:3:1: CONF003 "backed" is not a section, but nearly one | did you mean backend?`,
+				`a.yaml:4:1: CONF003 "catalogs" is not a section, but nearly one | did you mean catalog?`,
+				`a.yaml:5:1: CONF003 "App" is not a section, but nearly one | did you mean app?`,
+			},
+		},
 		"ForeignSections": {
 			reason: "the rest of the file belongs to a portal",
 			text:   "organization: { title: x }\nproxy: { secret: '${NOT_SET}' }\nintegrations: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",

@@ -294,18 +294,30 @@ func (o *object) slips() {
 	if o.node == nil {
 		return
 	}
-	// Short words are near to too many others.
-	const long = 8
-	names := slices.DeleteFunc(slices.Clone(o.known), func(name string) bool { return len(name) < long })
 	for i := range o.node.Fields {
 		f := &o.node.Fields[i]
 		if slices.Contains(o.known, f.Key) || o.r.full() {
 			continue
 		}
-		if near := nearest(f.Key, names); near != "" {
+		if near := nearest(f.Key, o.known); near != "" && isSlip(f.Key, near) {
 			o.r.report(RuleUnknown, o.r.keyPlace(f), f.Key, "did you mean "+near+"?", "%q is not a section, but nearly one", shorten(f.Key))
 		}
 	}
+}
+
+// isSlip tells whether a key that is near a section is likely to be meant for
+// it. Others have sections too, and short words are near to many.
+func isSlip(key, section string) bool {
+	const short, long = 4, 8
+	switch {
+	case strings.EqualFold(key, section):
+		return true
+	case len(section) < short, section == "words":
+		return false
+	case len(section) < long:
+		return distance(key, section) == 1
+	}
+	return true
 }
 
 // enumerate joins words the way people do.

@@ -19,7 +19,7 @@ func TestPortalMistakes(t *testing.T) {
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
 				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? it has title and baseUrl`,
-				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, cors, database, auth, reading, rateLimit, maxBody, maxPush and logger`,
+				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, cors, database, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
 				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? it has xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",
 			},

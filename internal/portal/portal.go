@@ -83,12 +83,17 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 			caller, err := who.Authenticate(r)
 			return auth.With(r.Context(), caller), err
 		},
+		Guest: func(r *http.Request) (context.Context, bool) {
+			guest, ok := who.Guest()
+			return auth.With(r.Context(), guest), ok
+		},
 		Caller: func(ctx context.Context) string { return auth.From(ctx).Subject },
 		CORS:   c.Backend.CORS, RateLimit: c.Backend.RateLimit, HTTPS: c.Backend.HTTPS,
 		BaseURL: c.Backend.BaseURL, MaxBody: c.Backend.MaxBody,
 		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.store.Ping,
+		ShutdownDelay: c.Backend.ShutdownDelay,
 	})
-	return nil
+	return p.server.Check()
 }
 
 // Handler answers the portal's requests.

@@ -178,6 +178,12 @@ func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
 	return c, nil
 }
 
+// Guest returns who asks without saying who they are, and false where guests
+// are not let in.
+func (a *Auth) Guest() (Caller, bool) {
+	return Caller{Kind: Guest, Subject: a.guest.ref, Ownership: a.guest.ownership}, a.guests
+}
+
 // bearer returns the token of a request.
 func bearer(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]

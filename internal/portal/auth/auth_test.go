@@ -50,7 +50,7 @@ func TestHeader(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 				}
-			} else if f, _ := errors.AsType[*server.Fault](err); f.Name != "AuthenticationError" {
+			} else if f, _ := errors.AsType[*server.Fault](err); f.Name != map[int]string{401: "AuthenticationError", 403: "NotAllowedError"}[tc.status] {
 				t.Errorf("%s: the error is called %s", tc.reason, f.Name)
 			}
 		})

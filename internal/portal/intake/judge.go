@@ -37,6 +37,8 @@ type judge struct {
 	// entries that were refused, which stay as they are.
 	seen map[string]bool
 	keep []string
+	// kept is how many entities that are not in a full push stay all the same.
+	kept int
 	// nameless says that an entry was refused that may be about any entity.
 	nameless bool
 }
@@ -170,12 +172,13 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 		change.Full = true
 		return nil
 	}
-	if j.nameless || len(j.refused) > 0 && len(j.docs) == 0 {
-		return nil
-	}
 	gone, err := j.in.gone(j.ctx, j.provider, j.docs, j.keep)
 	if err != nil {
 		return err
+	}
+	if j.nameless || len(j.refused) > 0 && len(j.docs) == 0 {
+		j.kept = len(gone)
+		return nil
 	}
 	for _, ref := range gone {
 		if why := theirs.why(ref); why != "" {
@@ -222,7 +225,7 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 				continue
 			}
 			if e.Provider != j.provider {
-				out.change[e.Ref] = belongs(store.Refusal{Ref: e.Ref, Owner: e.Provider})
+				out.change[e.Ref] = j.in.belongs(j.ctx, store.Refusal{Ref: e.Ref, Owner: e.Provider})
 				continue
 			}
 			r, err := permission.ResourceOf(e)

@@ -112,11 +112,14 @@ func (in *Intake) pushDelta(w http.ResponseWriter, r *http.Request) error {
 
 // report is what became of a push.
 type report struct {
-	Added     int       `json:"added"`
-	Updated   int       `json:"updated"`
-	Removed   int       `json:"removed"`
-	Unchanged int       `json:"unchanged"`
-	Refused   []refusal `json:"refused"`
+	Added     int `json:"added"`
+	Updated   int `json:"updated"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	// Kept are those that a full push left out and that stay, because it
+	// cannot be told whether a refused entity was meant for one of them.
+	Kept    int       `json:"kept"`
+	Refused []refusal `json:"refused"`
 }
 
 // refusal is an entry that was not taken.
@@ -172,11 +175,11 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 		return err
 	}
 	for _, refused := range res.Refused {
-		j.refuse(j.put[refused.Index], refused.Ref, belongs(refused))
+		j.refuse(j.put[refused.Index], refused.Ref, in.belongs(ctx, refused))
 	}
 	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	in.pushed(name, full, res, len(j.refused))
-	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.refused})
+	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused})
 }
 
 // pushed tells whoever watches that a provider pushed.

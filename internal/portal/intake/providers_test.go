@@ -75,7 +75,7 @@ func TestPush(t *testing.T) {
 		},
 		{
 			"another provider takes nothing away", "PUT", "other/entities", line("a", "y") + line("f", "y"), mediaNDJSON,
-			report{Added: 1, Refused: []refusal{{0, 1, "component:default/a", "conflict: component:default/a belongs to ci"}}},
+			report{Added: 1, Refused: []refusal{{0, 1, "component:default/a", "conflict: component:default/a belongs to provider ci"}}},
 			[]string{"component:default/a", "component:default/e", "component:default/f"},
 		},
 		{
@@ -87,12 +87,12 @@ func TestPush(t *testing.T) {
 		},
 		{
 			"one without a name may be any", "PUT", all, line("a b", "x") + line("h", "x"), mediaNDJSON,
-			report{Added: 1, Refused: []refusal{{0, 1, "", "Policy"}}},
+			report{Added: 1, Kept: 2, Refused: []refusal{{0, 1, "", "Policy"}}},
 			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
 		},
 		{
 			"if nothing is good, nothing changes", "PUT", all, strings.Replace(line("z", "x"), `"service"`, `7`, 1), mediaNDJSON,
-			report{Refused: []refusal{{0, 1, "component:default/z", "Policy"}}},
+			report{Kept: 3, Refused: []refusal{{0, 1, "component:default/z", "Policy"}}},
 			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
 		},
 		{
@@ -184,7 +184,7 @@ func TestPushRefused(t *testing.T) {
 		})
 	}
 	got, res := f.push("PUT", all+"?strict=true", line("c", "x")+line("o", "x")+line("!", "x"))
-	if res.status != http.StatusBadRequest || len(got.Refused) != 2 || got.Added != 0 || !strings.Contains(got.Refused[0].Reason, "belongs to other") {
+	if res.status != http.StatusBadRequest || len(got.Refused) != 2 || got.Added != 0 || !strings.Contains(got.Refused[0].Reason, "belongs to provider other") {
 		t.Errorf("strict: %d %+v, want nothing taken and two refused", res.status, got)
 	}
 	if diff := cmp.Diff([]string{"component:default/a", "component:default/b", "component:default/o"}, f.refs()); diff != "" {

@@ -35,6 +35,10 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 		target.Since = r.memo
 	}
 	res, failed := in.locations.reader.Read(ctx, target)
+	if res.Unchanged && !in.complete(ctx, r) {
+		target.Since = nil
+		res, failed = in.locations.reader.Read(ctx, target)
+	}
 	if ctx.Err() != nil || !in.locations.current(r) {
 		return false
 	}
@@ -65,10 +69,24 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 	if len(conflicts) == 0 {
 		// What belongs to somebody else today may be free tomorrow, so that a
 		// location with conflicts is always read.
-		r.memo = res.Memo
+		r.memo, r.held = res.Memo, in.held(ctx, r)
 	}
 	return false
 }
+
+// held returns how many entities of a location there are, -1 if that is not
+// known.
+func (in *Intake) held(ctx context.Context, r *reading) int {
+	refs, err := in.store.Refs(ctx, r.provider())
+	if err != nil {
+		return -1
+	}
+	return len(refs)
+}
+
+// complete tells whether all is there that was written the last time: somebody
+// may have deleted an entity, which comes back with the next reading.
+func (in *Intake) complete(ctx context.Context, r *reading) bool { return in.held(ctx, r) == r.held }
 
 // put writes what was read, and returns the conflicts it met. Nothing is
 // removed unless it is surely gone.
@@ -101,7 +119,7 @@ func (in *Intake) put(ctx context.Context, r *reading, res *location.Result, fai
 	if failed != nil {
 		return nil, in.orphaned(ctx, r)
 	}
-	conflicts := conflictsOf(result.Refused)
+	conflicts := in.conflictsOf(ctx, result.Refused)
 	if !slices.Equal(conflicts, r.conflicts) {
 		mark(conflicts)
 		correction := store.Change{Provider: r.provider(), Put: []store.Document{{Node: own.Node}}}
@@ -165,16 +183,27 @@ func (in *Intake) note(ctx context.Context, r *reading, problem string) error {
 }
 
 // conflictsOf returns refusals as problems.
-func conflictsOf(refused []store.Refusal) []location.Problem {
+func (in *Intake) conflictsOf(ctx context.Context, refused []store.Refusal) []location.Problem {
 	var out []location.Problem
 	for _, r := range refused {
-		out = append(out, location.Problem{Name: "ConflictError", Message: belongs(r)})
+		out = append(out, location.Problem{Name: "ConflictError", Message: in.belongs(ctx, r)})
 	}
 	return out
 }
 
-func belongs(r store.Refusal) string {
-	return fmt.Sprintf("conflict: %s belongs to %s", r.Ref, r.Owner)
+// belongs says who has an entity that somebody else brings, by a name that
+// people know.
+func (in *Intake) belongs(ctx context.Context, r store.Refusal) string {
+	owner := "provider " + r.Owner
+	if id, ok := strings.CutPrefix(r.Owner, store.LocationProvider("")); ok {
+		owner = "location " + id
+		if target := in.locations.targetOf(id); target != "" {
+			owner = target
+		} else if l, err := in.store.Location(ctx, id); err == nil {
+			owner = l.Type + ":" + l.Target
+		}
+	}
+	return fmt.Sprintf("conflict: %s belongs to %s", r.Ref, owner)
 }
 
 // summary is what a location says about its problems, in so many lines at

@@ -55,6 +55,8 @@ type reading struct {
 	full    bool
 	memo    *location.Memo
 	trusted int
+	// held is how many entities there were when memo was made.
+	held int
 	// conflicts are the problems with what belongs to others, as they were the
 	// last time.
 	conflicts []location.Problem
@@ -306,6 +308,16 @@ func (in *Intake) sweep(ctx context.Context) error {
 		in.log.Info("location is gone, and its entities with it", "provider", owner, "removed", res.Removed)
 	}
 	return nil
+}
+
+// targetOf returns the address of a location, empty if it is not known here.
+func (s *schedule) targetOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.byID[id]; r != nil {
+		return r.target.String()
+	}
+	return ""
 }
 
 func (s *schedule) has(id string) bool {

@@ -105,6 +105,25 @@ func TestBadDocument(t *testing.T) {
 	}
 }
 
+// TestDeletedComesBack deletes an entity that a location still has.
+func TestDeletedComesBack(t *testing.T) {
+	s := newSite(t)
+	s.set("/a.yaml", component("a", "x")+component("b", "x"))
+	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f.register("url", s.URL+"/a.yaml")
+	f.untilRefs("both", "component:default/a", "component:default/b")
+	before := s.times("/a.yaml")
+	f.until("a reading that finds nothing new", func() bool { return s.times("/a.yaml") > before+1 })
+	e, err := f.store.Get(t.Context(), "component:default/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.store.DeleteByUID(t.Context(), e.UID); err != nil {
+		t.Fatal(err)
+	}
+	f.untilRefs("both again", "component:default/a", "component:default/b")
+}
+
 func TestConflict(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x"))
@@ -114,7 +133,7 @@ func TestConflict(t *testing.T) {
 	f.untilRefs("the first", "component:default/a")
 	second := f.register("url", s.URL+"/b.yaml")
 	f.untilRefs("the second", "component:default/a", "component:default/b")
-	want := "ConflictError: conflict: component:default/a belongs to location:" + first
+	want := "ConflictError: conflict: component:default/a belongs to url:" + s.URL + "/a.yaml"
 	f.until("the conflict", func() bool { return f.location(second).Error == want })
 	f.until("it on the entity", func() bool { return strings.Contains(f.ownStatus("url", s.URL+"/b.yaml"), "belongs to") })
 	e, err := f.store.Get(t.Context(), "component:default/a")

@@ -52,6 +52,10 @@ func own(t Target) *tree.Node {
 // source stays.
 func Annotate(n *tree.Node, at, origin string) {
 	metadata := n.Get("metadata")
+	if n.IsMap() && metadata.IsNull() {
+		metadata = tree.Obj()
+		n.Set("metadata", metadata)
+	}
 	if !metadata.IsMap() {
 		// It will be refused for it.
 		return

@@ -65,7 +65,7 @@ func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
 		slog.String("path", shorten(r.URL.Path)),
 		slog.Int("status", res.status),
 		slog.Int64("bytes", res.bytes),
-		slog.Duration("duration", took),
+		slog.Float64("milliseconds", float64(took.Microseconds())/1000),
 		slog.String("client", clientOf(r.RemoteAddr)),
 		slog.String("id", res.id),
 	)

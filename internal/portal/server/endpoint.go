@@ -67,7 +67,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !e.Public {
-		ctx, err := e.server.authenticate(r)
+		ctx, err := e.caller(r)
 		if err != nil {
 			e.server.fail(res, r, err)
 			return
@@ -78,6 +78,16 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := e.Handle(res, r); err != nil {
 		e.server.fail(res, r, err)
 	}
+}
+
+// caller returns the context with who asks.
+func (e *endpoint) caller(r *http.Request) (context.Context, error) {
+	if guest := e.server.opts.Guest; e.Guests && guest != nil && r.Header["Authorization"] == nil {
+		if ctx, ok := guest(r); ok {
+			return ctx, nil
+		}
+	}
+	return e.server.authenticate(r)
 }
 
 // admit reports whether the client may ask again so soon, and answers if not.

@@ -44,10 +44,8 @@ func Unauthenticated(format string, args ...any) *Fault {
 }
 
 // BadToken is a request that says who asks and cannot prove it. The contract
-// answers it with 403.
-func BadToken(format string, args ...any) *Fault {
-	return fault(http.StatusForbidden, "AuthenticationError", format, args)
-}
+// answers it with 403, and a 403 has one name.
+func BadToken(format string, args ...any) *Fault { return NotAllowed(format, args...) }
 
 // NotAllowed is a request that the caller may not make.
 func NotAllowed(format string, args ...any) *Fault {

@@ -26,8 +26,8 @@ const (
 )
 
 // Serve answers what comes in at ln until ctx ends. Then it says that it is not
-// ready, takes no more connections, finishes what it has begun, and returns
-// nil. It closes ln.
+// ready, after the delay takes no more connections, finishes what it has begun,
+// and returns nil. It closes ln.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return s.serveUntil(ctx, ln, drainTimeout)
 }
@@ -62,10 +62,16 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.opts.Log.LogAttrs(base, slog.LevelInfo, "stopping", slog.String("delay", s.opts.ShutdownDelay.String()))
+	select {
+	case err := <-failed:
+		return fmt.Errorf("cannot serve at %s: %w", ln.Addr(), err)
+	case <-time.After(s.opts.ShutdownDelay):
+	}
 	limit, stop := context.WithTimeout(base, drain)
 	defer stop()
 	if err := srv.Shutdown(limit); err != nil {
-		s.opts.Log.LogAttrs(base, slog.LevelWarn, "requests cut short", slog.Duration("after", drain))
+		s.opts.Log.LogAttrs(base, slog.LevelWarn, "requests cut short", slog.String("after", drain.String()))
 		cancel()
 		_ = srv.Close()
 	}
@@ -95,6 +101,15 @@ type stamp struct {
 
 // checkEvery is how often the files are looked at.
 const checkEvery = 5 * time.Second
+
+// Check says whether the server's certificate can be used.
+func (s *Server) Check() error {
+	if s.opts.HTTPS.CertFile == "" {
+		return nil
+	}
+	_, err := newCertificate(s.opts)
+	return err
+}
 
 func newCertificate(o Options) (*certificate, error) {
 	c := &certificate{files: o.HTTPS, log: o.Log, now: o.Now}

@@ -119,6 +119,46 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// TestShutdownDelay has a server go on while it says that it is not ready.
+func TestShutdownDelay(t *testing.T) {
+	s := serving(Options{ShutdownDelay: time.Minute}, func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := io.WriteString(w, "here")
+		return err
+	})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.serveUntil(ctx, ln, time.Second) }()
+	get := func(path string) int {
+		res, err := http.Get("http://" + ln.Addr().String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		return res.StatusCode
+	}
+	if got := get("/health/ready"); got != http.StatusOK {
+		t.Errorf("before: ready answers %d", got)
+	}
+	cancel()
+	for get("/health/ready") != http.StatusServiceUnavailable {
+		time.Sleep(time.Millisecond)
+	}
+	if got := get("/api/things/x"); got != http.StatusOK {
+		t.Errorf("a new connection is answered with %d", got)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("it ended before the delay did: %v", err)
+	default:
+	}
+	_ = ln.Close()
+	<-done
+}
+
 func TestServeFails(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

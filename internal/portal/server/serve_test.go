@@ -61,7 +61,7 @@ func TestRoutes(t *testing.T) {
 		"Method":       {"the methods that can be used are named", "DELETE", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("DELETE", "/url", 405, "MethodNotAllowedError", "Cannot DELETE this, only GET, HEAD, POST")},
 		"OddMethod":    {"a method may be invented", "BREW", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("BREW", "/url", 405, "MethodNotAllowedError", "Cannot BREW this, only GET, HEAD, POST")},
 		"Nobody":       {"who asks must say who they are", "GET", "/api/things/url", nil, 401, "", fault("GET", "/url", 401, "AuthenticationError", "Missing credentials")},
-		"BadToken":     {"and prove it", "GET", "/api/things/url", []string{"Authorization: Bearer bad"}, 403, "", fault("GET", "/url", 403, "AuthenticationError", "Illegal token")},
+		"BadToken":     {"and prove it", "GET", "/api/things/url", []string{"Authorization: Bearer bad"}, 403, "", fault("GET", "/url", 403, "NotAllowedError", "Illegal token")},
 		"NobodyLost":   {"strangers are not told what is there", "GET", "/api/things/nosuch", nil, 401, "", fault("GET", "/nosuch", 401, "AuthenticationError", "Missing credentials")},
 		"NobodyMethod": {"nor how", "DELETE", "/api/things/url", nil, 401, "", fault("DELETE", "/url", 401, "AuthenticationError", "Missing credentials")},
 		"Public":       {"public is for all", "GET", "/api/things/public", []string{"Authorization: Bearer bad"}, 200, "", "public"},
@@ -250,16 +250,48 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
+// TestGuests asks for what guests may have without saying who asks.
+func TestGuests(t *testing.T) {
+	name := text(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
+	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
+	guest := func(in bool) func(*http.Request) (context.Context, bool) {
+		return func(r *http.Request) (context.Context, bool) { return context.WithValue(r.Context(), subjectKey{}, "guest"), in }
+	}
+	cases := map[string]struct {
+		reason string
+		in     bool
+		path   string
+		header []string
+		status int
+		body   string
+	}{
+		"Guest":  {"whoever says nothing is a guest", true, "/open", nil, 200, "guest"},
+		"Known":  {"whoever does is not", true, "/open", []string{signedIn}, 200, "ada"},
+		"Bad":    {"and must prove it", true, "/open", []string{"Authorization: Bearer bad"}, 403, ""},
+		"NotIn":  {"where no guests are let in there are none", false, "/open", nil, 401, ""},
+		"Others": {"nor for other routes", true, "/shut", nil, 401, ""},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			_, hs := start(t, Options{Guest: guest(tc.in)}, routes...)
+			got := ask(t, hs, "GET", "/api/things"+tc.path, "", tc.header...)
+			if got.StatusCode != tc.status || tc.body != "" && got.body != tc.body {
+				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
 func TestAccessLog(t *testing.T) {
 	var log lines
 	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Handle: text(func(*http.Request) string { return "12345" })})
 	got := ask(t, hs, "GET", "/api/things/x?token=hunter2", "", signedIn)
 	line := log.find(t, "request")
 	delete(line, "time")
-	if d, ok := line["duration"].(float64); !ok || d <= 0 {
-		t.Errorf("duration %v", line["duration"])
+	if d, ok := line["milliseconds"].(float64); !ok || d <= 0 {
+		t.Errorf("milliseconds %v", line["milliseconds"])
 	}
-	delete(line, "duration")
+	delete(line, "milliseconds")
 	want := map[string]any{"level": "INFO", "msg": "request", "method": "GET", "path": "/api/things/x", "status": 200.0,
 		"bytes": 5.0, "client": "127.0.0.1", "id": got.Header.Get("X-Request-Id"), "caller": "ada"}
 	if diff := cmp.Diff(want, line); diff != "" {

@@ -31,6 +31,9 @@ type Route struct {
 	Handle Handler
 	// Public says that callers need not say who they are.
 	Public bool
+	// Guests says that callers who do not say who they are count as guests,
+	// where guests are let in: what reads for another portal has no token.
+	Guests bool
 	// MaxBody is the most a body may have, in bytes; 0 means the server's
 	// default.
 	MaxBody int64
@@ -53,6 +56,9 @@ type Options struct {
 	// error to answer with. It is called for every route that is not public.
 	// Without it there are no callers, and every such route answers 401.
 	Authenticate func(*http.Request) (context.Context, error)
+	// Guest returns the request's context with a guest in it, and false where
+	// guests are not let in. Nil means that they are not.
+	Guest func(*http.Request) (context.Context, bool)
 	// Caller returns what the access log calls the caller of a context.
 	Caller func(context.Context) string
 
@@ -74,6 +80,10 @@ type Options struct {
 	// PublicMetrics shows /metrics to whoever asks. Otherwise callers from
 	// other machines need a token, as for any endpoint.
 	PublicMetrics bool
+	// ShutdownDelay is how long the server goes on as before once it was told
+	// to stop, but for saying that it is not ready, so that whoever sends
+	// requests here can notice.
+	ShutdownDelay time.Duration
 	// Ready says why the portal cannot serve; nil means that it always can.
 	Ready func(context.Context) error
 
