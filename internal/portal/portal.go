@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -54,6 +55,17 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 		return nil, errors.Join(err, st.Close())
 	}
 	return p, nil
+}
+
+// Hint says what to do when New fails; empty if that is not known.
+func Hint(err error, c *config.Config) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "give yourself the right to it, or choose another place in the configuration"
+	case errors.Is(err, store.ErrUnavailable) && c.Backend.Database.Client == config.ClientPostgres:
+		return "is PostgreSQL running, is the database made (createdb), and is backend.database.connection right?"
+	}
+	return ""
 }
 
 func (p *Portal) assemble(ctx context.Context, opts Options) error {

@@ -49,6 +49,9 @@ type writer struct {
 // change runs do in a transaction that raises the revision. Whoever else wants
 // to change entities waits; readers see all of it or nothing.
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+	if err := s.present(); err != nil {
+		return err
+	}
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -76,6 +76,10 @@ func (u unavailable) Unwrap() error { return u.error }
 func said(err error) string {
 	if c, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = c.Unwrap()
+		// What the server says is enough, without all the ways to reach it.
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+			err = e
+		}
 	}
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
 }

@@ -14,7 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver for SQLite
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // What SQLite may use. The caches are small because the operating system keeps
@@ -73,7 +74,11 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("cannot open the database: there is no client %q; use %q or %q", opts.Client, SQLite, Postgres)
 	}
 	if err != nil {
-		return nil, errors.Join(fail("open the database", err), s.Close())
+		doing := "open the database"
+		if opts.Client == SQLite {
+			doing += " " + opts.Path
+		}
+		return nil, errors.Join(fail(doing, err), s.Close())
 	}
 	return s, nil
 }
@@ -89,9 +94,11 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	// The engine is never asked to make the file: a connection that is opened
 	// while somebody moves the file would begin an empty catalog in its place.
 	// Others may not read it, since it has secrets in it.
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
-		_ = f.Close()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
 	}
+	_ = f.Close() // Nothing was written.
 	if s.file, err = os.Stat(path); err != nil {
 		return err
 	}
@@ -100,7 +107,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	}
 	s.write.SetMaxOpenConns(1)
 	s.write.SetMaxIdleConns(1)
-	if err := migrate(ctx, s.write, sqliteDialect); err != nil {
+	if err := migratePatiently(ctx, s.write); err != nil {
 		return err
 	}
 	if s.read, err = sql.Open("sqlite", sqliteDSN(path, readCacheKiB, "_query_only", "true")); err != nil {
@@ -109,6 +116,23 @@ func (s *Store) openSQLite(ctx context.Context) error {
 	s.read.SetMaxOpenConns(sqliteReaders)
 	s.read.SetMaxIdleConns(sqliteReaders)
 	return nil
+}
+
+// migratePatiently is migrate for SQLite, which does not wait, whatever it is
+// told, when two programs make the same new file a database at once.
+func migratePatiently(ctx context.Context, db *sql.DB) error {
+	const pause = 50 * time.Millisecond
+	for left := busyTimeout; ; left -= pause {
+		err := migrate(ctx, db, sqliteDialect)
+		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != sqlite3.SQLITE_BUSY || left <= 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
 }
 
 // sqliteDSN is how a connection is opened. A commit is synced to the disk
@@ -165,18 +189,27 @@ func (s *Store) Close() error {
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	const doing = "reach the database"
-	if s.file != nil {
-		info, err := os.Stat(s.opts.Path)
-		if err != nil {
-			return fail(doing, unavailable{err})
-		}
-		if !os.SameFile(info, s.file) {
-			return fail(doing, unavailable{errors.New("the file was replaced by another one; start again to use that")})
-		}
+	err := s.present()
+	if err == nil {
+		_, err = s.revision(ctx)
 	}
-	_, err := s.revision(ctx)
-	return fail(doing, err)
+	return fail("reach the database", err)
+}
+
+// present tells whether the file of SQLite is where it was: what is written to
+// one that was removed is lost.
+func (s *Store) present() error {
+	if s.file == nil {
+		return nil
+	}
+	info, err := os.Stat(s.opts.Path)
+	if err != nil {
+		return unavailable{err}
+	}
+	if !os.SameFile(info, s.file) {
+		return unavailable{errors.New("the file was replaced by another one; start again to use that")}
+	}
+	return nil
 }
 
 // Revision returns a number that every change of entities raises, whoever

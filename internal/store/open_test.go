@@ -20,7 +20,7 @@ func TestOpenRefusesNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(t.Context(), s.opts)
-		const want = "cannot open the database: it has version 999, and this program knows 1: "
+		want := strings.TrimSpace("cannot open the database "+s.opts.Path) + ": it has version 999, and this program knows 1: "
 		if err == nil || !strings.HasPrefix(err.Error(), want) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -80,7 +80,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"Client":      {reason: "There are two engines.", opts: Options{Client: "mysql"}},
 		"NotDatabase": {reason: "A file of something else is left alone.", opts: Options{Client: SQLite, Path: notDatabase}},
-		"Folder":      {reason: "A folder is no file.", opts: Options{Client: SQLite, Path: t.TempDir()}, unavailable: true},
+		"Folder":      {reason: "A folder is no file.", opts: Options{Client: SQLite, Path: t.TempDir()}},
 		"BelowFile":   {reason: "There is nothing below a file.", opts: Options{Client: SQLite, Path: filepath.Join(notDatabase, "x.db")}},
 		"BadURL":      {reason: "An address that cannot be read is not shown.", opts: Options{Client: Postgres, URL: "postgres://u:" + password + "@h:port/d"}},
 		"BadSettings": {reason: "Nor are settings.", opts: Options{Client: Postgres, URL: "password=" + password + " port=x"}},
@@ -96,7 +96,7 @@ func TestOpenFails(t *testing.T) {
 				_ = s.Close()
 				t.Fatalf("it was opened: %s", tc.reason)
 			}
-			if !strings.HasPrefix(err.Error(), "cannot open the database: ") || strings.Contains(err.Error(), "\n") {
+			if !strings.HasPrefix(err.Error(), strings.TrimSpace("cannot open the database "+tc.opts.Path)+": ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
 			if got := errors.Is(err, ErrUnavailable); got != tc.unavailable {
@@ -212,6 +212,9 @@ func TestGone(t *testing.T) {
 	}
 	if err := s.Ping(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
+	}
+	if _, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "lost")}}); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a change: %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

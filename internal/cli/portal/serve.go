@@ -45,14 +45,19 @@ func (s *serving) run(ctx context.Context) error {
 	}
 	p, err := portal.New(ctx, portal.Options{Config: c, Now: s.voice.Env.Now, Log: log})
 	if err != nil {
-		return err
+		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
 	}
 	l, err := listen(ctx, c.Backend.Listen)
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
 	s.welcome(c, l.Addr())
-	return errors.Join(p.Run(ctx, l), p.Close())
+	log.Info("started", "version", app.BuildVersion(), "address", l.Addr().String(), "baseUrl", c.Backend.BaseURL, "database", c.Backend.Database.Client)
+	err = errors.Join(p.Run(ctx, l), p.Close())
+	if err == nil {
+		log.Info("stopped")
+	}
+	return err
 }
 
 // listen opens the port.
@@ -71,15 +76,14 @@ func listen(ctx context.Context, at config.Listen) (net.Listener, error) {
 
 // welcome says where to look.
 func (s *serving) welcome(c *config.Config, at net.Addr) {
-	base := strings.TrimRight(c.Backend.BaseURL, "/")
-	out := s.voice.Env.Stdout
+	base, out := c.Backend.BaseURL, s.voice.Env.Stdout
 	fmt.Fprintf(out, "%s is at %s (listening on %s). Ctrl-C stops it.\n", c.App.Title, base, at)
 	if c.Auth.Guest.Enabled {
-		fmt.Fprintf(out, "  a token  curl -X POST %s/api/auth/guest/refresh\n", base)
+		fmt.Fprintf(out, "Look around as a guest:\n"+
+			"  token=$(curl -s -X POST %[1]s/api/auth/guest/refresh | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n"+
+			"  curl -H \"Authorization: Bearer $token\" '%[1]s/api/catalog/entities?filter=kind=template&fields=metadata.name'\n", base)
 	}
-	fmt.Fprintf(out, "  catalog  %s/api/catalog/entities\n", base)
-	fmt.Fprintf(out, "  health   %s/health/ready\n", base)
-	fmt.Fprintf(out, "  metrics  %s/metrics\n", base)
+	fmt.Fprintf(out, "Health is at %[1]s/health/ready, metrics at %[1]s/metrics.\n", base)
 }
 
 // check says whether the flags can be used.

@@ -255,7 +255,9 @@ func TestGuests(t *testing.T) {
 	name := text(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
 	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
 	guest := func(in bool) func(*http.Request) (context.Context, bool) {
-		return func(r *http.Request) (context.Context, bool) { return context.WithValue(r.Context(), subjectKey{}, "guest"), in }
+		return func(r *http.Request) (context.Context, bool) {
+			return context.WithValue(r.Context(), subjectKey{}, "guest"), in
+		}
 	}
 	cases := map[string]struct {
 		reason string
