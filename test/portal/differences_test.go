@@ -13,8 +13,8 @@ type difference struct {
 	reason string
 	// status is ours.
 	status int
-	// message is ours, in an error that is otherwise the same.
-	message string
+	// name and message are ours, in an error that is otherwise the same.
+	name, message string
 	// body is ours as a whole, if it is another one.
 	body string
 	// besides is a key of ours that the original does not have.
@@ -38,10 +38,10 @@ var differences = map[string]difference{
 		"response_types_supported": [], "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["ES256"],
 		"scopes_supported": ["openid"], "token_endpoint_auth_methods_supported": [], "claims_supported": ["sub", "ent"],
 		"grant_types_supported": []}`},
-	"07-entities-badtoken":             {reason: "a bad token is 403 (decision 8)", status: 403},
-	"08-entities-expired-forged-token": {reason: "a bad token is 403 (decision 8)", status: 403},
-	"09-entities-tampered-signature":   {reason: "a bad token is 403 (decision 8)", status: 403},
-	"110-expired-valid-signature":      {reason: "an expired token is 403 (decision 8)", status: 403},
+	"07-entities-badtoken":             {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
+	"08-entities-expired-forged-token": {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
+	"09-entities-tampered-signature":   {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
+	"110-expired-valid-signature":      {reason: "an expired token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
 	"111-minted-valid":                 {reason: "keys do not leave the process, so that nobody can sign a token of their own", unsent: true},
 	"19-locations-post-dryrun-bad": {
 		reason:  "the message says how to mend it, and where it stands",
@@ -93,6 +93,9 @@ func (r *replay) unexpected(tr *transcript, d difference) []string {
 		}
 		if err := json.Unmarshal(want.got, &body); err != nil {
 			return []string{fmt.Sprintf("the original's answer is no error: %v", err)}
+		}
+		if d.name != "" {
+			body.Error["name"] = d.name
 		}
 		if d.message != "" {
 			body.Error["message"] = d.message

@@ -122,8 +122,12 @@ func TestDatabaseReadOnly(t *testing.T) {
 		}
 	}
 	readOnly("on")
+	// The server takes the setting when it gets to it. A push that changes
+	// nothing writes nothing, so that each is another one.
+	n := 0
 	w.until("writing is refused", func() bool {
-		return w.send(pushing("second", 1)).status == http.StatusServiceUnavailable
+		n++
+		return w.send(pushing("second", n)).status == http.StatusServiceUnavailable
 	})
 	w.busy(pushing("third", 3))
 	if !w.there("component/default/a") {

@@ -135,6 +135,10 @@ func fileProblem(target string, err error) *Problem {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
+	// The standard library does not export the error.
+	if strings.Contains(err.Error(), "path escapes from parent") {
+		return problemf(nameNotAllowed, "Unable to read file, %s is a link that leads out of the folders of backend.reading.roots", clip(target))
+	}
 	return problemf(nameOther, "Unable to read file, %s: %v", clip(target), err)
 }
 

@@ -87,12 +87,12 @@ func TestFiles(t *testing.T) {
 		"LinkOut": {
 			reason: "no link leads out",
 			files:  map[string]string{"r/a.yaml -> ../x/b.yaml": "", "x/b.yaml": component("b")}, target: "r/a.yaml", failed: true,
-			problems: []string{"Error: Unable to read file, /r/a.yaml: path escapes from parent"},
+			problems: []string{"NotAllowedError: Unable to read file, /r/a.yaml is a link that leads out"},
 		},
 		"LinkedFolderOut": {
 			reason: "nor one on the way",
 			files:  map[string]string{"r/d -> ../x": "", "x/b.yaml": component("b")}, target: "r/d/b.yaml", failed: true,
-			problems: []string{"path escapes from parent"},
+			problems: []string{"is a link that leads out"},
 		},
 		"LinkIn": {
 			reason: "a link inside is followed, as a mounted ConfigMap needs it",
