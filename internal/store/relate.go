@@ -56,7 +56,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 		if !e.added {
 			declarers = append(declarers, e.ref)
 		}
-		for _, edge := range edgesOf(e.ref, e.node) {
+		for _, edge := range e.edges {
 			wanted[edge] = true
 		}
 	}

@@ -123,16 +123,20 @@ func (w *writer) compose(ctx context.Context, provider string, entries []entry, 
 	}}
 	for i := range entries {
 		e := &entries[i]
-		r := record{
-			ref: e.ref, uid: e.uid, provider: provider, parent: e.parent, hash: e.hash, served: serve(e.node, e.uid),
+		n, err := e.doc.node()
+		if err != nil {
+			return nil, err
 		}
-		found := words(e.node)
+		r := record{
+			ref: e.ref, uid: e.uid, provider: provider, parent: e.parent, hash: e.hash, served: serve(n, e.uid),
+		}
+		found := words(n)
 		r.words = strings.Join(found, wordEnd)
 		c.diffWords(e.ref, hadWords[e.ref], found)
 		r.etag = r.finish(l.after[e.ref])
 		c.records = append(c.records, r)
 		fields = append(fields[:0], w.linkFields(l.after[e.ref])...)
-		x.document(e.node, e.uid)
+		x.document(n, e.uid)
 		c.diff(e.ref, hadFields[e.ref], fields)
 	}
 	return c, nil

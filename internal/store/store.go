@@ -53,6 +53,9 @@ type Document struct {
 	// Node is a map of apiVersion, kind, metadata and spec; a Location may
 	// have a status besides.
 	Node *tree.Node
+	// JSON is the same as text, and stands for a Node that is nil: thousands of
+	// entities take a fifth of the memory so.
+	JSON []byte
 	// Parent is the reference of the entity that named it, empty for none.
 	Parent string
 }

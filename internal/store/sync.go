@@ -19,8 +19,9 @@ import (
 // offer is a document of a change.
 type offer struct {
 	index             int
-	node              *tree.Node
+	doc               Document
 	ref, hash, parent string
+	edges             []edge
 }
 
 // entry is a document that is to be written.
@@ -51,7 +52,10 @@ var errNothing = errors.New("there is nothing to change")
 func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
 	doing := fmt.Sprintf("store the entities of %q", c.Provider)
 	c.Provider = storable(c.Provider)
-	offers := offersOf(c.Put)
+	offers, err := offersOf(c.Put)
+	if err != nil {
+		return Result{}, fail(doing, err)
+	}
 	d, err := s.compare(ctx, s.read, c, offers)
 	if err != nil {
 		return Result{}, fail(doing, err)
@@ -87,24 +91,37 @@ func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 	return fail(fmt.Sprintf("remove the entity with uid %q", uid), err)
 }
 
-// offersOf finds out the references and hashes of documents, on all processors.
-func offersOf(docs []Document) []offer {
+// node returns the document as a value.
+func (d Document) node() (*tree.Node, error) {
+	if d.Node != nil {
+		return d.Node, nil
+	}
+	return tree.Wire{}.Decode(d.JSON)
+}
+
+// offersOf finds out what is to be known of all documents, on all processors.
+func offersOf(docs []Document) ([]offer, error) {
 	offers := make([]offer, len(docs))
+	errs := make([]error, len(docs))
 	var wg sync.WaitGroup
 	size := max(1, (len(docs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for start := 0; start < len(docs); start += size {
 		wg.Go(func() {
 			for i := start; i < min(start+size, len(docs)); i++ {
 				d := docs[i]
+				var n *tree.Node
+				if n, errs[i] = d.node(); errs[i] != nil {
+					continue
+				}
+				ref := entity.RefOf(n).String()
 				offers[i] = offer{
-					index: i, node: d.Node, parent: storable(d.Parent),
-					ref: entity.RefOf(d.Node).String(), hash: entity.HashDocument(d.Node),
+					index: i, doc: d, parent: storable(d.Parent), ref: ref, hash: entity.HashDocument(n), edges: edgesOf(ref, n),
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return offers
+	return offers, errors.Join(errs...)
 }
 
 // known is an entity that is in the store.

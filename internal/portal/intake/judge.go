@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -30,9 +31,12 @@ type judge struct {
 
 	entries []entry
 	refused []refusal
-	// put are the entries that are taken, by their indices.
-	put  []int
-	docs []store.Document
+	// put are the entries that are taken, by their indices, and taken their
+	// references.
+	put   []int
+	docs  []store.Document
+	taken []string
+	buf   []byte
 	// seen are the references of all entries that have one; keep those of
 	// entries that were refused, which stay as they are.
 	seen map[string]bool
@@ -68,7 +72,8 @@ func (j *judge) refuse(i int, ref, reason string) {
 	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
 }
 
-// judge returns the change that the entries make.
+// judge returns the change that the entries make. What is both put and removed
+// is put, in whatever order.
 func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) {
 	j.entries = entries
 	change := store.Change{Provider: j.provider}
@@ -77,19 +82,23 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 		return change, err
 	}
 	for i := range entries {
+		if err := j.later(i, theirs); err != nil {
+			return change, err
+		}
+	}
+	for i := range entries {
 		e := &entries[i]
-		if e.node != nil {
-			j.entity(i, e.node, theirs)
+		if e.remove == "" {
 			continue
 		}
 		ref, err := entity.ParseRef(e.remove, "", "")
 		switch canonical := ref.String(); {
 		case err != nil:
 			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
-		case j.seen[canonical]:
-			j.refuse(i, canonical, "it is in the push twice")
 		case theirs.why(canonical) != "":
 			j.refuse(i, canonical, theirs.why(canonical))
+		case j.seen[canonical]:
+			j.refuse(i, canonical, "it is in the push twice")
 		default:
 			j.seen[canonical] = true
 			change.Remove = append(change.Remove, canonical)
@@ -100,6 +109,33 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 		return change, nil
 	}
 	return change, j.whole(&change, theirs)
+}
+
+// taker returns what judges entities while they are read, nil if everything
+// must be known before.
+func (j *judge) taker(strict bool) taker {
+	if strict || !j.unlimited() {
+		return nil
+	}
+	return func(entries []entry, n *tree.Node) {
+		j.entries = entries
+		j.entity(len(entries)-1, n, obstacles{})
+	}
+}
+
+// later judges an entity that was not judged while it was read.
+func (j *judge) later(i int, theirs obstacles) error {
+	e := &j.entries[i]
+	if e.json == nil {
+		return nil
+	}
+	n, err := tree.Wire{}.Decode(e.json)
+	if err != nil {
+		return unreadable(e.line, err.Error())
+	}
+	j.entity(i, n, theirs)
+	e.json = nil
+	return nil
 }
 
 // entity takes one entity or refuses it.
@@ -131,7 +167,9 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 		return
 	}
 	j.put = append(j.put, i)
-	j.docs = append(j.docs, store.Document{Node: n})
+	j.buf = tree.AppendJSON(j.buf[:0], n, "")
+	j.docs = append(j.docs, store.Document{JSON: bytes.Clone(j.buf)})
+	j.taken = append(j.taken, canonical)
 }
 
 func missing(name, ref string) string { return "missing permission " + name + " for " + ref }
@@ -172,7 +210,7 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 		change.Full = true
 		return nil
 	}
-	gone, err := j.in.gone(j.ctx, j.provider, j.docs, j.keep)
+	gone, err := j.in.gone(j.ctx, j.provider, j.taken, j.keep)
 	if err != nil {
 		return err
 	}
@@ -200,8 +238,8 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 	}
 	var refs []string
 	for i := range j.entries {
-		if n := j.entries[i].node; n != nil {
-			refs = append(refs, entity.RefOf(n).String())
+		if j.entries[i].remove == "" {
+			refs = append(refs, j.entries[i].ref)
 		} else if ref, err := entity.ParseRef(j.entries[i].remove, "", ""); err == nil {
 			refs = append(refs, ref.String())
 		}
@@ -266,12 +304,9 @@ func claim(n *tree.Node, manager string) {
 }
 
 // without returns the references that are neither put nor kept.
-func without(refs []string, put []store.Document, keep []string) []string {
+func without(refs, put, keep []string) []string {
 	stay := make(map[string]bool, len(put)+len(keep))
-	for _, d := range put {
-		stay[entity.RefOf(d.Node).String()] = true
-	}
-	for _, ref := range keep {
+	for _, ref := range slices.Concat(put, keep) {
 		stay[strings.ToLower(ref)] = true
 	}
 	return slices.DeleteFunc(refs, func(ref string) bool { return stay[ref] })

@@ -5,9 +5,11 @@ import (
 	"hash/maphash"
 	"net/http"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
@@ -154,7 +156,7 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 	if err != nil {
 		return err
 	}
-	entries, err := readPush(r, in.pushes.limit(), !full)
+	entries, err := readPush(r, in.pushes.limit(), !full, j.taker(strict))
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,19 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 	}
 	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	in.pushed(name, full, res, len(j.refused))
+	settle(len(entries))
 	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused})
+}
+
+// many is how many entities leave so much behind that it is given back at
+// once: the process would keep it for minutes.
+const many = 1000
+
+// settle gives memory back to the system after so many entities.
+func settle(entities int) {
+	if entities >= many {
+		time.AfterFunc(time.Second, debug.FreeOSMemory)
+	}
 }
 
 // pushed tells whoever watches that a provider pushed.
@@ -194,7 +208,7 @@ func (in *Intake) pushed(name string, full bool, res store.Result, refused int) 
 }
 
 // gone returns what a provider owns and neither puts nor keeps.
-func (in *Intake) gone(ctx context.Context, provider string, put []store.Document, keep []string) ([]string, error) {
+func (in *Intake) gone(ctx context.Context, provider string, put, keep []string) ([]string, error) {
 	owned, err := in.store.Refs(ctx, provider)
 	if err != nil {
 		return nil, err

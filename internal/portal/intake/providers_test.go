@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/tree"
@@ -281,7 +282,7 @@ func FuzzPush(f *testing.F) {
 		if yaml {
 			media = mediaYAML
 		}
-		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta)
+		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, nil)
 		if err != nil {
 			var fault *server.Fault
 			var large *http.MaxBytesError
@@ -297,12 +298,16 @@ func FuzzPush(f *testing.F) {
 			switch {
 			case e.line < 1 || i > 0 && e.line < entries[i-1].line:
 				t.Fatalf("entry %d is on line %d", i, e.line)
-			case (e.node == nil) == (e.remove == ""):
+			case (e.ref == "") == (e.remove == ""):
 				t.Fatalf("entry %d is neither an entity nor a removal, or both", i)
 			case e.remove != "" && !delta:
 				t.Fatalf("entry %d removes in a push of everything", i)
-			case e.node != nil && !e.node.IsMap():
-				t.Fatalf("entry %d is no object", i)
+			}
+			if e.json == nil {
+				continue
+			}
+			if n, err := (tree.Wire{}).Decode(e.json); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
+				t.Fatalf("entry %d is no object, or has another reference than %q: %s (%v)", i, e.ref, e.json, err)
 			}
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
@@ -34,15 +35,22 @@ const (
 type entry struct {
 	// line is where it begins in the body.
 	line int
-	// node is the entity; nil if there is one to remove.
-	node *tree.Node
-	// remove is the reference of what is to be removed.
+	// ref is the reference of the entity, and json the entity itself unless it
+	// was taken while it was read: thousands of them are held as text.
+	ref  string
+	json []byte
+	// remove is the reference of what is to be removed; empty if it is an
+	// entity.
 	remove string
 }
 
+// taker takes the last of the entries, which is an entity, while a push is
+// read.
+type taker func(entries []entry, n *tree.Node)
+
 // readPush reads the body of a push. All of it can be read, or the error is
-// the one to answer with.
-func readPush(r *http.Request, most int64, delta bool) ([]entry, error) {
+// the one to answer with. Take may be nil.
+func readPush(r *http.Request, most int64, delta bool, take taker) ([]entry, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
 		return nil, server.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
@@ -59,7 +67,7 @@ func readPush(r *http.Request, most int64, delta bool) ([]entry, error) {
 	default:
 		return nil, server.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
 	}
-	return decodePush(&bounded{in: body, left: most, most: most}, media, delta)
+	return decodePush(&bounded{in: body, left: most, most: most}, media, delta, take)
 }
 
 // bounded reads so many bytes; more is an error.
@@ -85,8 +93,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // decodePush reads entries from a body of the media type.
-func decodePush(body *bounded, media string, delta bool) ([]entry, error) {
-	d := pushDecoder{delta: delta}
+func decodePush(body *bounded, media string, delta bool, take taker) ([]entry, error) {
+	d := pushDecoder{delta: delta, take: take}
 	read := d.lines
 	if media == mediaYAML {
 		read = d.yaml
@@ -99,18 +107,30 @@ func decodePush(body *bounded, media string, delta bool) ([]entry, error) {
 
 type pushDecoder struct {
 	delta   bool
+	take    taker
 	entries []entry
+	buf     []byte
 }
 
-// add takes a document as an entry.
-func (d *pushDecoder) add(line int, n *tree.Node) error {
+// add takes a document as an entry. Text is the document as JSON if it was
+// that, and used again by the caller.
+func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	switch {
 	case len(d.entries) == maxPushed:
 		return server.TooLarge("The body has more than %d entities; push them in several deltas", maxPushed)
 	case !n.IsMap():
 		return unreadable(line, "an entity must be an object, found "+n.Kind.String())
 	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
-		d.entries = append(d.entries, entry{line: line, node: n})
+		d.entries = append(d.entries, entry{line: line, ref: entity.RefOf(n).String()})
+		if d.take != nil {
+			d.take(d.entries, n)
+			return nil
+		}
+		if text == nil {
+			d.buf = tree.AppendJSON(d.buf[:0], n, "")
+			text = d.buf
+		}
+		d.entries[len(d.entries)-1].json = bytes.Clone(text)
 		return nil
 	case !d.delta:
 		return unreadable(line, "there is nothing to remove in a push of everything: leave the entity out")
@@ -137,7 +157,7 @@ func (d *pushDecoder) yaml(body *bounded) error {
 			failed = unreadable(int(n.Pos.Line), fmt.Sprintf("aliases add more than %d bytes to the body", location.MaxAliased))
 			return false
 		}
-		failed = d.add(int(n.Pos.Line), n)
+		failed = d.add(int(n.Pos.Line), n, nil)
 		return failed == nil
 	})
 	if err != nil {
@@ -163,7 +183,7 @@ func (d *pushDecoder) lines(body *bounded) error {
 			if err != nil {
 				return unreadable(number, err.Error())
 			}
-			if err := d.add(number, n); err != nil {
+			if err := d.add(number, n, text); err != nil {
 				return err
 			}
 		}

@@ -51,6 +51,7 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 		return in.note(ctx, r, r.problem) != nil
 	}
 	r.memo, r.trusted = nil, 0
+	defer settle(len(res.Documents))
 	conflicts, err := in.put(ctx, r, res, failed)
 	if err != nil {
 		in.metrics.synced(fromLocation, syncFailed)
@@ -134,14 +135,16 @@ func (in *Intake) put(ctx context.Context, r *reading, res *location.Result, fai
 // changeOf returns what is to be written.
 func (in *Intake) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
 	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
+	var put []string
 	for _, d := range res.Documents {
 		change.Put = append(change.Put, store.Document{Node: d.Node, Parent: d.Parent})
+		put = append(put, d.Ref)
 	}
 	if change.Full || failed != nil || !res.Complete {
 		return change, nil
 	}
 	var err error
-	change.Remove, err = in.gone(ctx, r.provider(), change.Put, res.Keep)
+	change.Remove, err = in.gone(ctx, r.provider(), put, res.Keep)
 	return change, err
 }
 

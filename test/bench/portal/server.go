@@ -68,11 +68,6 @@ func (s *server) stop() {
 	_ = s.cmd.Wait() // It was told to end.
 }
 
-func (s *server) restart() error {
-	s.stop()
-	return s.begin()
-}
-
 // rate is what wrk saw, and what it cost the server.
 type rate struct{ perCPU, perSecond, megabytes float64 }
 
