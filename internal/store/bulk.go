@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // batches are the numbers of rows or values in one statement. There are few of
@@ -52,6 +54,11 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	if err := s.present(); err != nil {
 		return err
 	}
+	end, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -78,6 +85,25 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	}
 	s.keys.put(w.names[:len(w.kids)], w.kids)
 	return nil
+}
+
+// turn waits until nobody else in this process changes entities, and returns
+// how to end that. Those who wait for the row would hold a connection each, and
+// leave none to whoever reads. SQLite has one connection for all of them.
+func (s *Store) turn(ctx context.Context) (end func(), err error) {
+	if s.opts.Client == SQLite {
+		return func() {}, nil
+	}
+	patience := time.NewTimer(s.patience)
+	defer patience.Stop()
+	select {
+	case s.changing <- struct{}{}:
+		return func() { <-s.changing }, nil
+	case <-patience.C:
+		return nil, unavailable{errors.New("others are changing entities, and have been for too long")}
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // insert writes rows: into is the table with its columns, tail what is behind

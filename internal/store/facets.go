@@ -9,7 +9,7 @@ import (
 
 // Facets returns the values that the entities which pass f have for each of
 // the fields, sorted, and how many entities have each of them. Two ways to
-// write a value are two values.
+// write a value are two values. All are counted at one moment.
 func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[string][]Facet, error) {
 	const doing = "count values"
 	if len(facets) > maxLeaves {
@@ -23,29 +23,56 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[stri
 	if err != nil {
 		return nil, fail(doing, err)
 	}
-	revision, err := s.revision(ctx)
+	all := make(map[string][]Facet, len(facets))
+	count := func(ask asker) (same bool, err error) {
+		clear(all)
+		revision, err := revisionOf(ctx, ask)
+		if err != nil {
+			return false, err
+		}
+		for _, facet := range facets {
+			if _, done := all[facet]; done {
+				continue
+			}
+			kid, ok := known[lowerKey(facet)]
+			if !ok || c.op == OpFalse {
+				all[facet] = []Facet{}
+				continue
+			}
+			if all[facet], err = s.facet(ctx, ask, kid, c, revision); err != nil {
+				return false, err
+			}
+		}
+		if len(all) < 2 {
+			return true, nil
+		}
+		after, err := revisionOf(ctx, ask)
+		return after == revision, err
+	}
+	same, err := count(s.rows)
+	if err == nil && !same {
+		// Somebody wrote in between: now of one moment.
+		err = s.page(ctx, func(ask asker) error {
+			_, err := count(ask)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, fail(doing, err)
-	}
-	all := make(map[string][]Facet, len(facets))
-	for _, facet := range facets {
-		if _, done := all[facet]; done {
-			continue
-		}
-		kid, ok := known[lowerKey(facet)]
-		if !ok || c.op == OpFalse {
-			all[facet] = []Facet{}
-			continue
-		}
-		if all[facet], err = s.facet(ctx, kid, c, revision); err != nil {
-			return nil, fail(doing, err)
-		}
 	}
 	return all, nil
 }
 
+// revisionOf returns the revision that an asker sees.
+func revisionOf(ctx context.Context, ask asker) (n int64, err error) {
+	var b statement
+	b.add("SELECT n FROM revision")
+	err = each(ctx, ask, &b, func(rows *rows) error { return rows.Scan(&n) })
+	return n, err
+}
+
 // facet counts the values of one field.
-func (s *Store) facet(ctx context.Context, kid int64, c cond, revision int64) ([]Facet, error) {
+func (s *Store) facet(ctx context.Context, asking asker, kid int64, c cond, revision int64) ([]Facet, error) {
 	q := ask(fmt.Sprint("facet ", kid), c)
 	if values, ok := s.cached.get(revision, q); ok {
 		return slices.Clone(values.([]Facet)), nil
@@ -55,7 +82,7 @@ func (s *Store) facet(ctx context.Context, kid int64, c cond, revision int64) ([
 		return nil, err
 	}
 	values := []Facet{}
-	err := each(ctx, s.rows, &b, func(rows *rows) error {
+	err := each(ctx, asking, &b, func(rows *rows) error {
 		var f Facet
 		err := rows.Scan(&f.Value, &f.Count)
 		values = append(values, f)

@@ -82,9 +82,11 @@ func (x *indexer) metadata(n *tree.Node, uid string) {
 	x.below("uid", tree.Str(uid))
 	x.below("namespace", tree.Str(namespaceOf(n)))
 	for _, f := range n.Fields {
-		// Keys have no case: "UID" would be another uid.
-		switch strings.ToLower(f.Key) {
-		case "uid", "etag", "namespace":
+		// Keys have no case: "UID" would be another uid, and "Name" another
+		// name, of which there is one.
+		switch key := lowerKey(f.Key); {
+		case key == "uid", key == "etag", key == "namespace":
+		case key == "name" && f.Key != key:
 		default:
 			x.below(f.Key, f.Value)
 		}

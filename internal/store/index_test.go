@@ -99,6 +99,31 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestSureOrder sorts by fields of which every entity has one value. Nothing
+// may come twice because of another spelling, nor be missing because its value
+// is too long.
+func TestSureOrder(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("g", 60)+".", 4) + "io/v1"
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, component(t, "b"),
+			document(t, `{"apiVersion":"v1","kind":"Component","metadata":{"name":"a","Name":"z","name`+noValue+`":"y"},"spec":{}}`),
+			document(t, `{"apiVersion":"`+long+`","kind":"Component","metadata":{"name":"c"},"spec":{}}`))
+		for field, want := range map[string][]string{
+			"metadata.name": {"a", "b", "c"},
+			"apiVersion":    {"b", "a", "c"},
+		} {
+			page, err := s.Query(t.Context(), Query{Order: []Order{{Field: field}}, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, named(page.Items)); diff != "" {
+				t.Errorf("by %s: %s", field, diff)
+			}
+		}
+	})
+}
+
 func TestIndexed(t *testing.T) {
 	for key, want := range map[string]bool{
 		"spec.parameters": true, "spec.parameters.title": false, "Spec.Parameters.x": false,

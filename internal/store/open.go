@@ -46,6 +46,8 @@ type Store struct {
 	read, write *sql.DB
 	// patience is how long to wait for another who writes.
 	patience time.Duration
+	// changing has room for the one in this process who changes entities.
+	changing chan struct{}
 	// file is the database of SQLite, as it was opened.
 	file fs.FileInfo
 	// bodies remembers what was read.
@@ -58,12 +60,14 @@ type Store struct {
 	// These are for reading.
 	statements statements
 	cached     cached
-	snapshots  snapshots
+	// lists are the snapshots that somebody reads a list from, and pages those
+	// that end at once.
+	lists, pages snapshots
 }
 
 // Open opens the database and brings its tables up to date. Close it.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	s := &Store{opts: opts, bodies: newBodies()}
+	s := &Store{opts: opts, bodies: newBodies(), changing: make(chan struct{}, 1)}
 	var err error
 	switch opts.Client {
 	case SQLite:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -255,4 +256,44 @@ func TestCancelled(t *testing.T) {
 		}
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
 	})
+}
+
+// TestWaitingLeavesRoom has another replica that does not end its change. Those
+// here who wait for it leave connections to whoever reads.
+func TestWaitingLeavesRoom(t *testing.T) {
+	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	s, other := open(), open()
+	put(t, s, component(t, "a"))
+	tx, err := other.write.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "UPDATE revision SET n = n + 1"); err != nil {
+		t.Fatal(err)
+	}
+	waiting, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for i := range 2 * postgresConns {
+		c := Change{Provider: fmt.Sprint("p", i), Put: []Document{component(t, fmt.Sprint("c", i))}}
+		all.Go(func() {
+			if _, err := s.Sync(waiting, c); !errors.Is(err, context.Canceled) {
+				t.Errorf("a change that waits: %v", err)
+			}
+		})
+	}
+	// If they took all connections, they would have by then.
+	for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); {
+		if s.write.Stats().InUse == postgresConns {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	if _, err := s.Get(ctx, "component:default/a"); err != nil {
+		t.Error(err)
+	}
 }

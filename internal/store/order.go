@@ -15,9 +15,10 @@ type column struct {
 	sure bool
 }
 
-// sureKeys are fields every entity has, with one value.
+// sureKeys are fields every entity has, with one value that is never too long to
+// be indexed, as that of apiVersion may be.
 var sureKeys = map[string]bool{
-	"apiversion": true, kindKey: true, "metadata.name": true, namespaceKey: true, "metadata.uid": true,
+	kindKey: true, "metadata.name": true, namespaceKey: true, "metadata.uid": true,
 }
 
 // selection is a statement that finds references in an order, and the values

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"math"
@@ -170,7 +169,7 @@ func (f *found) all(ctx context.Context, s *Store, sel *selection) error {
 		return err
 	}
 	// Somebody wrote in between: now of one moment.
-	return s.snapshot(ctx, func(ask asker) error {
+	return s.page(ctx, func(ask asker) error {
 		if err := f.heads(ctx, ask, sel); err != nil {
 			return err
 		}
@@ -241,130 +240,4 @@ func (f *found) page(r *request, page *Page) {
 	first, last := order[0], order[len(order)-1]
 	page.First = r.place(f.values[first], f.items[first].Ref)
 	page.Last = r.place(f.values[last], f.items[last].Ref)
-}
-
-// Each calls yield for each entity that q chooses, in order, until it returns
-// an error, which Each then returns. The entities are those of one moment, and
-// only a few of them are held in memory at a time; each is valid during the
-// call.
-func (s *Store) Each(ctx context.Context, q Query, yield func(*Entity) error) error {
-	const doing = "list entities"
-	r, err := s.understand(ctx, q)
-	if err != nil || r.c.op == OpFalse || r.limit == 0 {
-		return fail(doing, err)
-	}
-	sel, err := s.collect(ctx, r)
-	if err != nil {
-		return fail(doing, err)
-	}
-	sel.limit = r.limit
-	var stop error
-	err = s.snapshot(ctx, func(ask asker) error {
-		refs, err := sel.refs(ctx, ask)
-		if err != nil {
-			return err
-		}
-		for some := range slices.Chunk(refs, batch) {
-			found := make(map[string]*Entity, batch)
-			if err := s.many(ctx, ask, some, func(e *Entity) { found[e.Ref] = e }); err != nil {
-				return err
-			}
-			for _, ref := range some {
-				if stop = yield(found[ref]); stop != nil {
-					return nil
-				}
-			}
-		}
-		return nil
-	})
-	if stop != nil {
-		return stop
-	}
-	return fail(doing, err)
-}
-
-// refs returns the references of a selection, in order.
-func (s *selection) refs(ctx context.Context, ask asker) ([]string, error) {
-	b := statement{whole: true}
-	s.append(&b, false)
-	var refs []string
-	dest := make([]any, 1+len(s.cols))
-	for i := range dest {
-		dest[i] = new(any)
-	}
-	err := each(ctx, ask, &b, func(rows *rows) error {
-		var ref string
-		dest[0] = &ref
-		err := rows.Scan(dest...)
-		refs = append(refs, ref)
-		return err
-	})
-	if s.reverse {
-		slices.Reverse(refs)
-	}
-	return refs, err
-}
-
-// Digest returns a hash of the entities q chooses. It is another one when one
-// of them changes, comes or goes.
-func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
-	const doing = "list entities"
-	r, err := s.understand(ctx, q)
-	if err != nil {
-		return nil, fail(doing, err)
-	}
-	if r.c.op == OpFalse || r.limit == 0 {
-		return sha256.New().Sum(nil), nil
-	}
-	revision, err := s.revision(ctx)
-	if err != nil {
-		return nil, fail(doing, err)
-	}
-	question := r.question()
-	if sum, ok := s.cached.get(revision, question); ok {
-		return slices.Clone(sum.([]byte)), nil
-	}
-	sum, err := s.digest(ctx, r)
-	if err != nil {
-		return nil, fail(doing, err)
-	}
-	s.cached.put(revision, question, sum, 1)
-	return slices.Clone(sum), nil
-}
-
-func (s *Store) digest(ctx context.Context, r *request) ([]byte, error) {
-	sel, err := s.collect(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	sel.limit = r.limit
-	b := statement{whole: true}
-	b.add("SELECT p.ref, e.etag FROM (")
-	sel.append(&b, false)
-	b.add(") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref")
-	h := sha256.New()
-	var line []byte
-	err = each(ctx, s.rows, &b, func(rows *rows) error {
-		var ref, etag sql.RawBytes
-		err := rows.Scan(&ref, &etag)
-		line = append(append(append(append(line[:0], ref...), ' '), etag...), '\n')
-		h.Write(line)
-		return err
-	})
-	return h.Sum(nil), err
-}
-
-// question is the same for the same request.
-func (r *request) question() question {
-	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", r.cols, r.desc, r.reverse, r.offset, r.limit)
-	if r.position != nil {
-		b = fmt.Appendf(b, "%q ", r.position.Ref)
-		for _, v := range r.position.Values {
-			if v != nil {
-				b = fmt.Appendf(b, "%q", *v)
-			}
-			b = append(b, ' ')
-		}
-	}
-	return ask(string(b), r.c)
 }

@@ -220,6 +220,11 @@ func TestEachLeavesRoom(t *testing.T) {
 		if _, err := s.Query(ctx, Query{Limit: 1, Total: true}); err != nil {
 			t.Error(err)
 		}
+		if err := s.page(ctx, func(ask asker) error {
+			return s.many(ctx, ask, []string{"api:default/a"}, func(*Entity) {})
+		}); err != nil {
+			t.Errorf("a page of one moment: %v", err)
+		}
 		impatient, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		err := s.Each(impatient, Query{Limit: NoLimit}, func(*Entity) error { return nil })

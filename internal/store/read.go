@@ -96,8 +96,8 @@ func (r *entityRow) scan(rows *rows) (Entity, error) {
 }
 
 // GetMany returns the entities with the references, in their order, and nil
-// where there is none. The entities are not to be changed: a reference that is
-// given twice gives the same one.
+// where there is none. They are those of one moment, and not to be changed: a
+// reference that is given twice gives the same one.
 func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 	found := make(map[string]*Entity, len(refs))
 	wanted := make([]string, 0, len(refs))
@@ -108,7 +108,7 @@ func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 		found[ref] = nil
 		wanted = append(wanted, ref)
 	}
-	err := s.many(ctx, s.rows, wanted, func(e *Entity) { found[e.Ref] = e })
+	err := s.together(ctx, wanted, func(e *Entity) { found[e.Ref] = e }, func() { clear(found) })
 	if err != nil {
 		return nil, fail("read entities", err)
 	}
@@ -117,6 +117,27 @@ func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 		all[i] = found[ref]
 	}
 	return all, nil
+}
+
+// together is many for entities of one moment. It calls forget if what it added
+// is not.
+func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), forget func()) error {
+	if len(refs) <= batch {
+		return s.many(ctx, s.rows, refs, add)
+	}
+	before, err := s.revision(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.many(ctx, s.rows, refs, add); err != nil {
+		return err
+	}
+	after, err := s.revision(ctx)
+	if err != nil || after == before {
+		return err
+	}
+	forget()
+	return s.page(ctx, func(ask asker) error { return s.many(ctx, ask, refs, add) })
 }
 
 // many reads the entities with the references, in no order.

@@ -145,8 +145,9 @@ func each(ctx context.Context, ask asker, b *statement, f func(*rows) error) err
 	return rows.Err()
 }
 
-// snapshots bounds how many snapshots there are at once. Each holds a connection
-// for as long as somebody takes to read a list, and other calls need some too.
+// snapshots bounds how many snapshots there are at once. Each holds a connection,
+// of a list for as long as somebody takes to read it, and other calls need some
+// too.
 type snapshots struct {
 	once  sync.Once
 	turns chan struct{}
@@ -165,12 +166,22 @@ func (k *snapshots) begin(ctx context.Context, n int) error {
 
 func (k *snapshots) end() { <-k.turns }
 
-// snapshot calls f with an asker for which nothing changes meanwhile.
-func (s *Store) snapshot(ctx context.Context, f func(asker) error) error {
-	if err := s.snapshots.begin(ctx, max(1, s.read.Stats().MaxOpenConnections/2)); err != nil {
+// list calls f with an asker for which nothing changes meanwhile. It may take
+// its time.
+func (s *Store) list(ctx context.Context, f func(asker) error) error {
+	return s.snapshot(ctx, &s.lists, max(1, s.read.Stats().MaxOpenConnections/2), f)
+}
+
+// page is list for what ends at once, and does not wait for lists.
+func (s *Store) page(ctx context.Context, f func(asker) error) error {
+	return s.snapshot(ctx, &s.pages, max(1, s.read.Stats().MaxOpenConnections/4), f)
+}
+
+func (s *Store) snapshot(ctx context.Context, k *snapshots, n int, f func(asker) error) error {
+	if err := k.begin(ctx, n); err != nil {
 		return err
 	}
-	defer s.snapshots.end()
+	defer k.end()
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{Isolation: s.isolation(), ReadOnly: true})
 	if err != nil {
 		return err

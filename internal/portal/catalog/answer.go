@@ -111,19 +111,40 @@ func (s shape) write(w http.ResponseWriter, r *http.Request, items []*store.Enti
 	return server.Write(w, r, server.Content{ETag: s.tag(digestOf(items)), Body: body})
 }
 
+// listed answers with everything a query finds, all of one moment: the tag, the
+// link to what follows, and the entities, which write writes.
+func (c *Catalog) listed(w http.ResponseWriter, r *http.Request, s shape, q store.Query, typ string,
+	link func(*store.Listing) error, write func(io.Writer, *store.Listing) error,
+) error {
+	if q.Limit == store.NoLimit {
+		// Who has it already need not wait for those who are still reading.
+		digest, err := c.store.Digest(r.Context(), q)
+		if err != nil {
+			return asked(err)
+		}
+		if tag := s.tag(digest); server.Holds(r, tag) {
+			return server.WriteStream(w, r, server.Streamed{Type: typ, ETag: tag})
+		}
+	}
+	return asked(c.store.List(r.Context(), q, func(l *store.Listing) error {
+		if err := link(l); err != nil {
+			return err
+		}
+		return server.WriteStream(w, r, server.Streamed{Type: typ, ETag: s.tag(l.Digest), Write: func(to io.Writer) error {
+			return write(to, l)
+		}})
+	}))
+}
+
 // stream answers with everything a query finds, a piece at a time. The digest
 // does not know the order.
-func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q store.Query) error {
+func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q store.Query, link func(*store.Listing) error) error {
 	s.order = q.Order
-	digest, err := c.store.Digest(r.Context(), q)
-	if err != nil {
-		return asked(err)
-	}
-	return server.WriteStream(w, r, server.Streamed{ETag: s.tag(digest), Write: func(to io.Writer) error {
+	return c.listed(w, r, s, q, "", link, func(to io.Writer, l *store.Listing) error {
 		out := bufio.NewWriterSize(to, 64<<10)
 		separator := s.begin
 		var buf []byte
-		err := c.store.Each(r.Context(), q, func(e *store.Entity) error {
+		err := l.Each(func(e *store.Entity) error {
 			// The writer keeps its first error, and Flush returns it.
 			_, _ = out.WriteString(separator)
 			separator = ","
@@ -135,14 +156,14 @@ func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q stor
 			return err
 		})
 		if err != nil {
-			return asked(err)
+			return err
 		}
 		if separator == s.begin {
 			_, _ = out.WriteString(s.begin)
 		}
 		_, _ = out.WriteString(s.end)
 		return out.Flush()
-	}})
+	})
 }
 
 // pointers returns where the entities of a page are.

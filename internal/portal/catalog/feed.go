@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/portal/query"
-	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -33,15 +32,11 @@ func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
 		Filter: query.Both(c.visible(r.Context()), filter, store.Not(store.In("kind", "location"))),
 		Limit:  store.NoLimit,
 	}
-	digest, err := c.store.Digest(r.Context(), q)
-	if err != nil {
-		return asked(err)
-	}
-	tag := shape{begin: "feed"}.tag(digest)
-	return server.WriteStream(w, r, server.Streamed{Type: feedType, ETag: tag, Write: func(to io.Writer) error {
+	alone := func(*store.Listing) error { return nil }
+	return c.listed(w, r, shape{begin: "feed"}, q, feedType, alone, func(to io.Writer, l *store.Listing) error {
 		out := bufio.NewWriterSize(to, 64<<10)
 		var buf []byte
-		err := c.store.Each(r.Context(), q, func(e *store.Entity) error {
+		err := l.Each(func(e *store.Entity) error {
 			var err error
 			if buf, err = appendFeed(buf[:0], e); err != nil {
 				return err
@@ -50,10 +45,10 @@ func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
 			return err
 		})
 		if err != nil {
-			return asked(err)
+			return err
 		}
 		return out.Flush()
-	}})
+	})
 }
 
 // appendFeed appends an entity as a document of the feed.

@@ -46,22 +46,10 @@ func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if q.Limit == store.NoLimit {
-		return c.stream(w, r, s, q)
-	}
-	if q.Limit > maxBuffered {
-		// The header comes first, so the end of the page is looked up before
-		// the page.
-		end := q
-		end.Offset, end.Limit = q.Offset+q.Limit-1, 1
-		page, err := c.store.Query(r.Context(), end)
-		if err != nil {
-			return asked(err)
-		}
-		if err := c.linkNext(w, r, page, after{Of: of, Limit: q.Limit}); err != nil {
-			return err
-		}
-		return c.stream(w, r, s, q)
+	if q.Limit == store.NoLimit || q.Limit > maxBuffered {
+		return c.stream(w, r, s, q, func(l *store.Listing) error {
+			return c.linkNext(w, r, store.Page{Last: l.Last, More: l.Last != nil}, after{Of: of, Limit: q.Limit})
+		})
 	}
 	page, err := c.store.Query(r.Context(), q)
 	if err != nil {

@@ -137,19 +137,25 @@ func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter
 	}
 	items := make([]*store.Entity, len(refs))
 	for i, p := range place {
-		if p >= 0 && found[p] != nil && (passes == nil || passes[found[p].Ref]) {
+		switch {
+		case p < 0 || found[p] == nil:
+		case passes == nil:
 			items[i] = found[p]
+		default:
+			items[i] = passes[found[p].Ref]
 		}
 	}
 	return items, nil
 }
 
-// passing returns which of the entities pass a filter, nil for all.
-func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]bool, error) {
+// passing returns those of the entities that pass a filter by their references,
+// nil for all. They are as they were when they passed: what one was before, the
+// caller may not be allowed to read.
+func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]*store.Entity, error) {
 	if filter.Op == store.OpTrue {
 		return nil, nil
 	}
-	passes := map[string]bool{}
+	passes := map[string]*store.Entity{}
 	var uids []string
 	for _, e := range es {
 		if e != nil {
@@ -166,7 +172,7 @@ func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.
 		return nil, asked(err)
 	}
 	for i := range page.Items {
-		passes[page.Items[i].Ref] = true
+		passes[page.Items[i].Ref] = &page.Items[i]
 	}
 	return passes, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/store"
 )
 
 // TestVisible lets a team read what it owns, and groups, and nothing else, on
@@ -137,4 +138,24 @@ func TestVisible(t *testing.T) {
 			t.Errorf("after that: got %d", got.status)
 		}
 	})
+}
+
+// TestPassingIsCurrent has an entity change between being looked up and being
+// held against a filter: the answer is the version that passes.
+func TestPassingIsCurrent(t *testing.T) {
+	w := newEmptyWorld(t)
+	const before = "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: a }\nspec: { type: secret }\n"
+	w.put(before)
+	old, err := w.store.GetMany(t.Context(), []string{"component:default/a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put(strings.Replace(before, "secret", "public", 1))
+	passes, err := New(w.store, nil).passing(t.Context(), old, store.In("spec.type", "public"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := passes["component:default/a"]; e == nil || strings.Contains(string(e.JSON), "secret") {
+		t.Errorf("what passes is %+v, want the version that does", e)
+	}
 }

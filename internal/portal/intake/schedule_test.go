@@ -84,6 +84,11 @@ func TestBadDocument(t *testing.T) {
 			component("a", "x") + "---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l }\nspec: { target: ./none.yaml }\n",
 			[]string{"component:default/a", "component:default/b", "component:default/c", "location:default/l"},
 		},
+		"Location": {
+			"nor is it known what a bad Location led to",
+			component("a", "x") + "---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l, tags: ['Not a tag'] }\nspec: { target: ./b.yaml }\n",
+			[]string{"component:default/a", "component:default/b", "component:default/c"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -268,9 +268,10 @@ func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) 
 }
 
 // spare keeps the entity that a bad document is about. One without a usable
-// name may be about any.
+// name may be about any, and what a Location leads to is not known.
 func (w *walk) spare(ref entity.Ref) {
-	if _, err := entity.ParseExisting(ref.String(), "", ""); err != nil {
+	_, err := entity.ParseExisting(ref.String(), "", "")
+	if err != nil || strings.EqualFold(ref.Kind, entity.KindLocation) {
 		w.partial = true
 		return
 	}

@@ -128,6 +128,13 @@ func (t tag) match(r *http.Request, compress bool) (shown string, matched bool) 
 	return mine, false
 }
 
+// Holds reports whether the client says that it has the content of an ETag, so
+// that the answer is 304.
+func Holds(r *http.Request, etag string) bool {
+	_, held := newTag(etag).match(r, false)
+	return held
+}
+
 // holds reports whether the values of If-None-Match have the tag. They are
 // compared weakly, as RFC 9110 asks for here.
 func holds(values []string, want string) bool {

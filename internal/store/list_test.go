@@ -1,0 +1,79 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestListIsOfOneMoment has another replica put an entity first while a list is
+// read: the digest, the entities and the end of the list are those of before.
+func TestListIsOfOneMoment(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s, other := open(), open()
+		put(t, s, component(t, "b"), component(t, "c"), component(t, "d"))
+		q := Query{Limit: 2}
+		before := digest(t, s, q)
+		var got []string
+		err := s.List(t.Context(), q, func(l *Listing) error {
+			push(t, other, Change{Provider: "q", Put: []Document{component(t, "a")}})
+			if diff := cmp.Diff(before, l.Digest); diff != "" {
+				t.Errorf("digest: %s", diff)
+			}
+			got = append(got, "end "+l.Last.Ref)
+			return l.Each(func(e *Entity) error {
+				got = append(got, e.Ref)
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"end component:default/c", "component:default/b", "component:default/c"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestListEnds(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		q      Query
+		want   string
+	}{
+		"More":   {reason: "two are behind it", q: Query{Limit: 2}, want: "component:default/c1"},
+		"Sorted": {reason: "the end is that of the order", q: Query{Limit: 1, Offset: 1, Order: []Order{{Field: "spec.n", Desc: true}}}, want: "component:default/c2"},
+		"Full":   {reason: "the last one is the last of all", q: Query{Limit: 4}},
+		"Short":  {reason: "there are fewer", q: Query{Limit: 9}},
+		"All":    {reason: "nothing is behind all", q: Query{Limit: NoLimit}},
+		"Beyond": {reason: "nothing is left", q: Query{Limit: 2, Offset: 7}},
+		"None":   {reason: "none is asked for", q: Query{}},
+	}
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		var docs []Document
+		for i := range 4 {
+			docs = append(docs, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, i)))
+		}
+		put(t, s, docs...)
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				err := s.List(t.Context(), tc.q, func(l *Listing) error {
+					got := ""
+					if l.Last != nil {
+						got = l.Last.Ref
+					}
+					if got != tc.want {
+						t.Errorf("%s: it ends at %q, want %q", tc.reason, got, tc.want)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	})
+}
