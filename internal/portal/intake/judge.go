@@ -15,7 +15,6 @@ import (
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
-	"example.dev/ingestor/words"
 )
 
 // judge decides what of a push is taken.
@@ -140,7 +139,7 @@ func (j *judge) later(i int, theirs obstacles) error {
 
 // entity takes one entity or refuses it.
 func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
-	claim(n, "provider:"+j.provider)
+	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
 	if _, err := entity.ParseExisting(canonical, "", ""); err != nil {
@@ -279,28 +278,6 @@ func (j *judge) foreign(full, strict bool) (obstacles, error) {
 		}
 	}
 	return out, nil
-}
-
-// claim writes on an entity who manages it, unless it says so itself.
-func claim(n *tree.Node, manager string) {
-	metadata := n.Get("metadata")
-	if !metadata.IsMap() {
-		return
-	}
-	annotations := metadata.Get("annotations")
-	if annotations.IsNull() {
-		annotations = tree.Obj()
-		metadata.Set("annotations", annotations)
-	}
-	if !annotations.IsMap() {
-		return
-	}
-	speaks := words.Of(n.Get("apiVersion").Str())
-	for _, key := range []string{words.AnnotationManagedBy, words.AnnotationManagedByOrigin} {
-		if !slices.ContainsFunc(words.Spellings(words.Key, key), annotations.Has) {
-			annotations.Set(speaks.Out(words.Key, key), tree.Str(manager))
-		}
-	}
 }
 
 // without returns the references that are neither put nor kept.

@@ -40,7 +40,7 @@ const staticPrefix = "static:"
 type reading struct {
 	id     string
 	target location.Target
-	// due is when it is to be read, zero for now. fresh asks for everything
+	// due is when it is to be read, zero for at once. fresh asks for everything
 	// to be read, whatever is remembered.
 	due   time.Time
 	fresh bool

@@ -51,21 +51,8 @@ func own(t Target) *tree.Node {
 // type:target. What it says about that itself is replaced; a link to its
 // source stays.
 func Annotate(n *tree.Node, at, origin string) {
-	metadata := n.Get("metadata")
-	if n.IsMap() && metadata.IsNull() {
-		metadata = tree.Obj()
-		n.Set("metadata", metadata)
-	}
-	if !metadata.IsMap() {
-		// It will be refused for it.
-		return
-	}
-	annotations := metadata.Get("annotations")
-	if annotations.IsNull() {
-		annotations = tree.Obj()
-		metadata.Set("annotations", annotations)
-	}
-	if !annotations.IsMap() {
+	annotations := annotationsOf(n)
+	if annotations == nil {
 		return
 	}
 	speaks := words.Of(n.Get("apiVersion").Str())
@@ -82,6 +69,50 @@ func Annotate(n *tree.Node, at, origin string) {
 	if isURL && !said {
 		put(words.AnnotationViewURL, url)
 	}
+}
+
+// Claim writes on an entity who manages it, in its own words, unless it says so
+// itself.
+func Claim(n *tree.Node, manager string) {
+	annotations := annotationsOf(n)
+	if annotations == nil {
+		return
+	}
+	speaks := words.Of(n.Get("apiVersion").Str())
+	for _, key := range []string{words.AnnotationManagedBy, words.AnnotationManagedByOrigin} {
+		if !slices.ContainsFunc(words.Spellings(words.Key, key), annotations.Has) {
+			annotations.Set(speaks.Out(words.Key, key), tree.Str(manager))
+		}
+	}
+}
+
+// annotationsOf returns the annotations of an entity, made if there are none,
+// to be changed: aliases of YAML may share them with other parts of it, so that
+// they and what is around them become the entity's own. It returns nil if there
+// can be none; the entity will be refused for it.
+func annotationsOf(n *tree.Node) *tree.Node {
+	metadata := ownMap(n, "metadata")
+	if metadata == nil {
+		return nil
+	}
+	return ownMap(metadata, "annotations")
+}
+
+// ownMap returns the map under a key as one that nothing else shares, nil if
+// there is something else.
+func ownMap(n *tree.Node, key string) *tree.Node {
+	if !n.IsMap() {
+		return nil
+	}
+	own := tree.Obj()
+	if was := n.Get(key); was.IsMap() {
+		*own = *was
+		own.Fields = slices.Clone(was.Fields)
+	} else if !was.IsNull() {
+		return nil
+	}
+	n.Set(key, own)
+	return own
 }
 
 // ProblemsOf returns what a catalog has against an entity. The messages are in

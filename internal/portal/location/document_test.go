@@ -1,0 +1,58 @@
+package location
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+// TestAliases has documents whose parts are the same by YAML's aliases: what is
+// written on an entity stands in its annotations and nowhere else.
+func TestAliases(t *testing.T) {
+	const text = `
+apiVersion: backstage.io/v1alpha1
+kind: System
+metadata:
+  name: a
+  labels: &shared { tier: backend }
+  annotations: *shared
+spec: { owner: b }`
+	labels := map[string]string{"tier": "backend"}
+	cases := map[string]struct {
+		reason string
+		write  func(*tree.Node)
+		want   map[string]string
+	}{
+		"Annotate": {
+			reason: "where it comes from",
+			write:  func(n *tree.Node) { Annotate(n, "file:/a", "file:/b") },
+			want:   map[string]string{"tier": "backend", "backstage.io/managed-by-location": "file:/a", "backstage.io/managed-by-origin-location": "file:/b"},
+		},
+		"Claim": {
+			reason: "who manages it",
+			write:  func(n *tree.Node) { Claim(n, "provider:ci") },
+			want:   map[string]string{"tier": "backend", "backstage.io/managed-by-location": "provider:ci", "backstage.io/managed-by-origin-location": "provider:ci"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			docs, errs := tree.DecodeBytes([]byte(text))
+			if len(docs) != 1 || len(errs) > 0 {
+				t.Fatalf("%d documents, %v", len(docs), errs)
+			}
+			tc.write(docs[0])
+			metadata := docs[0].Get("metadata")
+			if diff := cmp.Diff(labels, metadata.Get("labels").StringMap()); diff != "" {
+				t.Errorf("%s: labels (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want, metadata.Get("annotations").StringMap()); diff != "" {
+				t.Errorf("%s: annotations (-want +got):\n%s", tc.reason, diff)
+			}
+			if problems := ProblemsOf(docs[0]); len(problems) > 0 {
+				t.Errorf("%s: %v", tc.reason, problems)
+			}
+		})
+	}
+}
