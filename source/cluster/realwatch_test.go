@@ -216,3 +216,27 @@ func (d *door) close() {
 	}
 	d.conns = nil
 }
+
+// TestEnded ends many watches as soon as they began: that a stream is closed
+// because nobody listens any more is no trouble.
+func TestEnded(t *testing.T) {
+	c := admin(t, "ended", upstream(t), cluster.Options{})
+	enough := errors.New("enough")
+	for range 50 {
+		var trouble []*cluster.Error
+		kinds := 0
+		err := c.Watch(t.Context(), cluster.WatchOptions{Trouble: func(e *cluster.Error) { trouble = append(trouble, e) }},
+			func(cluster.Event) error {
+				if kinds++; kinds < 2 {
+					return nil
+				}
+				return enough
+			})
+		if !errors.Is(err, enough) {
+			t.Fatalf("the watch ended otherwise: %v", err)
+		}
+		if len(trouble) > 0 {
+			t.Fatalf("told of as trouble: %v", trouble)
+		}
+	}
+}

@@ -180,19 +180,26 @@ func (s *running) Stop() {
 	if s.end != nil {
 		s.end.Stop()
 	}
-	s.Interface.Stop()
+	// First, so that the stream's complaint of having been closed is known for
+	// what it is.
 	s.cancel(nil)
+	s.Interface.Stop()
 }
 
 // trouble tells of a call that failed. Refused connections come in crowds
 // while a server is away; each is told, and the teller may count.
 func (w *watching) trouble(ctx context.Context, verb string, res Resource, err error) {
-	if w.opts.Trouble == nil || ctx.Err() != nil && !errors.Is(err, errSlow) {
+	if w.opts.Trouble == nil {
 		return
 	}
 	e := w.explain(request{doing: verb + " " + res.String(), needs: permission(res, verb)}, fromLibrary(err))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// What ends because it was ended is no trouble. It is asked here, where no
+	// event can end the watch meanwhile.
+	if ctx.Err() != nil && !errors.Is(err, errSlow) {
+		return
+	}
 	w.opts.Trouble(e)
 }
 
