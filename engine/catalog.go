@@ -35,7 +35,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		full := d.Name
 		if holder[strings.ToLower(full)] != nil {
 			// Names that differ only in case are one name to a catalog.
-			full += "-" + entity.ShortHash(d.Node)
+			full += "-" + entity.ShortHash(xrd.Prune(d.Node, xrd.RoleDefinition))
 		}
 		names[d] = full
 		holder[strings.ToLower(full)] = d
@@ -54,7 +54,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 func (e *Engine) Surroundings(entities []*entity.Entity, location string, v words.Vocabulary) []*entity.Entity {
 	owner := e.opts.Owner
 	if _, err := entity.ParseExisting(owner, "Group", entity.DefaultNamespace); err != nil {
-		owner = "platform-team"
+		owner = defaultOwner
 	}
 	ns := entity.DefaultNamespace
 	if e.opts.Namespace != "" {

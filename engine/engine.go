@@ -27,6 +27,10 @@ type Input struct {
 	Base string
 	// Clusters are the clusters the definition was found in.
 	Clusters []string
+	// Fingerprint stands for the content of the definition and for where it was
+	// read: it must be another one when either is. Empty means that the engine
+	// makes its own where it needs one, which a caller who has a hash can spare it.
+	Fingerprint string
 }
 
 // Result is what the engine made of an Input.
@@ -90,6 +94,8 @@ type Options struct {
 	GitOps bool
 	// Now is when the definitions were found. Zero leaves the annotation out.
 	Now time.Time
+	// Forms remembers compiled forms; nil means that each is compiled anew.
+	Forms FormCache
 }
 
 // Hooks are functions called around the default transformation. Either may be

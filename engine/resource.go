@@ -142,10 +142,15 @@ func (t *transformation) compositeResources() {
 	}
 }
 
-func (t *transformation) composite(c *xrd.Composite, compositions []string) *entity.Entity {
-	// The hash makes the name unique over clusters, namespaces and kinds.
+// compositeSuffix makes the name of a composite's Resource unique over clusters,
+// namespaces and kinds.
+func compositeSuffix(c *xrd.Composite) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{c.Origin.Cluster, c.Namespace, c.Group(), c.Kind, c.Name}, "\x00")))
-	e := t.entity(entity.KindResource, c.Name, "-"+hex.EncodeToString(sum[:4]))
+	return "-" + hex.EncodeToString(sum[:4])
+}
+
+func (t *transformation) composite(c *xrd.Composite, compositions []string) *entity.Entity {
+	e := t.entity(entity.KindResource, c.Name, compositeSuffix(c))
 	e.Metadata.Title = c.Name
 	e.Metadata.Description = c.Kind
 	if c.Namespace != "" {
@@ -167,16 +172,58 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	if c.Namespace != "" {
 		a[words.AnnotationClusterNamespace] = c.Namespace
 	}
-	dependsOn := t.definitionRef()
+	conditionAnnotations(a, c)
+	dependsOn := []string{t.definitionRef()}
 	if used := t.usedComposition(c, compositions); used != "" {
 		a[words.AnnotationCompositionRef] = used
 		if slices.Contains(compositions, used) && !t.in.Untracked[used] {
-			dependsOn = compositionRef(t.namespace, used)
+			dependsOn = []string{compositionRef(t.namespace, used)}
 		}
 	}
+	if bound := t.bound(c); bound != nil {
+		name, _ := entity.NameWithSuffix(bound.Name, compositeSuffix(bound))
+		dependsOn = append(dependsOn, "resource:"+t.namespace+"/"+name)
+	}
 	e.Metadata.Annotations = a
-	e.Spec = t.resourceSpec(words.TypeXR, t.ownerOf(&c.Object), []string{dependsOn}, nil)
+	e.Metadata.Links = links(c.Node.Get("status"))
+	e.Spec = t.resourceSpec(words.TypeXR, t.ownerOf(&c.Object), dependsOn, nil)
 	return e
+}
+
+// bound returns the composite that a claim is bound to, if it is there: the one
+// the claim names, else the one that names the claim.
+func (t *transformation) bound(claim *xrd.Composite) *xrd.Composite {
+	if !claim.Claim {
+		return nil
+	}
+	t.bind()
+	if to := claim.Counterpart; to.Name != "" {
+		return t.composites[binding{claim.Origin.Cluster, xrd.Reference{Kind: cmp.Or(to.Kind, t.def.Names.Kind), Name: to.Name}}]
+	}
+	return t.claimed[binding{claim.Origin.Cluster, xrd.Reference{Kind: claim.Kind, Namespace: claim.Namespace, Name: claim.Name}}]
+}
+
+// binding names a composite or claim among those of all clusters.
+type binding struct {
+	cluster string
+	xrd.Reference
+}
+
+// bind finds out, once, which composites there are and which claims they name.
+func (t *transformation) bind() {
+	if t.composites != nil {
+		return
+	}
+	t.composites, t.claimed = map[binding]*xrd.Composite{}, map[binding]*xrd.Composite{}
+	for _, c := range t.in.Composites {
+		if c.Claim {
+			continue
+		}
+		t.composites[binding{c.Origin.Cluster, xrd.Reference{Kind: c.Kind, Name: c.Name}}] = c
+		if c.Counterpart.Name != "" {
+			t.claimed[binding{c.Origin.Cluster, c.Counterpart}] = c
+		}
+	}
 }
 
 // usedComposition returns the Composition a composite uses: the one enforced,

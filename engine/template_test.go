@@ -208,3 +208,43 @@ func TestFindingOfName(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestDelivery looks at all that variant A asks and does when changes can be
+// proposed.
+func TestDelivery(t *testing.T) {
+	repo, path := annotated("portal.io/gitops-repo", "https://git.example.org/platform/live.git"), annotated("portal.io/gitops-path", "/clusters/prod/")
+	cases := map[string]struct {
+		reason string
+		edits  []edit
+		want   string
+	}{
+		"neither": {"applied directly, unless a developer says otherwise", nil, "apply: gitHost= gitRepository= gitPath= gitBranch=main"},
+		"both":    {"a repository makes a change request the proposal", []edit{repo, path}, "change-request: gitHost=git.example.org gitRepository=platform/live gitPath=clusters/prod gitBranch=main"},
+		"path":    {"a folder alone does not", []edit{path}, "apply: gitHost= gitRepository= gitPath=clusters/prod gitBranch=main"},
+	}
+	for name, tc := range cases {
+		for _, v := range vocabularies {
+			t.Run(name+" "+v.String(), func(t *testing.T) {
+				res := transform(t, engine.ComposerIngestor, engine.Options{GitOps: true}, engine.Input{Definition: define(t, v, tc.edits...)})
+				e := first(t, res.Entities, entity.KindTemplate)
+				pages := e.Spec.Get("parameters").List()
+				delivery := pages[len(pages)-1]
+				got := delivery.Get("properties", "delivery", "default").Str() + ":"
+				asked := delivery.Get("dependencies", "delivery", "oneOf").List()[1]
+				used := e.Spec.Get("steps").List()[1].Get("input")
+				for _, field := range [][2]string{{"gitHost", "host"}, {"gitRepository", "repository"}, {"gitPath", "path"}, {"gitBranch", "branch"}} {
+					got += " " + field[0] + "=" + asked.Get("properties", field[0], "default").Str()
+					if want := "${{ parameters." + field[0] + " }}"; used.Get(field[1]).Str() != want {
+						t.Errorf("%s: the step's %s is %q, want %q", tc.reason, field[1], used.Get(field[1]).Str(), want)
+					}
+				}
+				if got != tc.want {
+					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				}
+				if diff := cmp.Diff([]string{"gitHost", "gitRepository", "gitPath", "gitBranch"}, asked.Get("required").Strings()); diff != "" {
+					t.Errorf("%s: required (-want +got):\n%s", tc.reason, diff)
+				}
+			})
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Engine struct {
 // when they are used, and reported.
 func New(profile Profile, opts Options, hooks Hooks) *Engine {
 	if opts.Lifecycle == "" {
-		opts.Lifecycle = "production"
+		opts.Lifecycle = defaultLifecycle
 	}
 	return &Engine{profile: profile, opts: opts, hooks: hooks}
 }
@@ -43,7 +43,10 @@ func (e *Engine) Transform(in Input) (Result, error) {
 		if d == nil {
 			return Result{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
 		}
-		in.Definition = d
+		if d != in.Definition {
+			// The fingerprint is that of the definition before the hook.
+			in.Definition, in.Fingerprint = d, ""
+		}
 	}
 	t := newTransformation(e, in)
 	t.run()
@@ -94,7 +97,10 @@ type transformation struct {
 	owner     string
 	system    string
 	allTags   []string
-	out       Result
+	// composites and claimed are what bind finds.
+	composites, claimed map[binding]*xrd.Composite
+
+	out Result
 }
 
 func newTransformation(e *Engine, in Input) *transformation {
@@ -104,11 +110,11 @@ func newTransformation(e *Engine, in Input) *transformation {
 		t.base = e.profile.Base(t.def)
 	}
 	if t.base == "" {
-		t.base = "unnamed-" + entity.ShortHash(t.def.Node)
+		t.base = "unnamed-" + entity.ShortHash(xrd.Prune(t.def.Node, xrd.RoleDefinition))
 	}
 	t.namespace = t.settleNamespace()
-	t.owner = t.refValue("owner", t.def.Annotations, words.AnnotationOwner, e.opts.Owner, "platform-team", "Group")
-	t.system = t.refValue("system", t.def.Annotations, words.AnnotationSystem, e.opts.System, "platform", entity.KindSystem)
+	t.owner = t.refValue("owner", t.def.Annotations, words.AnnotationOwner, e.opts.Owner, defaultOwner, "Group")
+	t.system = t.refValue("system", t.def.Annotations, words.AnnotationSystem, e.opts.System, defaultSystem, entity.KindSystem)
 	return t
 }
 
@@ -187,7 +193,7 @@ func (t *transformation) version(v *xrd.Version) {
 	if t.profile.EveryVersion {
 		base += "-" + v.Name
 	}
-	f := form.Compile(t.def, v, t.formOptions())
+	f := t.form(v, t.formOptions())
 	t.out.Findings = append(t.out.Findings, f.Findings...)
 	t.out.Entities = append(t.out.Entities, t.template(base, v, f))
 	if !t.opts.NoAPI {
@@ -261,7 +267,7 @@ func (t *transformation) annotations(origin xrd.Origin) map[string]string {
 		delete(m, words.AnnotationXRDName)
 	}
 	if !t.opts.Now.IsZero() {
-		m[words.AnnotationDiscoveredAt] = t.opts.Now.UTC().Format("2006-01-02T15:04:05.000Z")
+		m[words.AnnotationDiscoveredAt] = timestamp(t.opts.Now)
 	}
 	if len(t.in.Clusters) > 0 {
 		m[words.AnnotationDiscoveredFrom] = strings.Join(t.in.Clusters, ",")

@@ -19,6 +19,13 @@ const (
 	FromDefault    = "default"
 )
 
+// The defaults of the contract.
+const (
+	defaultOwner     = "platform-team"
+	defaultSystem    = "platform"
+	defaultLifecycle = "production"
+)
+
 // value settles a value: the annotation goes before the option, the option
 // before the default. Where it came from is remembered.
 func (t *transformation) value(field string, annotations map[string]string, key, option, fallback string) string {
@@ -61,8 +68,10 @@ func (t *transformation) refValue(field string, annotations map[string]string, k
 
 // isRef reports whether s refers to an entity of the kind, or, where a Group
 // is meant, to a User.
-func (t *transformation) isRef(s, kind string) bool {
-	r, err := entity.ParseExisting(s, kind, t.namespace)
+func (t *transformation) isRef(s, kind string) bool { return isRef(s, kind, t.namespace) }
+
+func isRef(s, kind, namespace string) bool {
+	r, err := entity.ParseExisting(s, kind, namespace)
 	if err != nil {
 		return false
 	}

@@ -58,6 +58,14 @@ const (
 	AnnotationClusterID        = "portal.io/cluster-id"
 	AnnotationClusterNamespace = "portal.io/cluster-namespace"
 
+	// AnnotationConditionPrefix is the beginning of a key that ends in the type
+	// of a composite's condition, such as composer.io/condition-ready.
+	AnnotationConditionPrefix = "composer.io/condition-"
+	// AnnotationStale names what could not be read of late, so that the entity
+	// may be out of date, and AnnotationStaleSince says since when.
+	AnnotationStale      = "portal.io/stale"
+	AnnotationStaleSince = "portal.io/stale-since"
+
 	// AnnotationLeftBehind is on the Location of an export and lists files that
 	// it does not list any more and that are still there, to be removed later.
 	AnnotationLeftBehind = "example.dev/left-behind"

@@ -47,6 +47,14 @@ func ParseChoice(s string) (Choice, error) {
 	return Choice{}, fmt.Errorf("cannot use words %q: want auto, portal or upstream", s)
 }
 
+// String names the choice as flags and configuration do.
+func (c Choice) String() string {
+	if c.Fixed == nil {
+		return "auto"
+	}
+	return c.Fixed.String()
+}
+
 // For returns the vocabulary for what is made of an object that speaks found.
 func (c Choice) For(found Vocabulary) Vocabulary {
 	if c.Fixed != nil {
@@ -177,7 +185,8 @@ var upstreamKeys = func() map[string]string {
 		AnnotationXRDName, AnnotationXRDVersion, AnnotationCompositionRef, AnnotationSourceLocation, AnnotationManagedBy,
 		AnnotationManagedByOrigin, AnnotationDiscoveredAt, AnnotationDiscoveredFrom, AnnotationTemplateOrigin,
 		AnnotationTemplateVersion, AnnotationXRName, AnnotationXRAPIVersion, AnnotationXRKind, AnnotationClusterID,
-		AnnotationClusterNamespace, AnnotationAPIKind, AnnotationOwner, LabelVersion, LabelTemplateType,
+		AnnotationClusterNamespace, AnnotationAPIKind, AnnotationOwner, AnnotationStale, AnnotationStaleSince,
+		AnnotationConditionPrefix + "ready", AnnotationConditionPrefix + "synced", LabelVersion, LabelTemplateType,
 	} {
 		m[k] = translate(Key, k)
 	}

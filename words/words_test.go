@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +27,9 @@ func TestTable(t *testing.T) {
 		"Example":            {"Labels of the programs themselves.", words.Key, "example.dev/ingest", "openportal.dev/ingest"},
 		"ClusterID":          {"An exception to its prefix.", words.Key, "portal.io/cluster-id", "backstage.io/kubernetes-id"},
 		"ClusterNamespace":   {"An exception to its prefix.", words.Key, "portal.io/cluster-namespace", "backstage.io/kubernetes-namespace"},
+		"Condition":          {"A condition of a composite.", words.Key, words.AnnotationConditionPrefix + "ready", "crossplane.io/condition-ready"},
+		"Stale":              {"What could not be read.", words.Key, words.AnnotationStale, "backstage.io/stale"},
+		"StaleSince":         {"Since when.", words.Key, words.AnnotationStaleSince, "backstage.io/stale-since"},
 		"NotClusterID":       {"The exception is for the whole key only.", words.Key, "portal.io/cluster-id-x", "backstage.io/cluster-id-x"},
 		"TypeXRD":            {"Types of entities.", words.Type, words.TypeXRD, "crossplane-xrd"},
 		"TypeResource":       {"Types of entities.", words.Type, words.TypeResource, "crossplane-resource"},
@@ -210,6 +214,14 @@ func TestChoice(t *testing.T) {
 			}
 			if got := c.For(words.Upstream); got != tc.foreign {
 				t.Errorf("%s\nFor(upstream) is %v, want %v", tc.reason, got, tc.foreign)
+			}
+			// Whoever prints options prints no address in memory.
+			want := tc.in
+			if want == "" {
+				want = "auto"
+			}
+			if got := fmt.Sprintf("%+v", struct{ Words words.Choice }{c}); got != "{Words:"+want+"}" {
+				t.Errorf("%s\nIt is printed as %s, want %q", tc.reason, got, want)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package xrd
 
 import (
 	"example.dev/ingestor/tree"
-	"example.dev/ingestor/words"
 )
 
 // KindComposition is the kind of a Composition.
@@ -64,45 +63,4 @@ func NewComposition(n *tree.Node, origin Origin) *Composition {
 // For reports whether the Composition is for composites of d.
 func (c *Composition) For(d *Definition) bool {
 	return c.TypeKind != "" && c.TypeKind == d.Names.Kind && groupOf(c.TypeAPIVersion) == d.Group
-}
-
-// Composite is a composite resource or a claim.
-type Composite struct {
-	Object
-
-	// Claim reports whether it is a claim.
-	Claim bool
-	// Composition is the name of the Composition it uses, if it says.
-	Composition string
-	// Conditions are the types of its status conditions with their status.
-	Conditions map[string]string
-}
-
-// NewComposite makes a composite of d from o. It returns nil if o is neither
-// a composite nor a claim of d.
-func NewComposite(o *Object, d *Definition) *Composite {
-	if d.Group == "" || o.Group() != words.In(words.Group, d.Group) && o.Group() != d.Group {
-		return nil
-	}
-	claim := d.Claim.Kind != "" && o.Kind == d.Claim.Kind
-	if !claim && o.Kind != d.Names.Kind {
-		return nil
-	}
-	spec := o.Node.Get("spec")
-	c := &Composite{Object: *o, Claim: claim}
-	c.Composition = spec.Get("compositionRef", "name").Str()
-	if c.Composition == "" {
-		c.Composition = spec.Get("crossplane", "compositionRef", "name").Str()
-	}
-	for _, cond := range o.Node.Get("status", "conditions").List() {
-		t := cond.Get("type").Str()
-		if t == "" {
-			continue
-		}
-		if c.Conditions == nil {
-			c.Conditions = map[string]string{}
-		}
-		c.Conditions[t] = cond.Get("status").Str()
-	}
-	return c
 }

@@ -119,15 +119,15 @@ func conflict(what string, winner, loser *Object) finding.Finding {
 	}
 }
 
-// lastApplied is a copy of the object that kubectl leaves on it. It says how
+// LastApplied is a copy of the object that kubectl leaves on it. It says how
 // the object was written, not what it is.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // content returns what two definitions must agree in to be the same: all that
 // shows in what is made of them, and nothing an API server adds.
 func (d *Definition) content() *tree.Node {
 	annotations := maps.Clone(d.Annotations)
-	delete(annotations, lastApplied)
+	delete(annotations, LastApplied)
 	versions := tree.Arr()
 	for _, v := range d.Versions {
 		versions.Items = append(versions.Items, v.Node)

@@ -222,7 +222,20 @@ func TestComposite(t *testing.T) {
 		"Composite": {
 			"A composite of the old kind.",
 			"{apiVersion: platform.io/v1, kind: XDatabase, metadata: {name: x}, spec: {compositionRef: {name: c}}, status: {conditions: [{type: Ready, status: 'True'}, {status: x}, {type: Synced}]}}",
-			&Composite{Composition: "c", Conditions: map[string]string{"Ready": "True", "Synced": ""}},
+			&Composite{Composition: "c", Conditions: []Condition{{Type: "Ready", Status: "True"}, {Type: "Synced"}}},
+		},
+		"Conditions": {
+			"In order of their types, the last of each, without times and messages.",
+			"{apiVersion: platform.io/v1, kind: XDatabase, status: {conditions: [{type: Synced, status: 'False', reason: Oops, message: m, lastTransitionTime: now}, {type: Ready, status: 'False'}, {type: Ready, status: 'True', reason: Available}]}}",
+			&Composite{Conditions: []Condition{{Type: "Ready", Status: "True", Reason: "Available"}, {Type: "Synced", Status: "False", Reason: "Oops"}}},
+		},
+		"BoundClaim": {
+			"A claim names its composite.", "{apiVersion: platform.io/v1, kind: Database, spec: {resourceRef: {apiVersion: platform.io/v1, kind: XDatabase, name: x}, claimRef: {kind: Other, name: y}}}",
+			&Composite{Claim: true, Counterpart: Reference{Kind: "XDatabase", Name: "x"}},
+		},
+		"BoundComposite": {
+			"A composite names its claim.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {claimRef: {apiVersion: platform.io/v1, kind: Database, namespace: n, name: x}, resourceRef: {kind: Other, name: y}}}",
+			&Composite{Counterpart: Reference{Kind: "Database", Namespace: "n", Name: "x"}},
 		},
 		"Claim":        {"A claim.", "{apiVersion: platform.io/v2, kind: Database, metadata: {name: x, namespace: n}}", &Composite{Claim: true}},
 		"Modern":       {"A composite of the new kind.", "{apiVersion: platform.io/v1, kind: XDatabase, spec: {crossplane: {compositionRef: {name: c}}}}", &Composite{Composition: "c"}},

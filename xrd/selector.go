@@ -33,6 +33,17 @@ const (
 	opBelow
 )
 
+// newSelector puts terms in order.
+func newSelector(terms []term) Selector {
+	slices.SortFunc(terms, term.compare)
+	return Selector{terms: slices.CompactFunc(terms, func(a, b term) bool { return a.compare(b) == 0 })}
+}
+
+// And returns a selector that chooses what both choose.
+func (s Selector) And(other Selector) Selector {
+	return newSelector(slices.Concat(s.terms, other.terms))
+}
+
 // Empty reports whether s chooses everything.
 func (s Selector) Empty() bool { return len(s.terms) == 0 }
 

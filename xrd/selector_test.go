@@ -209,3 +209,30 @@ func FuzzSelector(f *testing.F) {
 		}
 	})
 }
+
+func TestSelectorAnd(t *testing.T) {
+	cases := map[string]struct {
+		reason     string
+		a, b, want string
+	}{
+		"Both":    {"All terms must hold.", "env=prod", "tier=db", "env=prod,tier=db"},
+		"Order":   {"In order, and nothing twice.", "tier=db,env", "env,!gone", "env,!gone,tier=db"},
+		"Left":    {"Nothing asks nothing.", "env=prod", "", "env=prod"},
+		"Right":   {"On either side.", "", "env=prod", "env=prod"},
+		"Neither": {"Or on both.", "", "", ""},
+		"Never":   {"What excludes itself chooses nothing.", "env=prod", "env=dev", "env=dev,env=prod"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, errA := ParseSelector(tc.a)
+			b, errB := ParseSelector(tc.b)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			before := a.String()
+			if got := a.And(b).String(); got != tc.want || a.String() != before {
+				t.Errorf("%s\n%q and %q is %q, want %q", tc.reason, tc.a, tc.b, got, tc.want)
+			}
+		})
+	}
+}

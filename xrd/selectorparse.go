@@ -34,9 +34,7 @@ func parseSelector(s string, free bool) (Selector, error) {
 	if err != nil {
 		return Selector{}, fmt.Errorf("cannot read selector %q: %w", s, err)
 	}
-	slices.SortFunc(terms, term.compare)
-	terms = slices.CompactFunc(terms, func(a, b term) bool { return a.compare(b) == 0 })
-	return Selector{terms: terms}, nil
+	return newSelector(terms), nil
 }
 
 type selectorParser struct {

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// mostWorkloads is how many workloads a description lists.
+const mostWorkloads = 8
+
+// Component makes the Component that stands for the workloads with one id, which
+// is the value of their label words.LabelClusterID. The order of the workloads
+// does not matter. Without any there is nothing to make, and it returns nil.
+func Component(id string, workloads []*xrd.Object, opts Options) (*entity.Entity, []finding.Finding) {
+	if len(workloads) == 0 {
+		return nil, nil
+	}
+	c := &component{id: id, opts: opts, parts: make([]part, len(workloads))}
+	for i, o := range workloads {
+		c.parts[i] = partOf(o)
+	}
+	slices.SortFunc(c.parts, func(a, b part) int {
+		return cmp.Or(strings.Compare(a.Origin.Cluster, b.Origin.Cluster), strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.kind, b.kind), strings.Compare(a.name, b.name),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Origin.Location, b.Origin.Location))
+	})
+	e := c.entity()
+	entity.Speak(e, opts.Words.For(c.vocabulary()))
+	return e, c.findings
+}
+
+// component is one run of Component.
+type component struct {
+	id       string
+	opts     Options
+	parts    []part
+	findings []finding.Finding
+}
+
+// part is a workload, with the kind and name under which people know it.
+type part struct {
+	*xrd.Object
+	kind, name string
+}
+
+// partOf returns what a workload is part of: a Job that a CronJob made is known
+// by the CronJob, because the next one has another name.
+func partOf(o *xrd.Object) part {
+	p := part{Object: o, kind: o.Kind, name: o.Name}
+	for _, owner := range o.Node.Get("metadata", "ownerReferences").List() {
+		if name := owner.Get("name").Str(); o.Kind == "Job" && owner.Get("kind").Str() == "CronJob" && name != "" {
+			p.kind, p.name = "CronJob", name
+		}
+	}
+	return p
+}
+
+func (c *component) entity() *entity.Entity {
+	name, changed := entity.Name(c.id)
+	if changed {
+		c.note(RuleName, c.parts[0], tree.Pos{}, fmt.Sprintf("Component name %q breaks the catalog's rules and becomes %q", c.id, name), "")
+	}
+	namespace, changed := entity.Namespace(c.opts.Namespace)
+	if changed {
+		c.note(RuleNamespace, part{}, tree.Pos{}, fmt.Sprintf("namespace %q breaks the catalog's rules and becomes %q", c.opts.Namespace, namespace), "")
+	}
+	var kinds []string
+	for _, p := range c.parts {
+		kinds = append(kinds, p.kind)
+	}
+	return &entity.Entity{
+		APIVersion: words.EntityVersion,
+		Kind:       entity.KindComponent,
+		Metadata: entity.Metadata{
+			Name:        name,
+			Namespace:   namespace,
+			Title:       c.id,
+			Description: c.description(),
+			Annotations: c.annotations(),
+			Tags:        entity.Tags([]string{words.TagComposer, words.TagSource}, append(kinds, c.opts.Tags...)),
+		},
+		Spec: tree.Obj(
+			tree.F("type", tree.Str("service")),
+			tree.F("lifecycle", tree.Str(cmp.Or(c.opts.Lifecycle, defaultLifecycle))),
+			tree.F("owner", tree.Str(cmp.Or(c.ref("owner", words.AnnotationOwner, c.opts.Owner, entity.KindGroup, namespace), defaultOwner))),
+			tree.F("system", tree.OptStr(c.ref("system", words.AnnotationSystem, "", entity.KindSystem, namespace))),
+		),
+	}
+}
+
+func (c *component) annotations() map[string]string {
+	location := c.parts[0].Origin.SourceLocation()
+	m := map[string]string{
+		words.AnnotationClusterID:       c.id,
+		words.AnnotationSourceLocation:  location,
+		words.AnnotationManagedBy:       location,
+		words.AnnotationManagedByOrigin: location,
+	}
+	one := c.parts[0].Namespace
+	var clusters []string
+	for _, p := range c.parts {
+		if p.Namespace != one {
+			one = ""
+		}
+		if p.Origin.Cluster != "" {
+			clusters = append(clusters, p.Origin.Cluster)
+		}
+	}
+	if one != "" {
+		m[words.AnnotationClusterNamespace] = one
+	}
+	if clusters = slices.Compact(clusters); len(clusters) > 0 {
+		m[words.AnnotationDiscoveredFrom] = strings.Join(clusters, ",")
+	}
+	if !c.opts.Now.IsZero() {
+		m[words.AnnotationDiscoveredAt] = timestamp(c.opts.Now)
+	}
+	return m
+}
+
+// description lists the workloads by kind, each once however many clusters have
+// it.
+func (c *component) description() string {
+	all := make([][2]string, len(c.parts))
+	for i, p := range c.parts {
+		all[i] = [2]string{p.kind, p.name}
+	}
+	slices.SortFunc(all, func(a, b [2]string) int { return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1])) })
+	all = slices.Compact(all)
+	var b strings.Builder
+	for i, w := range all {
+		switch {
+		case i == mostWorkloads:
+			return b.String() + ", …"
+		case i == 0:
+			b.WriteString(w[0] + " " + w[1])
+		case w[0] != all[i-1][0]:
+			b.WriteString("; " + w[0] + " " + w[1])
+		default:
+			b.WriteString(", " + w[1])
+		}
+	}
+	return b.String()
+}
+
+// ref settles an entity reference: that of the first workload which has one,
+// else the option. What is none is reported and passed over.
+func (c *component) ref(field, key, option, kind, namespace string) string {
+	const hint = "write it as name, namespace/name or kind:namespace/name"
+	for _, p := range c.parts {
+		v := p.Annotations[key]
+		if v == "" {
+			continue
+		}
+		if isRef(v, kind, namespace) {
+			return v
+		}
+		c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
+	}
+	if option != "" && !isRef(option, kind, namespace) {
+		c.note(RuleRef, part{}, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option), hint)
+		return ""
+	}
+	return option
+}
+
+// placeOf returns where an annotation was written, however it is spelt.
+func placeOf(n *tree.Node, key string) tree.Pos {
+	for _, k := range words.Spellings(words.Key, key) {
+		if at := annotationPos(n, k); at != (tree.Pos{}) {
+			return at
+		}
+	}
+	return tree.Pos{}
+}
+
+// vocabulary is the one in which the workloads spell their label: upstream, if
+// none spells it as the contract does.
+func (c *component) vocabulary() words.Vocabulary {
+	found := words.Portal
+	for _, p := range c.parts {
+		labels := p.Node.Get("metadata", "labels")
+		if labels.Has(words.LabelClusterID) {
+			return words.Portal
+		}
+		if labels.Has(words.Upstream.Out(words.Key, words.LabelClusterID)) {
+			found = words.Upstream
+		}
+	}
+	return found
+}
+
+// note adds a finding about a workload, or, if it is the zero part, about the
+// options.
+func (c *component) note(rule string, about part, pos tree.Pos, message, hint string) {
+	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
+	f := finding.Finding{Rule: rule, Severity: Rules[i].Severity, Object: c.id, Pos: pos, Message: message, Hint: hint}
+	if about.Object != nil {
+		f.File = about.Origin.File
+	}
+	c.findings = append(c.findings, f)
+}

@@ -1,0 +1,202 @@
+package engine_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/test/sample"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// shelf is a cache that forgets nothing.
+type shelf struct {
+	mu    sync.Mutex
+	forms map[string]*form.Form
+	hits  int
+}
+
+// Form returns what is on the shelf, or puts it there.
+func (s *shelf) Form(key string, compile func() *form.Form) *form.Form {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.forms[key]; f != nil {
+		s.hits++
+		return f
+	}
+	if s.forms == nil {
+		s.forms = map[string]*form.Form{}
+	}
+	s.forms[key] = compile()
+	return s.forms[key]
+}
+
+// spoil changes every node below n.
+func spoil(n *tree.Node) {
+	if n == nil {
+		return
+	}
+	for i := range n.Fields {
+		spoil(n.Fields[i].Value)
+		n.Fields[i].Key += "!"
+	}
+	for _, it := range n.Items {
+		spoil(it)
+	}
+	n.Text += "!"
+	n.Items = append(n.Items[:len(n.Items):len(n.Items)], tree.Str("spoilt"))
+}
+
+// TestForms transforms through a cache, with a hook that spoils whatever it
+// gets: what comes after is what comes without a cache.
+func TestForms(t *testing.T) {
+	inputs := map[string]engine.Input{
+		"portal":   surrounded(t, words.Portal, plain()...),
+		"upstream": surrounded(t, words.Upstream, plain()...),
+		"rich":     {Definition: definition(t, rich(t))},
+		"large":    {Definition: definition(t, sample.Definition(0))},
+	}
+	spoiler := engine.Hooks{PostProcess: func(es []*entity.Entity) ([]*entity.Entity, error) {
+		for _, e := range es {
+			spoil(e.Spec)
+		}
+		return es, nil
+	}}
+	for name, in := range inputs {
+		for _, p := range engine.Profiles {
+			t.Run(name+" "+p.Name, func(t *testing.T) {
+				opts := engine.Options{GitOps: true}
+				text := func(h engine.Hooks) (string, []string) {
+					res, err := engine.New(p, opts, h).Transform(in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return string(entity.YAMLDocuments(res.Entities)), rules(res.Findings)
+				}
+				want, wantRules := text(engine.Hooks{})
+				cache := &shelf{}
+				opts.Forms = cache
+				for i, h := range []engine.Hooks{{}, spoiler, {}, spoiler, {}} {
+					got, gotRules := text(h)
+					if h.PostProcess != nil {
+						continue
+					}
+					if diff := cmp.Diff(want, got) + cmp.Diff(wantRules, gotRules); diff != "" {
+						t.Fatalf("run %d through a cache differs (-without +with):\n%s", i, diff)
+					}
+				}
+				if cache.hits != 4*len(cache.forms) || cache.hits == 0 {
+					t.Errorf("%d forms were found %d times in five runs", len(cache.forms), cache.hits)
+				}
+			})
+		}
+	}
+}
+
+// TestFormKey changes what a form depends on: the form that was remembered must
+// not be found.
+func TestFormKey(t *testing.T) {
+	type given struct {
+		edits []edit
+		opts  engine.Options
+		names []string
+	}
+	plain := given{names: []string{"a", "b"}}
+	cases := map[string]struct {
+		reason string
+		given  given
+		hit    bool
+	}{
+		"same":         {"the same is found", plain, true},
+		"owner":        {"the owner is on the Template, not in its form", given{names: plain.names, opts: engine.Options{Owner: "x", Tags: []string{"x"}, Now: found}}, true},
+		"schema":       {"another schema", given{names: plain.names, edits: []edit{versions(version("v1", schemaOf("integer", "properties", "spec", "properties", "size", "type")))}}, false},
+		"version":      {"another version", given{names: plain.names, edits: []edit{versions(version("v2"))}}, false},
+		"group":        {"another group", given{names: plain.names, edits: []edit{set("data.io", "spec", "group")}}, false},
+		"scope":        {"another scope", given{names: plain.names, edits: []edit{set("Cluster", "spec", "scope")}}, false},
+		"claim":        {"a claim", given{names: plain.names, edits: []edit{claimed("Claim", "claims")}}, false},
+		"default":      {"another default", given{names: plain.names, edits: []edit{set("a", "spec", "defaultCompositionRef", "name")}}, false},
+		"namespace":    {"another namespace", given{names: plain.names, opts: engine.Options{ResourceNamespace: "x"}}, false},
+		"delivery":     {"another page", given{names: plain.names, opts: engine.Options{GitOps: true}}, false},
+		"compositions": {"another choice", given{names: []string{"a", "c"}}, false},
+		"details":      {"no choice", given{names: plain.names, opts: engine.Options{NoCompositionDetails: true}}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			cache := &shelf{}
+			run := func(g given) {
+				in := engine.Input{Definition: define(t, words.Portal, g.edits...), Compositions: compositions(t, g.names...)}
+				g.opts.Forms = cache
+				transform(t, engine.CLI, g.opts, in)
+			}
+			run(plain)
+			run(tc.given)
+			if (cache.hits == 1) != tc.hit {
+				t.Errorf("%s: found %d times in %d forms", tc.reason, cache.hits, len(cache.forms))
+			}
+		})
+	}
+}
+
+// TestFormFingerprint holds that a given fingerprint stands for the definition,
+// but not for what a hook made of it.
+func TestFormFingerprint(t *testing.T) {
+	cache := &shelf{}
+	d := define(t, words.Portal)
+	in := engine.Input{Definition: d, Fingerprint: "one"}
+	run := func(in engine.Input, h engine.Hooks) {
+		t.Helper()
+		if _, err := engine.New(engine.CLI, engine.Options{Forms: cache}, h).Transform(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(in, engine.Hooks{})
+	run(engine.Input{Definition: define(t, words.Portal), Fingerprint: "one"}, engine.Hooks{})
+	if cache.hits != 1 {
+		t.Errorf("one fingerprint found %d forms, want 1", cache.hits)
+	}
+	other := *d
+	other.Group = "data.io"
+	run(in, engine.Hooks{PreProcess: func(*xrd.Definition) (*xrd.Definition, error) { return &other, nil }})
+	if cache.hits != 1 {
+		t.Error("a definition that a hook made got the form of the one before it")
+	}
+}
+
+// BenchmarkForms is BenchmarkTransform with the form compiled, and with it
+// remembered under a fingerprint the engine makes, or one that is given.
+func BenchmarkForms(b *testing.B) {
+	d := definition(b, sample.Definition(0))
+	for name, bench := range map[string]struct {
+		cache engine.FormCache
+		in    engine.Input
+	}{
+		"compiled":    {nil, engine.Input{Definition: d}},
+		"remembered":  {&shelf{}, engine.Input{Definition: d}},
+		"fingerprint": {&shelf{}, engine.Input{Definition: d, Fingerprint: "one"}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			e := engine.New(engine.CLI, engine.Options{NoAPI: true, Forms: bench.cache}, engine.Hooks{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Transform(bench.in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFingerprint is that of a definition of 61 leaf fields.
+func BenchmarkFingerprint(b *testing.B) {
+	in := engine.Input{Definition: definition(b, sample.Definition(0))}
+	b.ReportAllocs()
+	for b.Loop() {
+		engine.Fingerprint(in)
+	}
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"cmp"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+const (
+	// mostLinks is how many links a composite shows.
+	mostLinks = 10
+	// longestLink is how long the address of a link may be.
+	longestLink = 1024
+)
+
+// addressWords are what the name of a field that holds an address ends in.
+var addressWords = []string{
+	"url", "urls", "uri", "uris", "endpoint", "endpoints", "address", "addresses",
+	"host", "hosts", "hostname", "hostnames", "fqdn", "link", "links",
+}
+
+// secretFields are words in the name of a field whose address lets whoever knows
+// it do what others may not; secretParameters those in the name of a parameter.
+var (
+	secretFields     = []string{"token", "secret", "password", "credential", "credentials", "webhook", "hook", "signed", "presigned", "sas"}
+	secretParameters = append([]string{
+		"key", "apikey", "passwd", "pwd", "signature", "sig", "auth", "authorization", "jwt", "session", "code", "ticket",
+	}, secretFields...)
+)
+
+// links returns the addresses that a status tells, at its top and one level
+// down. The order of its keys does not matter.
+func links(status *tree.Node) []entity.Link {
+	if !status.IsMap() {
+		return nil
+	}
+	var all []entity.Link
+	for i := range status.Fields {
+		f := &status.Fields[i]
+		all = appendLinks(all, "", f)
+		if !f.Value.IsMap() || hasWord(f.Key, secretFields) {
+			continue
+		}
+		title := form.Humanise(f.Key) + " "
+		if f.Key == "atProvider" {
+			title = "" // A wrapper that says nothing to a reader.
+		}
+		for j := range f.Value.Fields {
+			all = appendLinks(all, title, &f.Value.Fields[j])
+		}
+	}
+	slices.SortFunc(all, func(a, b entity.Link) int {
+		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.URL, b.URL))
+	})
+	// Of several titles of an address, the first is kept.
+	var out []entity.Link
+	for _, l := range all {
+		if len(out) < mostLinks && !slices.ContainsFunc(out, func(o entity.Link) bool { return o.URL == l.URL }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// appendLinks appends the addresses in a field: a string, or a list of them.
+func appendLinks(dst []entity.Link, title string, f *tree.Field) []entity.Link {
+	if !f.Value.IsString() && !f.Value.IsList() || !slices.Contains(addressWords, lastWord(f.Key)) || hasWord(f.Key, secretFields) {
+		return dst
+	}
+	texts := f.Value.Strings()
+	if f.Value.IsString() {
+		texts = []string{f.Value.Text}
+	}
+	for _, s := range texts {
+		if address := webAddress(s); address != "" {
+			dst = append(dst, entity.Link{URL: address, Title: title + form.Humanise(f.Key)})
+		}
+	}
+	return dst
+}
+
+// keyWords returns the words of a field's name in lower case.
+func keyWords(key string) []string { return strings.Fields(strings.ToLower(form.Humanise(key))) }
+
+func lastWord(key string) string {
+	all := keyWords(key)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+func hasWord(key string, among []string) bool {
+	return slices.ContainsFunc(keyWords(key), func(w string) bool { return slices.Contains(among, w) })
+}
+
+// webAddress returns the address in s as one that a browser opens: an absolute
+// one of http or https as it is, a bare host with https before it. It returns
+// nothing for anything else, and for what nobody should pass on.
+func webAddress(s string) string {
+	if s == "" || len(s) > longestLink || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`", r) }) {
+		return ""
+	}
+	if !strings.Contains(s, "://") {
+		if !isHost(s) {
+			return ""
+		}
+		return "https://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Hostname() == "" || strings.Contains(u.Host, "@") {
+		return ""
+	}
+	if tells(u.RawQuery) || tells(u.EscapedFragment()) {
+		return ""
+	}
+	return s
+}
+
+// tells reports whether the parameters of an address may tell a secret: one is
+// named like it, or its value looks like nothing that a person would write.
+func tells(parameters string) bool {
+	for p := range strings.FieldsFuncSeq(parameters, func(r rune) bool { return r == '&' || r == ';' || r == '?' }) {
+		name, value, _ := strings.Cut(p, "=")
+		plain, err := url.QueryUnescape(name)
+		if err != nil || hasWord(plain, secretParameters) || strings.HasPrefix(strings.ToLower(plain), "x-") {
+			return true
+		}
+		if value == "" {
+			value = name
+		}
+		if looksRandom(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksRandom reports whether s has a long run of letters and digits mixed.
+func looksRandom(s string) bool {
+	const long = 20
+	run, digits := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+			run++
+		case isLower(c), isUpper(c), c == '_':
+			run++
+		default:
+			run, digits = 0, 0
+		}
+		if run >= long && digits > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isHost reports whether s is plainly a DNS name or an IP address, with or
+// without a port, that others can reach.
+func isHost(s string) bool {
+	host, port, ported := s, "", false
+	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") {
+		host, port, ported = s[:i], s[i+1:], true
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); ported && (err != nil || n == 0) {
+		return false
+	}
+	bare, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		bare, bracketed = strings.CutSuffix(bare, "]")
+		ip, err := netip.ParseAddr(bare)
+		return bracketed && err == nil && ip.Is6() && ip.Zone() == "" && ip.IsGlobalUnicast()
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Is4() && ip.IsGlobalUnicast()
+	}
+	return isDNSName(host)
+}
+
+// isDNSName reports whether s is a DNS name of several labels, the last of which
+// begins with a letter, as those of all top-level domains do.
+func isDNSName(s string) bool {
+	labels := strings.Split(strings.ToLower(s), ".")
+	last := labels[len(labels)-1]
+	if len(labels) < 2 || len(s) > 253 || last == "" || last[0] < 'a' || len(last) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(labels, func(l string) bool { return !isLabel(l) })
+}

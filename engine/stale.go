@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"maps"
+	"time"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/words"
+)
+
+// stampLayout is how times are written on entities.
+const stampLayout = "2006-01-02T15:04:05.000Z"
+
+func timestamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+// MarkStale writes on an entity, in its own words, that it may be out of date:
+// what could not be read, and since when. If what is empty it takes the marks
+// off. The annotations are replaced, not changed: another entity may share them.
+func MarkStale(e *entity.Entity, what string, since time.Time) {
+	v := words.Of(e.APIVersion)
+	stale, at := v.Out(words.Key, words.AnnotationStale), v.Out(words.Key, words.AnnotationStaleSince)
+	a := maps.Clone(e.Metadata.Annotations)
+	if a == nil {
+		a = map[string]string{}
+	}
+	delete(a, stale)
+	delete(a, at)
+	if what != "" {
+		a[stale] = what
+		a[at] = timestamp(since)
+	}
+	e.Metadata.Annotations = a
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+const (
+	// mostConditions is how many conditions of a composite are shown.
+	mostConditions = 12
+	// longestCondition is how long a condition's type and reason may be.
+	longestCondition = 48
+)
+
+// conditionAnnotations writes the conditions of a composite as annotations, so
+// that they can be seen and searched for: composer.io/condition-ready: "True".
+// What is not True says its reason too. Messages and times are left out: they
+// change without anything having changed.
+func conditionAnnotations(a map[string]string, c *xrd.Composite) {
+	all := slices.Clone(c.Conditions)
+	// Everybody asks for these two, so they are shown however many there are.
+	slices.SortStableFunc(all, func(x, y xrd.Condition) int {
+		return cmp.Compare(conditionRank(x.Type), conditionRank(y.Type))
+	})
+	shown := 0
+	for _, x := range all {
+		name := conditionName(x.Type)
+		if name == "" || x.Status != "True" && x.Status != "False" && x.Status != "Unknown" {
+			continue
+		}
+		key := words.AnnotationConditionPrefix + name
+		if _, taken := a[key]; taken {
+			continue
+		}
+		if shown++; shown > mostConditions {
+			return
+		}
+		a[key] = x.Status
+		if x.Status != "True" && isWord(x.Reason, false, "") && len(x.Reason) <= longestCondition {
+			a[key] += " (" + x.Reason + ")"
+		}
+	}
+}
+
+func conditionRank(typ string) int {
+	if typ == "Ready" || typ == "Synced" {
+		return 0
+	}
+	return 1
+}
+
+// conditionName makes the end of an annotation's key of a condition's type:
+// last-async-operation of LastAsyncOperation. It returns nothing for what is no
+// type.
+func conditionName(typ string) string {
+	last := len(typ) - 1
+	if len(typ) > longestCondition || !isWord(typ, false, "-_./") || !isWord(typ[last:], false, "") {
+		return ""
+	}
+	var b strings.Builder
+	for i := range len(typ) {
+		c := typ[i]
+		switch {
+		case c >= 'A' && c <= 'Z':
+			// A capital begins a word, but not within an acronym.
+			if i > 0 && (isLower(typ[i-1]) || isUpper(typ[i-1]) && i < last && isLower(typ[i+1])) {
+				b.WriteByte('-')
+			}
+			b.WriteByte(c + 'a' - 'A')
+		case c == '/':
+			b.WriteByte('-')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if b.Len() > 63-len("condition-") {
+		return ""
+	}
+	return b.String()
+}
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }

@@ -1,0 +1,78 @@
+package xrd
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+// document returns the one document in a text.
+func document(t *testing.T, text string) *tree.Node {
+	t.Helper()
+	docs, errs := tree.DecodeBytes([]byte(text))
+	if len(docs) != 1 || len(errs) > 0 {
+		t.Fatalf("%d documents, errors %v", len(docs), errs)
+	}
+	return docs[0]
+}
+
+func TestPrune(t *testing.T) {
+	const notes = `managedFields: [{manager: x}], annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}", a: b}`
+	cases := map[string]struct {
+		reason   string
+		role     Role
+		in, want string
+	}{
+		"Definition": {
+			"All but the status and what servers and kubectl note down.", RoleDefinition,
+			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, ` + notes + `}, spec: {group: g, status: s}, status: {x: 1}, typo: 1}`,
+			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, annotations: {a: b}}, spec: {group: g, status: s}, typo: 1}`,
+		},
+		"WrongStatus": {"A status that is none is a mistake to be told.", RoleDefinition, `{status: x}`, `{status: x}`},
+		"Composition": {
+			"The same.", RoleComposition,
+			`{metadata: {` + notes + `}, spec: {pipeline: [{step: s}]}, status: {x: 1}}`,
+			`{metadata: {annotations: {a: b}}, spec: {pipeline: [{step: s}]}}`,
+		},
+		"Composite": {
+			"What a developer wrote goes, what the machinery wrote stays.", RoleComposite,
+			`{apiVersion: v, kind: k, metadata: {name: n, uid: u, ` + notes + `}, other: 1, status: {endpoint: e, conditions: [{type: Ready}]},
+				spec: {password: hunter2, compositionRef: {name: c, password: hunter2}, resourceRef: {apiVersion: v, kind: k, name: n}, claimRef: {kind: k, namespace: s, name: n},
+					compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: s}}}`,
+			`{apiVersion: v, kind: k, metadata: {name: n, uid: u, annotations: {a: b}}, status: {endpoint: e, conditions: [{type: Ready}]},
+				spec: {compositionRef: {name: c}, resourceRef: {apiVersion: v, kind: k, name: n}, claimRef: {kind: k, namespace: s, name: n}}}`,
+		},
+		"Modern": {
+			"Its machinery is apart; fields of its names may be a developer's.", RoleComposite,
+			`{spec: {crossplane: {compositionRef: {name: c}, compositionUpdatePolicy: Manual, crossplane: {x: 1}}, resourceRef: hunter2, claimRef: {name: {password: hunter2}, x: 1}}}`,
+			`{spec: {crossplane: {compositionRef: {name: c}}, claimRef: {}}}`,
+		},
+		"OddSpec":  {"A spec that is none is what a developer wrote.", RoleComposite, `{spec: hunter2, kind: k}`, `{kind: k}`},
+		"Workload": {"Its metadata alone: the rest may hold secrets.", RoleWorkload, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], ` + notes + `}, spec: {env: x}, status: {x: 1}, data: x}`, `{kind: Deployment, metadata: {name: n, ownerReferences: [{kind: CronJob}], annotations: {a: b}}}`},
+		"NoObject": {"What is no object is passed on.", RoleComposite, `[1]`, `[1]`},
+		"OddParts": {"Parts that are of no use are not looked into.", RoleDefinition, `{metadata: x, spec: [1]}`, `{metadata: x, spec: [1]}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			n, before := document(t, tc.in), document(t, tc.in)
+			if diff := cmp.Diff(document(t, tc.want), Prune(n, tc.role)); diff != "" {
+				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+			if !n.Equal(before) {
+				t.Errorf("%s: the argument has changed", tc.reason)
+			}
+			if once := Prune(n, tc.role); !once.Equal(Prune(once, tc.role)) {
+				t.Errorf("%s: pruning again takes more away", tc.reason)
+			}
+		})
+	}
+	if Prune(nil, RoleDefinition) != nil {
+		t.Error("nothing becomes something")
+	}
+	at := document(t, "\n\nmetadata:\n  name: n\n")
+	if got := Prune(at, RoleDefinition).Get("metadata"); got.Pos != (tree.Pos{Line: 4, Column: 3}) {
+		t.Errorf("the place is %v", got.Pos)
+	}
+}
