@@ -14,9 +14,9 @@ import (
 type Wire struct {
 	// Limits bound each value; Aliased is not used.
 	Limits Limits
-	// Omit is the key of a part of an object's metadata that is passed over;
-	// empty means none.
-	Omit string
+	// Omit are the parts of an object's metadata that are passed over. Each is
+	// the keys that lead there; a list on the way is that of each of its items.
+	Omit [][]string
 }
 
 // errWire is JSON that ends too early or is none.
@@ -31,7 +31,7 @@ func (w Wire) DecodeText(data string) (*Node, error) {
 		return nil, fmt.Errorf("it is larger than %s", size(most))
 	}
 	p := w.parser(data)
-	n, err := p.value(1)
+	n, err := p.value(1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -39,56 +39,6 @@ func (w Wire) DecodeText(data string) (*Node, error) {
 		return nil, fmt.Errorf("%w: something follows it", errWire)
 	}
 	return n, nil
-}
-
-// List takes apart a list of objects as an API server sends it: it calls yield
-// for each of its items, which are not decoded yet, so that one that cannot be
-// costs no other its place, and returns the rest of the list. What is to be
-// omitted is null in them already, so that nobody keeps it in memory, and none
-// keeps the others there. A list that is cut off is an error, after the items
-// that are whole.
-func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
-	p := w.parser(string(data))
-	return p.object(1, func(key string) (*Node, error) {
-		if p.space(); key != "items" || p.i == len(p.s) || p.s[p.i] != '[' {
-			return p.value(2)
-		}
-		return nil, p.elements(func() error {
-			from := p.i
-			cut, end, err := p.outline()
-			switch {
-			case err != nil:
-				return err
-			case cut == end:
-				yield(strings.Clone(p.s[from:p.i]))
-			default:
-				yield(p.s[from:cut] + "null" + p.s[end:p.i])
-			}
-			return nil
-		})
-	})
-}
-
-// outline passes over a value and returns where in it the part to omit is.
-func (p *wire) outline() (cut, end int, err error) {
-	if p.omit == "" || p.i == len(p.s) || p.s[p.i] != '{' {
-		return 0, 0, p.skip()
-	}
-	_, err = p.object(1, func(key string) (*Node, error) {
-		if p.space(); key != "metadata" || p.i == len(p.s) || p.s[p.i] != '{' {
-			return nil, p.skip()
-		}
-		return p.object(2, func(key string) (*Node, error) {
-			p.space()
-			from := p.i
-			err := p.skip()
-			if key == p.omit && err == nil {
-				cut, end = from, p.i
-			}
-			return nil, err
-		})
-	})
-	return cut, end, err
 }
 
 func (w Wire) parser(s string) *wire {
@@ -103,10 +53,10 @@ type wire struct {
 	s      string
 	i      int
 	limits Limits
-	omit   string
-	// inMetadata says that the object being read is an object's metadata.
-	inMetadata bool
-	maker      Maker
+	omit   [][]string
+	// cuts are where in an item the parts to omit are.
+	cuts  [][2]int
+	maker Maker
 	// fields and items are those of the maps and lists that are not complete.
 	fields []Field
 	items  []*Node
@@ -135,7 +85,8 @@ func (p *wire) bad() error {
 	return fmt.Errorf("%w: byte %d is unexpected", errWire, p.i)
 }
 
-func (p *wire) value(depth int) (*Node, error) {
+// value reads a value but for what is to be omitted of it.
+func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 	if p.space(); p.i == len(p.s) {
 		return nil, p.bad()
 	}
@@ -145,14 +96,17 @@ func (p *wire) value(depth int) (*Node, error) {
 			return nil, fmt.Errorf("maps and lists are nested more than %d deep", p.limits.Depth)
 		}
 		if c == '[' {
-			return p.list(depth)
+			return p.list(depth, omit)
 		}
-		return p.object(depth, func(key string) (*Node, error) {
-			if depth == 2 && p.inMetadata && key == p.omit {
+		return p.object(func(key string) (*Node, error) {
+			if depth == 1 && key == "metadata" {
+				return p.value(depth+1, p.omit)
+			}
+			whole, rest := below(omit, key)
+			if whole {
 				return nil, p.skip()
 			}
-			p.inMetadata = depth == 1 && key == "metadata"
-			return p.value(depth + 1)
+			return p.value(depth+1, rest)
 		})
 	case '"':
 		s, err := p.text()
@@ -165,7 +119,7 @@ func (p *wire) value(depth int) (*Node, error) {
 }
 
 // object reads a map, whose values field reads; one that is nil is left out.
-func (p *wire) object(depth int, field func(key string) (*Node, error)) (*Node, error) {
+func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 	if _, err := p.take("{"); err != nil {
 		return nil, err
 	}
@@ -183,9 +137,7 @@ func (p *wire) object(depth int, field func(key string) (*Node, error)) (*Node, 
 		if _, err := p.take(":"); err != nil {
 			return nil, err
 		}
-		metadata := p.inMetadata
 		v, err := field(key)
-		p.inMetadata = metadata && depth == 2
 		if err != nil {
 			return nil, err
 		}
@@ -213,11 +165,11 @@ func (p *wire) object(depth int, field func(key string) (*Node, error)) (*Node, 
 	return n, nil
 }
 
-func (p *wire) list(depth int) (*Node, error) {
+func (p *wire) list(depth int, omit [][]string) (*Node, error) {
 	from := len(p.items)
 	defer func() { p.items = p.items[:from] }()
 	err := p.elements(func() error {
-		v, err := p.value(depth + 1)
+		v, err := p.value(depth+1, omit)
 		p.items = append(p.items, v)
 		return err
 	})

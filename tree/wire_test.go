@@ -17,11 +17,13 @@ func TestWire(t *testing.T) {
 		// want is the value as it is written again, or what the error says.
 		want, bad string
 	}{
-		"Object":    {reason: "order is kept", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
-		"Empty":     {reason: "empty maps and lists are values", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
-		"Escapes":   {reason: "a string may hold anything", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
-		"Twice":     {reason: "the last of two counts", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
-		"Omit":      {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: "noise"}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
+		"Object":  {reason: "order is kept", in: ` {"b":1, "a":{"c":[true,null,"x",-2.5e3]}} `, want: `{"b":1,"a":{"c":[true,null,"x",-2500]}}`},
+		"Empty":   {reason: "empty maps and lists are values", in: `{"a":{},"b":[],"c":""}`, want: `{"a":{},"b":[],"c":""}`},
+		"Escapes": {reason: "a string may hold anything", in: `{"\u00e4\n":"\"\\\ud83d\ude00"}`, want: `{"ä\n":"\"\\😀"}`},
+		"Twice":   {reason: "the last of two counts", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`},
+		"Omit":    {reason: "a part of the metadata is passed over, one of that name elsewhere is not", in: `{"metadata":{"name":"x","noise":[{"a":"]}"}],"labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`, wire: Wire{Omit: [][]string{{"noise"}}}, want: `{"metadata":{"name":"x","labels":{"noise":"n"}},"noise":1,"spec":{"noise":2,"metadata":{"noise":3}}}`},
+		"OmitDeep": {reason: "so is a part within one, in each item of a list", in: `{"metadata":{"noise":{"a":1},"by":[{"noise":{"b":"]}"},"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"long":"l","short":"s"},"long":3}}`,
+			wire: Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}, {"notes", "none"}}}, want: `{"metadata":{"noise":{"a":1},"by":[{"time":"t"},7,{"by":[{"noise":2}]}],"notes":{"short":"s"},"long":3}}`},
 		"Depth":     {reason: "depth is bounded", in: `[[[1]]]`, wire: Wire{Limits: Limits{Depth: 2}}, bad: "nested more than 2 deep"},
 		"CutOff":    {reason: "what ends early is not complete", in: `{"a":[1,2`, bad: "ends after 9 bytes"},
 		"CutString": {reason: "in a string too", in: `{"a":"b\`, bad: "ends after"},
@@ -82,13 +84,26 @@ func TestWireList(t *testing.T) {
 		t.Errorf("a list that is cut off is an error after what came before: %q, %v", got, err)
 	}
 	var items []string
-	if _, err := (Wire{Omit: "noise"}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
+	if _, err := (Wire{Omit: [][]string{{"noise"}}}).List([]byte(`{"items":[{"metadata":{"a":1,"noise":[{"b":"]}"}],"name":"x"},"spec":{"noise":2}},7,{"metadata":"noise"},{"metadata":{}}]}`), func(raw string) {
 		items = append(items, raw)
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{`{"metadata":{"a":1,"noise":null,"name":"x"},"spec":{"noise":2}}`, "7", `{"metadata":"noise"}`, `{"metadata":{}}`}, items); diff != "" {
 		t.Errorf("what is to be omitted is gone before it is decoded (-want +got):\n%s", diff)
+	}
+	items = nil
+	deep := Wire{Omit: [][]string{{"by", "noise"}, {"notes", "long"}}}
+	if _, err := deep.List([]byte(`{"items":[{"metadata":{"by":[{"noise":{"b":"]}"},"time":"t"},7,{"noise" : 1}],"notes":{"long":"l","short":"s"},"noise":2}},{"metadata":{"by":[[{"noise":3}]]}}]}`), func(raw string) {
+		items = append(items, raw)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`{"metadata":{"by":[{"noise":null,"time":"t"},7,{"noise" : null}],"notes":{"long":null,"short":"s"},"noise":2}}`, `{"metadata":{"by":[[{"noise":3}]]}}`}, items); diff != "" {
+		t.Errorf("parts within are gone too (-want +got):\n%s", diff)
+	}
+	if _, err := deep.List([]byte(`{"items":[{"metadata":{"by":[{"noise":{"b":`), func(raw string) { t.Errorf("half an item: %s", raw) }); err == nil {
+		t.Error("a list that is cut off within what is omitted is an error")
 	}
 	for _, in := range []string{`{"items":null}`, `{"items":[]}`, `{}`} {
 		if got, _, err := read(in, Limits{}); err != nil || len(got) > 0 {

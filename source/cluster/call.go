@@ -17,6 +17,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"example.dev/ingestor/source/cluster/access"
+	"example.dev/ingestor/tree"
 )
 
 // request is one call of the API.
@@ -29,6 +30,8 @@ type request struct {
 	accept string
 	// body, if not nil, is posted.
 	body []byte
+	// once says that whoever calls tries again, if it is worth it.
+	once bool
 	// needs are the permissions it takes, to be named when they are missing.
 	needs Rule
 	// read, if not nil, takes the answer, and returns an error if it is not
@@ -56,7 +59,7 @@ func (c *Cluster) call(ctx context.Context, r request) error {
 		}
 		after, passing := passes(ctx, err)
 		wait := cmp.Or(after, pauses.NextBackOff())
-		if !passing || waited+wait > c.patience() {
+		if r.once || !passing || waited+wait > c.patience() {
 			return c.explain(r, err)
 		}
 		waited += wait
@@ -101,8 +104,9 @@ func passes(ctx context.Context, err error) (after time.Duration, passing bool) 
 // statusError is an answer that is not the one hoped for.
 type statusError struct {
 	code int
-	// reason and message are the server's own words.
-	reason, message string
+	// reason and message are the server's own words, and name is the object it
+	// speaks of, if it does of one.
+	reason, message, name string
 	// after is how long it asks to be left alone.
 	after time.Duration
 }
@@ -133,10 +137,8 @@ func (e *cutError) Unwrap() error { return e.err }
 // buffers are used again: nobody keeps what an answer was read from.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// once makes a call once.
-func (c *Cluster) once(ctx context.Context, r request) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errSlow)
-	defer cancel()
+// send makes a request, and returns whatever the answer is.
+func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 	address := c.way.URL + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
@@ -147,7 +149,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if r.accept != "" {
@@ -159,11 +161,22 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	resp, err := c.way.Client.Do(req)
 	if err != nil {
 		c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "error", cause(err))
-		return slow(ctx, err)
+		return nil, slow(ctx, err)
 	}
-	defer resp.Body.Close()
 	// Whatever it says, there is somebody.
 	c.answered.Store(true)
+	return resp, nil
+}
+
+// once makes a call once.
+func (c *Cluster) once(ctx context.Context, r request) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errSlow)
+	defer cancel()
+	resp, err := c.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
 	most := int64(mostBytes)
 	if resp.StatusCode >= 300 {
 		most = mostWords
@@ -173,11 +186,9 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	buffer.Reset()
 	_, err = buffer.ReadFrom(io.LimitReader(resp.Body, most+1))
 	data := buffer.Bytes()
-	c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "status", resp.StatusCode, "bytes", len(data))
+	c.opts.Log.Debug("call", "method", resp.Request.Method, "path", r.path, "query", r.query.Encode(), "status", resp.StatusCode, "bytes", len(data))
 	switch {
-	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return &foreignError{"the address redirects to another one"}
-	case resp.StatusCode >= 400:
+	case resp.StatusCode >= 300:
 		return newStatusError(resp, data)
 	case err != nil && isTimeout(err):
 		return slow(ctx, err)
@@ -186,8 +197,8 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	case len(data) > mostBytes:
 		return &foreignError{fmt.Sprintf("the answer is larger than %d bytes", mostBytes)}
 	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
-		return &foreignError{fmt.Sprintf("the answer is %s, not JSON", orNothing(kind))}
+	if err := isJSON(resp); err != nil {
+		return err
 	}
 	if r.read != nil {
 		err := r.read(data)
@@ -195,6 +206,14 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 			return &cutError{err}
 		}
 		return err
+	}
+	return nil
+}
+
+// isJSON returns an error if an answer is something else.
+func isJSON(resp *http.Response) error {
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
+		return &foreignError{fmt.Sprintf("the answer is %s, not JSON", orNothing(kind))}
 	}
 	return nil
 }
@@ -220,14 +239,22 @@ func slow(ctx context.Context, err error) error {
 
 // newStatusError reads what a server says went wrong.
 func newStatusError(resp *http.Response, data []byte) error {
+	if resp.StatusCode < 400 {
+		return &foreignError{"the address redirects to another one"}
+	}
 	e := &statusError{code: resp.StatusCode, after: retryAfter(resp.Header)}
 	if status, err := wire.Decode(data); err == nil && status.Get("kind").Str() == "Status" {
-		e.reason, e.message = status.Get("reason").Str(), status.Get("message").Str()
-		if seconds, err := strconv.Atoi(status.Get("details", "retryAfterSeconds").Scalar()); err == nil && e.after == 0 {
-			e.after = time.Duration(max(seconds, 0)) * time.Second
-		}
+		e.take(status)
 	}
 	return e
+}
+
+// take reads a server's own words.
+func (e *statusError) take(status *tree.Node) {
+	e.reason, e.message, e.name = status.Get("reason").Str(), status.Get("message").Str(), status.Get("details", "name").Str()
+	if seconds, err := strconv.Atoi(status.Get("details", "retryAfterSeconds").Scalar()); err == nil && e.after == 0 {
+		e.after = time.Duration(max(seconds, 0)) * time.Second
+	}
 }
 
 // retryAfter returns how long a server asks to be left alone. If it names a

@@ -52,8 +52,11 @@ type CheckOptions struct {
 	// Namespaces are those whose composites and claims are read; empty means
 	// all.
 	Namespaces []string
-	// Watch asks for the permissions to watch as well.
+	// Watch asks as well for the permissions to follow changes: to watch, and to
+	// get what a watch names.
 	Watch bool
+	// Workloads are kinds to be listed as well; see the function Workloads.
+	Workloads []Kind
 }
 
 // Check takes the way to the cluster step by step and tells each one: the
@@ -197,7 +200,7 @@ func (t *checking) who(ctx context.Context) (string, error) {
 		doing: "authenticate", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
 		body: []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`),
 	})
-	if isAbsent(err) || isForbidden(err) {
+	if isReason(err, Absent) || isReason(err, Forbidden) {
 		return "", skip("the server does not say who one is")
 	}
 	if err != nil {
@@ -208,7 +211,7 @@ func (t *checking) who(ctx context.Context) (string, error) {
 
 func (t *checking) version(ctx context.Context) (string, error) {
 	answer, err := t.ask(ctx, request{doing: "read its version", path: "/version"})
-	if isForbidden(err) {
+	if isReason(err, Forbidden) {
 		return "", skip("the server does not tell everybody")
 	}
 	if err != nil {
@@ -236,7 +239,7 @@ func (t *checking) served(ctx context.Context) (string, error) {
 func (t *checking) permissions(ctx context.Context) {
 	verbs := []string{"list"}
 	if t.opts.Watch {
-		verbs = append(verbs, "watch")
+		verbs = append(verbs, "get", "watch")
 	}
 	if t.broken != "" {
 		t.tell(Check{Name: "permissions", Result: Skipped, Detail: "because of " + t.broken})
@@ -244,9 +247,9 @@ func (t *checking) permissions(ctx context.Context) {
 	}
 	listable := true
 	for _, api := range t.apis {
-		resources := []Resource{api.definitions()}
+		resources := []Resource{api.DefinitionsResource()}
 		if len(api.Compositions) > 0 {
-			resources = append(resources, api.compositions())
+			resources = append(resources, api.CompositionsResource())
 		}
 		for i, res := range resources {
 			for _, verb := range verbs {
@@ -254,6 +257,9 @@ func (t *checking) permissions(ctx context.Context) {
 				listable = listable && (ok || i > 0 || verb != "list")
 			}
 		}
+	}
+	for _, k := range t.opts.Workloads {
+		t.may(ctx, "list", k.Resource)
 	}
 	if t.opts.Composites == nil {
 		return
@@ -315,11 +321,6 @@ func (r *review) rank() int {
 		return 1
 	}
 	return 0
-}
-
-func isForbidden(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Reason == Forbidden
 }
 
 // may asks the server whether we may do something, and tells.

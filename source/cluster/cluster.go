@@ -1,6 +1,7 @@
-// Package cluster reads definitions, Compositions and composite resources from
-// live clusters, lists them page by page, and watches them. It decides nothing
-// about what it reads.
+// Package cluster reads definitions, Compositions, composite resources and
+// workloads from live clusters: it lists them page by page, surveys and follows
+// their metadata, and fetches single ones. It decides nothing about what it
+// reads.
 //
 // A Cluster is one API server; a Source reads several at the same time, and
 // one that fails costs no other its place. Every failure is an *Error that
@@ -79,7 +80,7 @@ func (c *Cluster) URL() string { return c.way.URL }
 
 // wire reads what a server sends. What it keeps for its own bookkeeping is
 // often half of an object, and nobody here looks at it.
-var wire = tree.Wire{Omit: "managedFields"}
+var wire = tree.Wire{Omit: [][]string{{"managedFields"}}}
 
 // Resource is a kind of object as a server serves it.
 type Resource struct {

@@ -36,10 +36,10 @@ type API struct {
 	Definitions, Compositions []string
 }
 
-// definitions returns the resource to list. Of one definition that is served
+// DefinitionsResource returns the resource to list. Of one definition that is served
 // in two versions the older tells everything: the newer leaves out claims, and
 // knows no scope for those that have them.
-func (a API) definitions() Resource {
+func (a API) DefinitionsResource() Resource {
 	r := Resource{Group: a.Group, Version: a.Definitions[0], Plural: definitions}
 	if slices.Contains(a.Definitions, versionFull) {
 		r.Version = versionFull
@@ -47,12 +47,28 @@ func (a API) definitions() Resource {
 	return r
 }
 
-func (a API) compositions() Resource {
+// CompositionsResource returns the resource to list; it is empty if there is
+// none.
+func (a API) CompositionsResource() Resource {
+	if len(a.Compositions) == 0 {
+		return Resource{}
+	}
 	return Resource{Group: a.Group, Version: a.Compositions[0], Plural: compositions}
 }
 
 // modern reports whether definitions are served in the newer version.
 func (a API) modern() bool { return slices.Contains(a.Definitions, versionModern) }
+
+// Settle gives a definition the version it was written for. A server hands out
+// every definition in every version it serves; its scope tells which one it
+// belongs to. Read has done so.
+func Settle(n *tree.Node, api API) {
+	switch scope := xrd.Scope(n.Get("spec", "scope").Str()); {
+	case !api.modern():
+	case scope == xrd.ScopeNamespaced, scope == xrd.ScopeCluster:
+		n.Set("apiVersion", tree.Str(api.Group+"/"+versionModern))
+	}
+}
 
 // APIs asks the server which groups of definitions it serves. It returns those
 // it could learn of, and an error for those it could not. That there is none at
@@ -70,7 +86,7 @@ func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 		return found, err
 	}
 	// Anything that speaks HTTP can say that it knows none of the groups.
-	if _, err := c.askFor(ctx, "APIGroupList", "/apis"); isAbsent(err) {
+	if _, err := c.askFor(ctx, "APIGroupList", "/apis"); isReason(err, Absent) {
 		return nil, c.explain(request{doing: toFind}, &foreignError{"what answers there does not know /apis"})
 	} else if err != nil {
 		return nil, err
@@ -103,7 +119,7 @@ func once(errs []error) error {
 func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	out := API{Group: group}
 	answer, err := c.askFor(ctx, "APIGroup", "/apis/"+group)
-	if isAbsent(err) {
+	if isReason(err, Absent) {
 		return out, nil
 	}
 	if err != nil {
@@ -133,7 +149,7 @@ func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 // served returns the resources of a version of a group.
 func (c *Cluster) served(ctx context.Context, group, version string) ([]string, error) {
 	answer, err := c.askFor(ctx, "APIResourceList", "/apis/"+group+"/"+version)
-	if isAbsent(err) {
+	if isReason(err, Absent) {
 		// It was taken away since the group was asked for.
 		return nil, nil
 	}
@@ -168,9 +184,4 @@ func (c *Cluster) ask(ctx context.Context, r request) (answer *tree.Node, err er
 	}
 	err = c.call(ctx, r)
 	return answer, err
-}
-
-func isAbsent(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Reason == Absent
 }

@@ -39,6 +39,8 @@ const (
 	Absent Reason = "absent"
 	// Server is one that answers, but not as it should.
 	Server Reason = "server"
+	// Spoilt is an object that cannot be read.
+	Spoilt Reason = "spoilt"
 	// Canceled is a call that was not wanted any more.
 	Canceled Reason = "canceled"
 )
@@ -63,6 +65,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+func isReason(err error, reason Reason) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Reason == reason
+}
 
 func settingsError(cluster string, err error) *Error {
 	e := &Error{Cluster: cluster, Doing: "connect", Reason: Settings, Err: err}

@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/finding"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // listing is what is listed, and how.
@@ -20,13 +22,21 @@ type listing struct {
 	labels, name string
 	// metadata asks for the objects' metadata alone.
 	metadata bool
+	// survey reads the answer as Items, and not as objects.
+	survey bool
+	// once makes each call once: whoever lists tries again.
+	once bool
 }
 
-// page is one answer to a list.
+// page is one answer to a list, or several put together.
 type page struct {
-	items []*tree.Node
-	// spoilt are items that could not be read.
+	// objects are what was listed; items are that for a survey.
+	objects []*tree.Node
+	items   []Item
+	// spoilt are objects that could not be read.
 	spoilt []spoilt
+	// version is the list's, the same on each of its pages.
+	version string
 	// next is where the list goes on; empty at its end.
 	next string
 }
@@ -40,16 +50,28 @@ type spoilt struct {
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// list reads a whole list, page by page. When the server forgets the state the
-// pages show before the last one is read, the list is begun anew; when it
-// forgets that too, it is asked for in one piece. What is returned with an
-// error is what was read before it.
-func (c *Cluster) list(ctx context.Context, l listing) (items []*tree.Node, bad []spoilt, err error) {
+// list reads a whole list. What is returned with an error is what was read
+// before it.
+func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {
+	err = c.walk(ctx, l, func() { whole = page{} }, func(p page) error {
+		whole.objects, whole.items = append(whole.objects, p.objects...), append(whole.items, p.items...)
+		whole.spoilt, whole.version = append(whole.spoilt, p.spoilt...), p.version
+		return nil
+	})
+	return whole, err
+}
+
+// walk reads a list page by page. When the server forgets the state the pages
+// show before the last one is read, the list is begun anew; when it forgets
+// that too, it is asked for in one piece. begin is called whenever the list
+// begins; take has each page, and what it returns ends the walk if it is not
+// nil.
+func (c *Cluster) walk(ctx context.Context, l listing, begin func(), take func(page) error) error {
 	for try, size := 0, c.opts.PageSize; ; try++ {
-		items, bad, err = c.pages(ctx, l, size)
-		status, ok := errors.AsType[*statusError](err)
-		if !ok || status.code != http.StatusGone || size == 0 {
-			return items, bad, err
+		begin()
+		expired, err := c.pages(ctx, l, size, take)
+		if !expired || size == 0 {
+			return err
 		}
 		c.opts.Log.Debug("list expired, beginning anew", "resource", l.String())
 		if try > 0 {
@@ -58,15 +80,22 @@ func (c *Cluster) list(ctx context.Context, l listing) (items []*tree.Node, bad 
 	}
 }
 
-func (c *Cluster) pages(ctx context.Context, l listing, size int) (items []*tree.Node, bad []spoilt, err error) {
+func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page) error) (expired bool, err error) {
 	for next := ""; ; {
 		p, err := c.page(ctx, l, size, next)
-		items, bad = append(items, p.items...), append(bad, p.spoilt...)
-		if err != nil || p.next == "" {
-			return items, bad, err
+		if err != nil {
+			status, ok := errors.AsType[*statusError](err)
+			if len(p.objects)+len(p.items)+len(p.spoilt) > 0 {
+				// It was cut off, and has something all the same.
+				_ = take(p)
+			}
+			return ok && status.code == http.StatusGone, err
+		}
+		if err := take(p); err != nil || p.next == "" {
+			return false, err
 		}
 		if p.next == next {
-			return items, bad, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not come to an end"})
+			return false, c.explain(request{doing: "list " + l.String()}, &foreignError{"the list does not come to an end"})
 		}
 		next = p.next
 	}
@@ -75,7 +104,7 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int) (items []*tree
 // page asks for one page. A page that ends before it is complete, although the
 // server said it was, is asked for again like any other failure that passes.
 func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (page, error) {
-	r := request{doing: "list " + l.String(), path: l.path(), query: url.Values{}, needs: permission(l.Resource, "list")}
+	r := request{doing: "list " + l.String(), path: l.path(), query: url.Values{}, once: l.once, needs: permission(l.Resource, "list")}
 	if size > 0 {
 		r.query.Set("limit", strconv.Itoa(size))
 	}
@@ -94,12 +123,16 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 	var p page
 	r.read = func(data []byte) error {
 		p = page{}
-		rest, err := wire.List(data, p.take)
-		p.next = rest.Get("metadata", "continue").Str()
+		reader, take := wire, p.take
+		if l.survey {
+			reader, take = briefly, p.skim
+		}
+		rest, err := reader.List(data, take)
+		p.next, p.version = rest.Get("metadata", "continue").Str(), rest.Get("metadata", "resourceVersion").Str()
 		if err != nil && !json.Valid(data) {
 			return err
 		}
-		if err != nil || len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
+		if err != nil || len(p.objects)+len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
 			return &foreignError{"the answer is JSON, but not a list"}
 		}
 		return nil
@@ -108,22 +141,32 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 	return p, err
 }
 
-// take adds an item of a list.
+// take adds an object of a list.
 func (p *page) take(raw string) {
-	n, err := wire.DecodeText(raw)
-	switch {
-	case err != nil:
-	case !n.IsMap():
-		err = errors.New("it is not an object")
-	case n.Get("metadata", "name").Str() == "":
-		err = errors.New("it has no name")
-	}
+	n, err := readObject(raw)
 	if err != nil {
 		p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
 		return
 	}
-	p.items = append(p.items, n)
+	p.objects = append(p.objects, n)
 }
+
+// readObject reads an object as a server sends it.
+func readObject(raw string) (*tree.Node, error) {
+	n, err := wire.DecodeText(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case !n.IsMap():
+		return nil, errors.New("it is not an object")
+	case n.Get("metadata", "name").Str() == "":
+		return nil, errNameless
+	}
+	return n, nil
+}
+
+// errNameless is an object that does not say which one it is.
+var errNameless = errors.New("it has no name")
 
 // isEmptyList reports whether an answer is a list without items, and not an
 // object that never had any.
@@ -172,5 +215,20 @@ func nameIn(raw string) string {
 	return "an object without a readable name"
 }
 
-// message says what is wrong with an object that cannot be read.
-func (s spoilt) message() string { return fmt.Sprintf("cannot read the object: %v", s.err) }
+// finding says what is wrong with an object that cannot be read. short is what
+// people call its kind.
+func (c *Cluster) finding(short string, s spoilt) finding.Finding {
+	return finding.Finding{
+		Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: c.Origin(short, "", s.name).File,
+		Message: fmt.Sprintf("cannot read the object: %v", s.err), Hint: "the other objects of the cluster are read all the same",
+	}
+}
+
+// findings is finding for several.
+func (c *Cluster) findings(short string, bad []spoilt) []finding.Finding {
+	var out []finding.Finding
+	for _, s := range bad {
+		out = append(out, c.finding(short, s))
+	}
+	return out
+}

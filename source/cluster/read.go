@@ -107,12 +107,12 @@ var errSilent = errors.New("the server has stopped answering, so it was not aske
 
 // definitions reads the definitions of a group.
 func (r *reading) definitions(ctx context.Context, api API) {
-	for _, l := range r.listings(api.definitions()) {
-		items, bad, err := r.list(ctx, l)
-		for _, n := range items {
-			settleVersion(n, api)
+	for _, l := range r.listings(api.DefinitionsResource()) {
+		all, err := r.list(ctx, l)
+		for _, n := range all.objects {
+			Settle(n, api)
 		}
-		r.keep(l.Resource, "xrd", items, bad, err)
+		r.keep(l.Resource, ShortDefinition, all, err)
 		if err != nil {
 			r.mu.Lock()
 			r.known = false
@@ -136,21 +136,10 @@ func (r *reading) listings(res Resource) []listing {
 	return out
 }
 
-// settleVersion gives a definition the version it was written for. A server
-// hands out every definition in every version it serves; its scope tells which
-// one it belongs to.
-func settleVersion(n *tree.Node, api API) {
-	switch scope := xrd.Scope(n.Get("spec", "scope").Str()); {
-	case !api.modern():
-	case scope == xrd.ScopeNamespaced, scope == xrd.ScopeCluster:
-		n.Set("apiVersion", tree.Str(api.Group+"/"+versionModern))
-	}
-}
-
 func (r *reading) compositions(ctx context.Context, api API) {
-	res := api.compositions()
-	items, bad, err := r.list(ctx, listing{Resource: res})
-	r.keep(res, "composition", items, bad, err)
+	res := api.CompositionsResource()
+	all, err := r.list(ctx, listing{Resource: res})
+	r.keep(res, ShortComposition, all, err)
 }
 
 // composites reads the composites and claims of the definitions chosen.
@@ -169,8 +158,8 @@ func (r *reading) composites(ctx context.Context) {
 					unasked.Add(1)
 					return nil
 				}
-				items, bad, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
-				if isAbsent(err) {
+				all, err := r.list(ctx, listing{Resource: k.Resource, metadata: r.opts.Metadata})
+				if isReason(err, Absent) {
 					r.unserved(d, k)
 					return nil
 				}
@@ -178,14 +167,14 @@ func (r *reading) composites(ctx context.Context) {
 					r.silent.Store(true)
 				}
 				if k.Namespace == "" && len(r.opts.Namespaces) > 0 {
-					items = slices.DeleteFunc(items, r.elsewhere)
+					all.objects = slices.DeleteFunc(all.objects, r.elsewhere)
 				}
-				for _, n := range items {
+				for _, n := range all.objects {
 					// Metadata alone does not tell what it is the metadata of.
 					n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 					n.Set("kind", tree.Str(k.Kind))
 				}
-				r.keep(k.Resource, k.Plural, items, bad, err)
+				r.keep(k.Resource, k.Plural, all, err)
 				return nil
 			})
 		}
@@ -216,49 +205,11 @@ func (r *reading) unserved(d *xrd.Definition, k Kind) {
 	r.lists++
 }
 
-// Kind is a kind of composite or claim.
-type Kind struct {
-	Resource
-	Kind string
-}
-
-// Composites returns the kinds a definition defines, as they are listed: its
-// composites and, if there are any, its claims. Those that live in namespaces
-// are listed in each of the namespaces, or in all of them if there are none.
-// A definition without a version that is served defines nothing.
-func Composites(d *xrd.Definition, namespaces []string) []Kind {
-	v := d.Preferred()
-	if v == nil || d.Group == "" || d.Names.Plural == "" {
-		return nil
-	}
-	kinds := []Kind{{Resource{Group: d.Group, Version: v.Name, Plural: d.Names.Plural}, d.Names.Kind}}
-	if d.Scope == xrd.ScopeNamespaced {
-		kinds = inEach(kinds[0], namespaces)
-	}
-	if d.HasClaim() && d.Claim.Plural != "" {
-		claim := Kind{Resource{Group: d.Group, Version: v.Name, Plural: d.Claim.Plural}, d.Claim.Kind}
-		kinds = append(kinds, inEach(claim, namespaces)...)
-	}
-	return kinds
-}
-
-func inEach(k Kind, namespaces []string) []Kind {
-	if len(namespaces) == 0 {
-		return []Kind{k}
-	}
-	out := make([]Kind, len(namespaces))
-	for i, ns := range namespaces {
-		out[i] = k
-		out[i].Namespace = ns
-	}
-	return out
-}
-
 // keep adds what a list gave. short is what people call the kind.
-func (r *reading) keep(res Resource, short string, items []*tree.Node, bad []spoilt, err error) {
+func (r *reading) keep(res Resource, short string, all page, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range items {
+	for _, n := range all.objects {
 		meta := n.Get("metadata")
 		key := strings.Join([]string{res.Group, res.Plural, meta.Get("namespace").Str(), meta.Get("name").Str()}, "/")
 		if r.seen[key] {
@@ -266,29 +217,13 @@ func (r *reading) keep(res Resource, short string, items []*tree.Node, bad []spo
 		}
 		r.seen[key] = true
 		r.set.Documents++
-		r.set.Add(n, r.origin(short, meta.Get("namespace").Str(), meta.Get("name").Str()))
+		r.set.Add(n, r.Origin(short, meta.Get("namespace").Str(), meta.Get("name").Str()))
 	}
-	for _, s := range bad {
-		r.set.Documents++
-		r.set.Findings = append(r.set.Findings, finding.Finding{
-			Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: r.origin(short, "", s.name).File,
-			Message: s.message(), Hint: "the other objects of the cluster are read all the same",
-		})
-	}
+	r.set.Documents += len(all.spoilt)
+	r.set.Findings = append(r.set.Findings, r.findings(short, all.spoilt)...)
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return
 	}
 	r.lists++
-}
-
-// origin says where an object was found: in findings as cluster/kind/name.
-func (c *Cluster) origin(short, namespace, name string) xrd.Origin {
-	at := c.name + "/" + short
-	if namespace != "" {
-		at += "/" + namespace
-	}
-	return xrd.Origin{
-		Source: xrd.SourceCluster, Cluster: c.name, File: fmt.Sprintf("%s/%s", at, name), Location: "url:" + c.way.URL,
-	}
 }

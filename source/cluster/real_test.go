@@ -75,9 +75,9 @@ func admin(t *testing.T, name string, s *apiserver.Server, opts cluster.Options)
 }
 
 // as returns a cluster as a service account sees it.
-func as(t *testing.T, name string, s *apiserver.Server, token string) *cluster.Cluster {
+func as(t *testing.T, name string, s *apiserver.Server, token string, opts cluster.Options) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Connect(source.Cluster{Name: name, URL: s.URL, CAData: s.CA, Token: source.Secret(token)}, cluster.Options{})
+	c, err := cluster.Connect(source.Cluster{Name: name, URL: s.URL, CAData: s.CA, Token: source.Secret(token)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,7 +58,8 @@ func TestRole(t *testing.T) {
 	// try does all the service does with the account's permissions.
 	try := func(account string) (errs []*cluster.Error, checks []cluster.Check) {
 		for name, s := range map[string]*apiserver.Server{"up": up, "own": own} {
-			c := as(t, name, s, s.Token(t, "composer-ingestor", account))
+			began := make(streams, 100)
+			c := as(t, name, s, s.Token(t, "composer-ingestor", account), cluster.Options{Log: slog.New(began)})
 			_, err := c.Read(t.Context(), cluster.ReadOptions{Composites: ours})
 			if joined, ok := err.(interface{ Unwrap() []error }); ok {
 				for _, e := range joined.Unwrap() {
@@ -71,8 +72,8 @@ func TestRole(t *testing.T) {
 			} else if err != nil {
 				t.Fatalf("an error of another kind: %v", err)
 			}
-			errs = append(errs, watchOnce(t, c)...)
-			c.Check(t.Context(), cluster.CheckOptions{Composites: ours, Watch: true}, func(k cluster.Check) {
+			errs = append(errs, serve(t, c, began)...)
+			c.Check(t.Context(), cluster.CheckOptions{Composites: ours, Watch: true, Workloads: cluster.Workloads(nil)}, func(k cluster.Check) {
 				if k.Result == cluster.Failed {
 					checks = append(checks, k)
 				}
@@ -126,40 +127,83 @@ func TestRole(t *testing.T) {
 	}
 }
 
-// watchOnce watches until every kind was listed or refused.
-func watchOnce(t *testing.T, c *cluster.Cluster) []*cluster.Error {
+// serve does what the service does beside reading: it fetches, follows, and
+// surveys workloads. Each is done once, or refused.
+func serve(t *testing.T, c *cluster.Cluster, began streams) (errs []*cluster.Error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	done := errors.New("done")
-	var mu sync.Mutex
-	var errs []*cluster.Error
-	kinds := map[string]bool{}
-	seen := func(kind string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		kinds[kind] = true
-		return len(kinds) == 2
+	apis, err := c.APIs(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	err := c.Watch(ctx, cluster.WatchOptions{Trouble: func(e *cluster.Error) {
-		mu.Lock()
-		if strings.Contains(e.Doing, "watch") {
-			errs = append(errs, e)
+	refused := func(err error) {
+		t.Helper()
+		if err == nil {
+			return
 		}
-		mu.Unlock()
-		if seen(e.Doing[strings.IndexByte(e.Doing, ' ')+1:]) {
-			cancel()
+		e, ok := errors.AsType[*cluster.Error](err)
+		if !ok {
+			t.Fatalf("an error of another kind: %v", err)
 		}
-	}}, func(e cluster.Event) error {
-		if seen(e.Resource.String()) {
-			return done
-		}
-		return nil
-	})
-	if !errors.Is(err, done) && !errors.Is(err, context.Canceled) {
-		t.Fatalf("the watch ended otherwise: %v", err)
+		errs = append(errs, e)
 	}
-	mu.Lock()
-	defer mu.Unlock()
+	kinds := map[cluster.Resource]cluster.NamespacedName{
+		apis[0].DefinitionsResource():                                    {Name: "kappas.platform.example.org"},
+		apis[0].CompositionsResource():                                   {Name: "kappa-one"},
+		{Group: "platform.example.org", Version: "v1", Plural: "kappas"}: {Namespace: "default", Name: "none"},
+	}
+	for res, name := range kinds {
+		_, _, err := c.Fetch(t.Context(), res, []cluster.NamespacedName{name})
+		refused(err)
+		refused(followOnce(t, c, began, res))
+	}
+	for _, k := range cluster.Workloads(nil) {
+		_, err := c.Survey(t.Context(), k.Resource, "")
+		refused(err)
+	}
+	_, err = c.Served(t.Context())
+	refused(err)
 	return errs
 }
+
+// followOnce follows a kind until a stream has begun or was refused.
+func followOnce(t *testing.T, c *cluster.Cluster, began streams, res cluster.Resource) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	go func() {
+		select {
+		case <-began:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	var trouble error
+	err := c.Follow(ctx, res, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+		trouble = e
+		cancel()
+	}}, func(cluster.Notice) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("it ended otherwise: %v", err)
+	}
+	return trouble
+}
+
+// streams are the streams that have begun, as a cluster's log tells.
+type streams chan struct{}
+
+// Enabled takes everything.
+func (streams) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle passes on that a stream has begun.
+func (s streams) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "stream begins" {
+		s <- struct{}{}
+	}
+	return nil
+}
+
+// WithAttrs changes nothing.
+func (s streams) WithAttrs([]slog.Attr) slog.Handler { return s }
+
+// WithGroup changes nothing.
+func (s streams) WithGroup(string) slog.Handler { return s }

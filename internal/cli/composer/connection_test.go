@@ -26,10 +26,13 @@ func TestConnectionText(t *testing.T) {
   ok      version: v1.99.0
   ok      definitions: apiextensions.crossplane.io v1
   ok      list compositeresourcedefinitions.apiextensions.crossplane.io
+  ok      get compositeresourcedefinitions.apiextensions.crossplane.io
   failed  watch compositeresourcedefinitions.apiextensions.crossplane.io: the account may not
   ok      list compositions.apiextensions.crossplane.io
+  ok      get compositions.apiextensions.crossplane.io
   failed  watch compositions.apiextensions.crossplane.io: the account may not
   failed  list apps.example.org: the account may not
+  ok      get apps.example.org
   ok      watch apps.example.org
   add these rules to the ClusterRole of its account:
     - apiGroups: ["apiextensions.crossplane.io"]

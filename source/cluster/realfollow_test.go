@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 	"example.dev/ingestor/test/apiserver"
 )
 
-// log is the events of a watch, to be waited for.
+// log is the notices of what is followed, to be waited for.
 type log struct {
 	mu     sync.Mutex
 	events []string
@@ -27,20 +28,22 @@ type log struct {
 	moved chan struct{}
 }
 
-func (l *log) take(e cluster.Event) error {
+func newLog() *log { return &log{state: map[string]string{}, moved: make(chan struct{}, 1)} }
+
+func (l *log) take(n cluster.Notice) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Type == cluster.Listed && e.Resource.Plural == "compositeresourcedefinitions" {
+	if n.Type == cluster.Listed {
 		l.state = map[string]string{}
 		l.events = append(l.events, "listed")
 	}
-	for _, d := range e.Set.Definitions {
-		if e.Type != cluster.Listed {
-			l.events = append(l.events, e.Type.String()+" "+d.Name)
+	for _, i := range n.Items {
+		if n.Type != cluster.Listed {
+			l.events = append(l.events, n.Type.String()+" "+i.Name)
 		}
-		l.state[d.Name] = d.Labels["step"]
-		if e.Type == cluster.Deleted {
-			delete(l.state, d.Name)
+		l.state[i.Name] = i.Labels["step"]
+		if n.Type == cluster.Deleted {
+			delete(l.state, i.Name)
 		}
 	}
 	select {
@@ -69,10 +72,13 @@ func (l *log) until(t *testing.T, what string, ok func(state map[string]string, 
 	}
 }
 
-// TestWatch applies, changes and deletes a definition while a watch runs, kills
-// the server and brings it back, and at last lets the watch miss so much that
-// the server cannot tell it any more.
-func TestWatch(t *testing.T) {
+// upstreamDefinitions is where definitions are followed.
+var upstreamDefinitions = cluster.Resource{Group: "apiextensions.crossplane.io", Version: "v1", Plural: "compositeresourcedefinitions"}
+
+// TestFollow applies, changes and deletes a definition while it is followed,
+// kills the server and brings it back, and at last misses so much that the
+// server cannot tell it any more.
+func TestFollow(t *testing.T) {
 	t.Parallel()
 	s := apiserver.Start(t, apiserver.Options{})
 	door := newDoor(t, strings.TrimPrefix(s.URL, "https://"))
@@ -88,11 +94,11 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
-	l := &log{state: map[string]string{}, moved: make(chan struct{}, 1)}
+	l := newLog()
 	ended := make(chan error, 1)
 	var troubles atomic.Int64
 	go func() {
-		ended <- c.Watch(ctx, cluster.WatchOptions{Trouble: func(e *cluster.Error) {
+		ended <- c.Follow(ctx, upstreamDefinitions, "example.dev/ingest", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
 			troubles.Add(1)
 			if e.Cluster != "watched" || e.Hint == "" {
 				t.Errorf("trouble names the cluster and the way out: %+v", e)
@@ -111,6 +117,10 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 	l.until(t, "a new definition", has("etas.five.example.org", "one"))
 	s.Apply(t, step("etas.five.example.org", "two"))
 	l.until(t, "a changed definition", has("etas.five.example.org", "two"))
+	s.Apply(t, strings.Replace(step("etas.five.example.org", "two"), "example.dev/ingest", "example.dev/no", 1))
+	l.until(t, "one that is no longer chosen", func(state map[string]string, _ []string) bool { return len(state) == 0 })
+	s.Apply(t, step("etas.five.example.org", "three"))
+	l.until(t, "one that is chosen again", has("etas.five.example.org", "three"))
 	s.Apply(t, step("thetas.five.example.org", "one"))
 	s.Delete(t, step("etas.five.example.org", "two"))
 	l.until(t, "a deleted definition", func(state map[string]string, _ []string) bool {
@@ -145,16 +155,7 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 	enough := errors.New("enough")
 	stop(enough)
 	if err := <-ended; !errors.Is(err, enough) {
-		t.Errorf("Watch ends with its context: %v", err)
-	}
-}
-
-// TestWatchEnds ends a watch by its listener's error.
-func TestWatchEnds(t *testing.T) {
-	c := admin(t, "here", upstream(t), cluster.Options{})
-	enough := errors.New("enough")
-	if err := c.Watch(t.Context(), cluster.WatchOptions{}, func(cluster.Event) error { return enough }); !errors.Is(err, enough) {
-		t.Errorf("Watch returns what its listener returned: %v", err)
+		t.Errorf("Follow ends with its context: %v", err)
 	}
 }
 
@@ -217,26 +218,84 @@ func (d *door) close() {
 	d.conns = nil
 }
 
-// TestEnded ends many watches as soon as they began: that a stream is closed
-// because nobody listens any more is no trouble.
-func TestEnded(t *testing.T) {
+// TestFollowEnds ends many by their listener's error as soon as they began: that
+// a stream is closed because nobody listens any more is no trouble.
+func TestFollowEnds(t *testing.T) {
 	c := admin(t, "ended", upstream(t), cluster.Options{})
 	enough := errors.New("enough")
 	for range 50 {
-		var trouble []*cluster.Error
-		kinds := 0
-		err := c.Watch(t.Context(), cluster.WatchOptions{Trouble: func(e *cluster.Error) { trouble = append(trouble, e) }},
-			func(cluster.Event) error {
-				if kinds++; kinds < 2 {
-					return nil
-				}
-				return enough
-			})
+		ctx, cancel := context.WithCancel(t.Context())
+		err := c.Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+			t.Errorf("told of as trouble: %v", e)
+		}}, func(cluster.Notice) error { return enough })
 		if !errors.Is(err, enough) {
-			t.Fatalf("the watch ended otherwise: %v", err)
+			t.Fatalf("Follow returns what its listener returned: %v", err)
 		}
-		if len(trouble) > 0 {
-			t.Fatalf("told of as trouble: %v", trouble)
+		err = c.Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+			t.Errorf("told of as trouble: %v", e)
+		}}, func(cluster.Notice) error {
+			time.AfterFunc(time.Millisecond, cancel)
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("Follow ends with its context: %v", err)
 		}
+	}
+}
+
+// TestFollowQuick changes a definition and is told within a second, and follows
+// a kind before it is served.
+func TestFollowQuick(t *testing.T) {
+	s := upstream(t)
+	name := "lambdas.six.example.org"
+	post(t, s, "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions", definition(crossplaneV1, name, ""))
+	c := admin(t, "quick", s, cluster.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l, absent, later := newLog(), make(chan *cluster.Error, 100), newLog()
+	var both sync.WaitGroup
+	both.Go(func() { _ = c.Follow(ctx, upstreamDefinitions, "team=lambdas", cluster.FollowOptions{}, l.take) })
+	both.Go(func() {
+		kind := cluster.Resource{Group: "seven.example.org", Version: "v1", Plural: "mus"}
+		_ = c.Follow(ctx, kind, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) { absent <- e }}, later.take)
+	})
+	l.until(t, "the first list", func(state map[string]string, _ []string) bool { return len(state) == 1 })
+	// The best of some, because the machine may be busy with something else.
+	best := time.Hour
+	for i := range 5 {
+		begin, value := time.Now(), fmt.Sprint("s", i)
+		patch(t, s, upstreamDefinitions, name, `{"metadata":{"labels":{"step":"`+value+`"}}}`)
+		l.until(t, "a change", func(state map[string]string, _ []string) bool { return state[name] == value })
+		best = min(best, time.Since(begin))
+	}
+	if best > time.Second {
+		t.Errorf("a change takes %v to be told", best)
+	}
+	if e := <-absent; e.Reason != cluster.Absent {
+		t.Errorf("a kind that is not served is trouble of its own: %v", e)
+	}
+	s.Apply(t, definition(crossplaneV2, "mus.seven.example.org", ""))
+	s.Apply(t, "apiVersion: seven.example.org/v1\nkind: Mus\nmetadata: {name: m, namespace: red, labels: {step: one}}\nspec: {size: l}\n")
+	later.until(t, "an object of a kind that is served later", func(state map[string]string, _ []string) bool { return state["m"] == "one" })
+	cancel()
+	both.Wait()
+}
+
+// patch changes an object as kubectl patch does.
+func patch(t testing.TB, s *apiserver.Server, res cluster.Resource, name, body string) {
+	t.Helper()
+	address := fmt.Sprintf("%s/apis/%s/%s/%s/%s?fieldManager=kubectl-patch", s.URL, res.Group, res.Version, res.Plural, name)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := s.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if said, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Fatalf("cannot change it: %s\n%s", resp.Status, said)
 	}
 }

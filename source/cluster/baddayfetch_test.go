@@ -1,0 +1,135 @@
+package cluster_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// TestFetchTrouble fetches ten definitions, the fourth of which is not had in
+// one way or another.
+func TestFetchTrouble(t *testing.T) {
+	t.Parallel()
+	const bad = "d3"
+	cases := map[string]struct {
+		reason string
+		answer func(w http.ResponseWriter)
+		want   cluster.Reason
+		// had is how many objects are had; negative does not look.
+		had  int
+		gone []string
+	}{
+		"Gone": {reason: "the server says that there is no such object", had: 9, gone: []string{bad}, answer: func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, `{"kind":"Status","status":"Failure","reason":"NotFound","message":"not found","details":{"name":%q},"code":404}`, bad)
+		}},
+		"Unserved":  {reason: "that there is no such kind says nothing of the object", want: cluster.Absent, had: -1, answer: func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) }},
+		"Forbidden": {reason: "who is refused once need not ask on", want: cluster.Forbidden, had: -1, answer: func(w http.ResponseWriter) { refuse(w, http.StatusForbidden, "no") }},
+		"Fault":     {reason: "an object the server cannot give costs no other", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { refuse(w, http.StatusInternalServerError, "the conversion is down") }},
+		"Spoilt":    {reason: "nor does one that cannot be read", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, strings.Repeat("[", 5000)+strings.Repeat("]", 5000)) }},
+		"Nameless":  {reason: "nor one that does not say who it is", want: cluster.Spoilt, had: 9, answer: func(w http.ResponseWriter) { say(w, `{"metadata":{}}`) }},
+		"Foreign":   {reason: "what is not JSON is not an object", want: cluster.Server, had: 9, answer: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+				if name == bad {
+					tc.answer(w)
+					return true
+				}
+				say(w, `{"metadata":{"name":"`+name+`","resourceVersion":"7"}}`)
+				return true
+			}}
+			var names []cluster.NamespacedName
+			for i := range 10 {
+				names = append(names, cluster.NamespacedName{Name: fmt.Sprint("d", i)})
+			}
+			c := connect(t, "here", s.start(t), cluster.Options{Patience: 300 * time.Millisecond})
+			objects, gone, err := c.Fetch(t.Context(), upstreamDefinitions, names)
+			all := failures(err)
+			if tc.want == "" != (len(all) == 0) || len(all) > 0 && (all[0].Reason != tc.want || !strings.Contains(all[0].Error(), bad)) {
+				t.Errorf("%s\ngot %v", tc.reason, err)
+			}
+			if tc.had >= 0 && len(objects) != tc.had {
+				t.Errorf("%s\n%d objects are had, want %d", tc.reason, len(objects), tc.had)
+			}
+			if !slices.IsSortedFunc(objects, func(a, b *tree.Node) int {
+				return strings.Compare(a.Get("metadata", "name").Str(), b.Get("metadata", "name").Str())
+			}) {
+				t.Errorf("%s\nthe order of the names is kept", tc.reason)
+			}
+			var missing []string
+			for _, n := range gone {
+				missing = append(missing, n.String())
+			}
+			if diff := cmp.Diff(tc.gone, missing); diff != "" {
+				t.Errorf("%s: gone (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestFetchSilent fetches from a server that falls silent: it is not waited for
+// once for each object.
+func TestFetchSilent(t *testing.T) {
+	t.Parallel()
+	s := &standIn{trouble: func(_ int, _ http.ResponseWriter, r *http.Request) bool { return hang(r.Context()) }}
+	names := make([]cluster.NamespacedName, 200)
+	for i := range names {
+		names[i] = cluster.NamespacedName{Namespace: "red", Name: fmt.Sprint("d", i)}
+	}
+	objects, gone, err := connect(t, "here", s.start(t), cluster.Options{Timeout: 300 * time.Millisecond}).Fetch(t.Context(), upstreamDefinitions, names)
+	if all := failures(err); len(objects)+len(gone) > 0 || len(all) == 0 || all[0].Reason != cluster.Timeout {
+		t.Errorf("nothing is had, and nothing gone: %d, %v, %v", len(objects), gone, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) > 10 || !strings.Contains(s.calls[0].path, "/namespaces/red/compositeresourcedefinitions/d") {
+		t.Errorf("it was asked %d times, first %+v", len(s.calls), s.calls[0])
+	}
+}
+
+// TestEachExpired walks through a list that expires midway: it is begun anew.
+func TestEachExpired(t *testing.T) {
+	t.Parallel()
+	expired := false
+	s := &standIn{definitions: many(7), trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("continue") != "4" || expired {
+			return false
+		}
+		expired = true
+		refuse(w, http.StatusGone, "expired")
+		return true
+	}}
+	c := connect(t, "here", s.start(t), cluster.Options{PageSize: 2})
+	var pages []int
+	version, err := c.Each(t.Context(), upstreamDefinitions, "", func(objects []*tree.Node, _ []finding.Finding) error {
+		pages = append(pages, len(objects))
+		return nil
+	})
+	if diff := cmp.Diff([]int{2, 2, 2, 2, 2, 1}, pages); diff != "" || version != 1 || err != nil {
+		t.Errorf("all of it after a part of it: version %d, %v (-want +got):\n%s", version, err, diff)
+	}
+	spoilt := &standIn{definitions: append(many(2), `{"metadata":{"name":"x","labels":7}}`)}
+	survey, err := connect(t, "here", spoilt.start(t), cluster.Options{}).Survey(t.Context(), upstreamDefinitions, "")
+	if err != nil || len(survey.Items) != 2 || len(survey.Spoilt) != 1 || survey.Spoilt[0].Where() != "here/xrd/x" {
+		t.Errorf("an object that cannot be read is told of, and costs no other: %+v, %v", survey, err)
+	}
+	cut := errors.New("cut")
+	if _, err := c.Each(t.Context(), upstreamDefinitions, "", func([]*tree.Node, []finding.Finding) error { return cut }); !errors.Is(err, cut) {
+		t.Errorf("whoever listens may end it: %v", err)
+	}
+}

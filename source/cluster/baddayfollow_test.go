@@ -1,0 +1,171 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source/cluster"
+)
+
+// event is one of a stream. The object's version is given.
+func event(what, name string, version int) string {
+	return fmt.Sprintf(`{"type":%q,"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":%q,"resourceVersion":"%d"}}}`+"\n", what, name, version)
+}
+
+// failure is a stream's last event.
+func failure(code int, message string) string {
+	return fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":%q,"code":%d}}`+"\n", message, code)
+}
+
+// open begins a stream that does not end.
+func open(w http.ResponseWriter, r *http.Request, events string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, events)
+	w.(http.Flusher).Flush()
+	hang(r.Context())
+}
+
+// TestFollowTrouble follows servers that do not do their part: what is wrong is
+// told, and they are not asked again and again.
+func TestFollowTrouble(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		// watch answers the n-th watch, counted from one on.
+		watch func(n int, w http.ResponseWriter, r *http.Request)
+		// says is what the trouble says; empty if there is none to tell.
+		says string
+		// events are the first ones told, after which it is ended; nil waits for
+		// some seconds.
+		events []string
+		// asked are the versions the first watches begin at.
+		asked []string
+	}{
+		"Error": {reason: "an error in the stream is told", says: "the conversion is down", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			say(w, failure(http.StatusInternalServerError, "the conversion is down"))
+		}, asked: []string{"1", "1"}},
+		"Ends":    {reason: "a stream that ends is begun anew, with pauses", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { say(w, "") }},
+		"Foreign": {reason: "what is no stream is told", says: "is text/plain, not JSON", watch: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }},
+		"Hangs":   {reason: "a watch that does not begin is told", says: "did not answer within", watch: func(_ int, _ http.ResponseWriter, r *http.Request) { hang(r.Context()) }},
+		"Refused": {reason: "a permission to watch that is missing makes nobody list again and again", says: "403", watch: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			refuse(w, http.StatusForbidden, "no")
+		}, asked: []string{"1", "1"}},
+		"Busy": {reason: "a server that is busy is left alone, and asked to go on", says: "429", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				w.Header().Set("Retry-After", "1")
+				refuse(w, http.StatusTooManyRequests, "later")
+				return
+			}
+			open(w, r, event("ADDED", "c", 2))
+		}, events: []string{"listed 2", "changed c"}, asked: []string{"1", "1"}},
+		"Resumes": {reason: "it goes on after the last event, or bookmark", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			switch n {
+			case 1:
+				say(w, event("ADDED", "c", 5)+event("DELETED", "a", 6))
+			case 2:
+				say(w, event("BOOKMARK", "", 9))
+			default:
+				open(w, r, event("MODIFIED", "c", 12))
+			}
+		}, events: []string{"listed 2", "changed c", "deleted a", "changed c"}, asked: []string{"1", "6", "9"}},
+		"Cut": {reason: "an event that is cut off is told by the next stream", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				say(w, event("ADDED", "c", 5)+event("ADDED", "d", 6)[:40])
+				return
+			}
+			open(w, r, event("ADDED", "d", 6))
+		}, events: []string{"listed 2", "changed c", "changed d"}, asked: []string{"1", "5"}},
+		"Expired": {reason: "what is too long ago is listed again", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			switch n {
+			case 1:
+				say(w, failure(http.StatusGone, "too old resource version"))
+			case 2:
+				refuse(w, http.StatusGone, "too old resource version")
+			default:
+				open(w, r, "")
+			}
+		}, events: []string{"listed 2", "listed 2", "listed 2"}, asked: []string{"1", "1"}},
+		"Restored": {reason: "a version from a future that was undone is listed again", says: "Too large", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				refuse(w, http.StatusGatewayTimeout, "Too large resource version")
+				return
+			}
+			open(w, r, "")
+		}, events: []string{"listed 2", "listed 2"}},
+		"Spoilt": {reason: "an event that cannot be read costs a list, and no more", watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			if n == 1 {
+				say(w, `{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"4","labels":7}}}`)
+				return
+			}
+			open(w, r, event("ADDED", "c", 5))
+		}, events: []string{"listed 2", "listed 2", "changed c"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var asked []string
+			s := &standIn{trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+				watching := r.URL.Query().Get("watch") == "true"
+				if watching {
+					mu.Lock()
+					asked = append(asked, r.URL.Query().Get("resourceVersion"))
+					n := len(asked)
+					mu.Unlock()
+					tc.watch(n, w, r)
+				}
+				return watching
+			}}
+			wait := 4 * time.Second
+			if tc.events != nil {
+				wait = time.Minute
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			defer cancel()
+			var told, events []string
+			enough := errors.New("enough")
+			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{
+				Trouble: func(e *cluster.Error) { told = append(told, e.Error()) },
+			}, func(n cluster.Notice) error {
+				if n.Type == cluster.Listed {
+					events = append(events, fmt.Sprint("listed ", len(n.Items)))
+				} else {
+					events = append(events, n.Type.String()+" "+n.Items[0].Name)
+				}
+				if len(events) == len(tc.events) {
+					return enough
+				}
+				return nil
+			})
+			if tc.events == nil {
+				tc.events, enough = []string{"listed 2"}, context.DeadlineExceeded
+			}
+			if !errors.Is(err, enough) {
+				t.Fatal(err)
+			}
+			if tc.says == "" != (len(told) == 0) || !strings.Contains(strings.Join(told, "\n"), tc.says) {
+				t.Errorf("%s\ntold: %q", tc.reason, told)
+			}
+			if diff := cmp.Diff(tc.events, events); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if len(asked) < len(tc.asked) || len(tc.asked) > 0 && !cmp.Equal(tc.asked, asked[:len(tc.asked)]) {
+				t.Errorf("%s\nit was asked from %q, want %q", tc.reason, asked, tc.asked)
+			}
+			if n := len(s.seen("/compositeresourcedefinitions")); n > 12 {
+				t.Errorf("%s\nit was asked %d times", tc.reason, n)
+			}
+		})
+	}
+}

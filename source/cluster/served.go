@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/tree"
+)
+
+// Served is what a server serves.
+type Served struct{ all map[Resource]bool }
+
+// Has reports whether a kind is served, in whatever namespace.
+func (s Served) Has(r Resource) bool {
+	r.Namespace = ""
+	return s.all[r]
+}
+
+// Len counts the kinds.
+func (s Served) Len() int { return len(s.all) }
+
+// allGroups asks for everything at once. A server that cannot answer so gives
+// the plain list of groups.
+const allGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+// Served asks the server which kinds it serves, in one call if it can answer
+// so, else in one for each version of each group. A kind may be served for a
+// moment before it is among them. What is returned with an error is what could
+// be learnt.
+func (c *Cluster) Served(ctx context.Context) (Served, error) {
+	out := Served{all: map[Resource]bool{}}
+	r := request{doing: "find what is served", path: "/apis", accept: allGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
+	answer, err := c.ask(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	switch answer.Get("kind").Str() {
+	case "APIGroupDiscoveryList":
+		out.take(answer)
+		return out, nil
+	case "APIGroupList":
+		return out, c.eachVersion(ctx, answer, out)
+	}
+	return out, c.explain(r, &foreignError{"the answer is JSON, but not a list of groups"})
+}
+
+// take reads an answer that has everything.
+func (s Served) take(answer *tree.Node) {
+	for _, group := range answer.Get("items").List() {
+		for _, v := range group.Get("versions").List() {
+			for _, res := range v.Get("resources").List() {
+				s.all[Resource{Group: group.Get("metadata", "name").Str(), Version: v.Get("version").Str(), Plural: res.Get("resource").Str()}] = true
+			}
+		}
+	}
+}
+
+// eachVersion asks for each version of each group.
+func (c *Cluster) eachVersion(ctx context.Context, groups *tree.Node, into Served) error {
+	var mu sync.Mutex
+	var errs []error
+	var asked errgroup.Group
+	asked.SetLimit(atOnce)
+	for _, group := range groups.Get("groups").List() {
+		name := group.Get("name").Str()
+		for _, v := range group.Get("versions").List() {
+			version := v.Get("version").Str()
+			asked.Go(func() error {
+				plurals, err := c.served(ctx, name, version)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					errs = append(errs, err)
+				}
+				for _, plural := range plurals {
+					// A part of a kind, such as its status, is none.
+					if !strings.Contains(plural, "/") {
+						into.all[Resource{Group: name, Version: version, Plural: plural}] = true
+					}
+				}
+				return nil
+			})
+		}
+	}
+	_ = asked.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+)
+
+// Survey is what there is of a kind, and not what is in it.
+type Survey struct {
+	Items []Item
+	// Version is the list's resource version; 0 if it is not a number.
+	Version int64
+	// Spoilt are objects that could not be read. They exist all the same.
+	Spoilt []finding.Finding
+}
+
+// Item is the metadata of an object, in the server's words.
+type Item struct {
+	Namespace, Name string
+	// Version is the resource version; 0 if it is not a number.
+	Version    int64
+	UID        string
+	Generation int64
+	// Labels and Annotations are as the server has them, but for the copy of
+	// the whole object that kubectl keeps in an annotation.
+	Labels, Annotations map[string]string
+	// Changed is the newest moment the server has noted on the object: that it
+	// was made, that its deletion began, or that somebody set a field. Servers
+	// note whole seconds, so two changes within one look like one; and they note
+	// a field that is set, the same by the same program again, but not one that
+	// is taken away. The version tells all of these.
+	Changed time.Time
+}
+
+// Survey lists the metadata of a kind, of the objects that the label selector
+// chooses; an empty one chooses all. What is returned with an error is what
+// was read before it.
+func (c *Cluster) Survey(ctx context.Context, res Resource, labels string) (Survey, error) {
+	all, err := c.list(ctx, listing{Resource: res, labels: labels, metadata: true, survey: true})
+	return Survey{Items: all.items, Version: number(all.version), Spoilt: c.findings(res.short(), all.spoilt)}, err
+}
+
+// Each reads whole objects, and hands them to take page by page, so that no
+// more than a page is in memory. The version is the list's. When the server
+// forgets the state the pages show before the last one is read, the list is
+// begun anew, the second time in one piece: take sees objects again, perhaps as
+// newer ones, and may have seen some that are not in the list of that version.
+// What take returns ends it if it is not nil. Unless the error is nil, there may
+// be objects that take has not seen.
+func (c *Cluster) Each(ctx context.Context, res Resource, labels string, take func(objects []*tree.Node, spoilt []finding.Finding) error) (version int64, err error) {
+	err = c.walk(ctx, listing{Resource: res, labels: labels}, func() {}, func(p page) error {
+		version = number(p.version)
+		return take(p.objects, c.findings(res.short(), p.spoilt))
+	})
+	return version, err
+}
+
+// Version returns the resource version of an object as a number; 0 if it is
+// none.
+func Version(n *tree.Node) int64 { return number(n.Get("metadata", "resourceVersion").Str()) }
+
+// number returns a version as a number; 0 if it is none.
+func number(version string) int64 {
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// lastApplied is the annotation in which kubectl keeps a copy of the object.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// briefly reads what a server sends for a survey: what it leaves out is often
+// most of it.
+var briefly = tree.Wire{Omit: [][]string{{"managedFields", "fieldsV1"}, {"annotations", lastApplied}}}
+
+// metadata is an object's metadata as it is written. Of who manages which
+// fields only the moments are read.
+type metadata struct {
+	Metadata struct {
+		Name, Namespace, UID, ResourceVersion string
+		Generation                            int64
+		Labels, Annotations                   map[string]string
+		CreationTimestamp, DeletionTimestamp  time.Time
+		ManagedFields                         []struct{ Time time.Time }
+	}
+}
+
+// skim adds an object of a list that is surveyed.
+func (p *page) skim(raw string) {
+	item, err := readItem([]byte(raw))
+	if err != nil {
+		p.spoilt = append(p.spoilt, spoilt{name: nameIn(raw), err: err})
+		return
+	}
+	p.items = append(p.items, item)
+}
+
+// readItem reads the metadata of an object.
+func readItem(raw []byte) (Item, error) {
+	var o metadata
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return Item{}, err
+	}
+	return o.item()
+}
+
+func (o *metadata) item() (Item, error) {
+	m := &o.Metadata
+	if m.Name == "" {
+		return Item{}, errNameless
+	}
+	delete(m.Annotations, lastApplied)
+	item := Item{
+		Namespace: m.Namespace, Name: m.Name, Version: number(m.ResourceVersion), UID: m.UID, Generation: m.Generation,
+		Labels: m.Labels, Annotations: m.Annotations, Changed: m.CreationTimestamp,
+	}
+	if m.DeletionTimestamp.After(item.Changed) {
+		item.Changed = m.DeletionTimestamp
+	}
+	for _, f := range m.ManagedFields {
+		if f.Time.After(item.Changed) {
+			item.Changed = f.Time
+		}
+	}
+	return item, nil
+}

@@ -1,0 +1,95 @@
+package tree
+
+import "strings"
+
+// List takes apart a list of objects as an API server sends it: it calls yield
+// for each of its items, which are not decoded yet, so that one that cannot be
+// costs no other its place, and returns the rest of the list. What is to be
+// omitted is null in them already, so that nobody keeps it in memory, and none
+// keeps the others there. A list that is cut off is an error, after the items
+// that are whole.
+func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
+	p := w.parser(string(data))
+	return p.object(func(key string) (*Node, error) {
+		if p.space(); key != "items" || p.i == len(p.s) || p.s[p.i] != '[' {
+			return p.value(2, nil)
+		}
+		return nil, p.elements(func() error {
+			from := p.i
+			if err := p.outline(); err != nil {
+				return err
+			}
+			if len(p.cuts) == 0 {
+				yield(strings.Clone(p.s[from:p.i]))
+				return nil
+			}
+			var short strings.Builder
+			for _, cut := range p.cuts {
+				short.WriteString(p.s[from:cut[0]])
+				short.WriteString("null")
+				from = cut[1]
+			}
+			short.WriteString(p.s[from:p.i])
+			yield(short.String())
+			return nil
+		})
+	})
+}
+
+// outline passes over an item and notes where the parts to omit are.
+func (p *wire) outline() error {
+	p.cuts = p.cuts[:0]
+	if len(p.omit) == 0 || p.i == len(p.s) || p.s[p.i] != '{' {
+		return p.skip()
+	}
+	_, err := p.object(func(key string) (*Node, error) {
+		if key != "metadata" {
+			return nil, p.skip()
+		}
+		return nil, p.trim(p.omit)
+	})
+	return err
+}
+
+// trim passes over a value and notes where the parts to omit are.
+func (p *wire) trim(omit [][]string) error {
+	if p.space(); len(omit) == 0 || p.i == len(p.s) {
+		return p.skip()
+	}
+	fields := func() error {
+		if p.i == len(p.s) || p.s[p.i] != '{' {
+			return p.skip()
+		}
+		_, err := p.object(func(key string) (*Node, error) {
+			whole, rest := below(omit, key)
+			if !whole {
+				return nil, p.trim(rest)
+			}
+			p.space()
+			from := p.i
+			err := p.skip()
+			p.cuts = append(p.cuts, [2]int{from, p.i})
+			return nil, err
+		})
+		return err
+	}
+	if p.s[p.i] == '[' {
+		return p.elements(fields)
+	}
+	return fields()
+}
+
+// below returns whether the value of a key is to be omitted, or else which
+// parts of it are.
+func below(omit [][]string, key string) (whole bool, rest [][]string) {
+	for _, path := range omit {
+		switch {
+		case path[0] != key:
+		case len(path) == 1:
+			return true, nil
+		default:
+			rest = append(rest, path[1:])
+		}
+	}
+	return false, rest
+}
