@@ -72,7 +72,7 @@ var plan = map[string]room{
 	"internal/state":  {},
 	"internal/report": {ours: []string{"finding", "internal/term"}},
 	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source"}},
-	"internal/store":  {ours: []string{"words", "tree", "finding", "entity"}},
+	"internal/store":  {ours: []string{"words", "tree", "finding", "entity", "internal/state"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},
 	"internal/pipeline": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source", "sink",
 		"internal/state"}},
@@ -99,6 +99,8 @@ var homes = map[string][]string{
 	"database/sql":                {"internal/store", "internal/jobs"},
 	"github.com/jackc/pgx":        {"internal/store", "internal/jobs"},
 	"modernc.org/sqlite":          {"internal/store", "internal/jobs"},
+	"github.com/riverqueue":       {"internal/jobs"},
+	"github.com/redis":            {"internal/state"},
 	"github.com/stretchr/testify": nil,
 	"github.com/onsi/gomega":      nil,
 	"sigs.k8s.io/yaml":            nil,
@@ -109,6 +111,7 @@ var homes = map[string][]string{
 // without are programs that must not link a package, however far down.
 var without = map[string][]string{
 	"cmd/xrd-transform": {"k8s.io"},
+	"cmd/ingestor-cli":  {"k8s.io"},
 }
 
 // sideEffects reach the machine, the network, the clock or chance.

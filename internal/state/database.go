@@ -1,0 +1,39 @@
+package state
+
+import "context"
+
+// Database keeps marks in tables. Its methods are those of Marks, may be called
+// at once, and say in their errors what they could not do.
+type Database interface {
+	LoadMarks(ctx context.Context, source string) (map[string]string, error)
+	SaveMarks(ctx context.Context, source string, set map[string]string, drop []string) error
+	ForgetMarks(ctx context.Context, keep []string) error
+}
+
+// database is Marks in a Database.
+type database struct{ db Database }
+
+// NewDatabase returns Marks that db keeps.
+func NewDatabase(db Database) Marks { return database{db} }
+
+// Load implements Marks.
+func (d database) Load(ctx context.Context, source string) (map[string]string, error) {
+	marks, err := d.db.LoadMarks(ctx, source)
+	if marks == nil && err == nil {
+		marks = map[string]string{}
+	}
+	return marks, err
+}
+
+// Save implements Marks.
+func (d database) Save(ctx context.Context, source string, set map[string]string, drop []string) error {
+	if len(set) == 0 && len(drop) == 0 {
+		return nil
+	}
+	return d.db.SaveMarks(ctx, source, set, drop)
+}
+
+// Forget implements Marks.
+func (d database) Forget(ctx context.Context, keep []string) error {
+	return d.db.ForgetMarks(ctx, keep)
+}

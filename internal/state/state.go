@@ -1,0 +1,70 @@
+// Package state is what ingestion remembers from one scan to the next: the
+// objects of every source as they were last seen, and the marks by which change
+// detection tells whether one is still the same. The objects are kept by the
+// portal's store; the marks in memory, in the database or in Redis.
+package state
+
+import "context"
+
+// Object is a thing of a source, as it was last seen.
+type Object struct {
+	// Source is where it was seen, List the list of the source it is in, and
+	// Key its name there. Together they are unique.
+	Source, List, Key string
+	// Unit is what entities are made of it for; empty for an object that
+	// belongs to the units which give the kind it is Of.
+	Unit string
+	// Kind and Claim are the kinds it gives, empty for none. Of is the kind it
+	// is of. All have the form group/Kind.
+	Kind, Claim, Of string
+	// Version is that of the source when it was so; 0 if the source has none.
+	Version int64
+	// Note is small JSON that is kept beside it.
+	Note []byte
+	// Body is the object as JSON, nil if nothing is to be made of it.
+	Body []byte
+}
+
+// Gone is an object that its source says was deleted.
+type Gone struct {
+	Key     string
+	Version int64
+}
+
+// Observation is what was seen of one list. Put and Gone lose against what is
+// known of a later version; objects and deletions without a version always win.
+type Observation struct {
+	Source, List string
+	// Put are objects that are new or changed.
+	Put []Object
+	// Gone are those that were deleted.
+	Gone []Gone
+	// Complete says that the list was read to its end at Version: what is
+	// neither in Keys nor of a later version is gone. Keys are those of all
+	// objects in the list, Put's among them.
+	Complete bool
+	Keys     []string
+	Version  int64
+	// Anew says that the source counts its versions anew, so that those known
+	// mean nothing.
+	Anew bool
+}
+
+// Unit is something that entities are made for and that has changed since.
+type Unit struct {
+	Name string
+	// Stamp is another one whenever the unit changed again.
+	Stamp int64
+}
+
+// Marks remembers a mark for each object of a source. Its methods may be called
+// at once.
+type Marks interface {
+	// Load returns the marks of a source by the objects' keys. If nothing is
+	// known, there are none.
+	Load(ctx context.Context, source string) (map[string]string, error)
+	// Save sets marks of a source and drops others.
+	Save(ctx context.Context, source string, set map[string]string, drop []string) error
+	// Forget drops all marks of sources other than those.
+	Forget(ctx context.Context, keep []string) error
+}

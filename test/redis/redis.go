@@ -1,0 +1,194 @@
+// Package redis gives tests a real Redis server. Each is a process of its own
+// on the loopback interface, empty at first, ready in a moment; it ends with
+// the test, and also if the process that runs the test dies.
+//
+// The server is that of the system, such as Debian's package redis-server; make
+// installs it before it runs any test.
+package redis
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Off is the environment variable that, set to anything, skips tests that need
+// a server, for machines that cannot have one.
+const Off = "INGESTOR_NO_REDIS"
+
+// ErrOff is returned by Run if Off is set.
+var ErrOff = errors.New(Off + " is set: no Redis is started")
+
+// Options are what a Server begins with. The zero Options are good.
+type Options struct {
+	// Durable writes each change to the disk, so that it outlives Kill and
+	// Restart. Without it a server begins empty each time.
+	Durable bool
+	// CertFile and KeyFile, if given, let it speak TLS and nothing else.
+	CertFile, KeyFile string
+	// Settings are further settings of the server, such as "maxclients 5".
+	Settings []string
+}
+
+// Server is a running Redis. Its methods are for one goroutine at a time; the
+// server itself is for any number.
+type Server struct {
+	// Dir is the folder with all of its state.
+	Dir string
+	// Password is what clients must know. It is random, so that a test can
+	// look for it where it must not be.
+	Password string
+
+	bin     string
+	port    int
+	opts    Options
+	process *process
+}
+
+// Start starts a server for a test, and stops it with the test.
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	return StartWith(tb, Options{})
+}
+
+// StartWith starts a server with options.
+func StartWith(tb testing.TB, opts Options) *Server {
+	tb.Helper()
+	s, err := Run(opts)
+	if errors.Is(err, ErrOff) {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// Run starts a server for whoever stops it, such as a TestMain.
+func Run(opts Options) (*Server, error) {
+	if os.Getenv(Off) != "" {
+		return nil, ErrOff
+	}
+	bin, err := Binary()
+	if err != nil {
+		return nil, err
+	}
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", folder+"*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot start Redis: %w", err)
+	}
+	s := &Server{Dir: dir, Password: rand.Text(), bin: bin, opts: opts}
+	if err := s.begin(); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// begin starts the server for the first time.
+func (s *Server) begin() error {
+	var err error
+	// Somebody else may take the port between looking and listening.
+	for range 5 {
+		if s.port, err = freePort(); err != nil {
+			return fmt.Errorf("cannot start Redis: %w", err)
+		}
+		if err = s.serve(); err == nil || !strings.Contains(err.Error(), "Address already in use") {
+			return err
+		}
+	}
+	return err
+}
+
+// serve starts the process. Its settings are in a file, where nobody sees the
+// password.
+func (s *Server) serve() error {
+	port := strconv.Itoa(s.port)
+	settings := []string{
+		"bind 127.0.0.1", `save ""`, "requirepass " + s.Password, "dir " + strconv.Quote(s.Dir), "daemonize no",
+	}
+	if s.opts.CertFile == "" {
+		settings = append(settings, "port "+port)
+	} else {
+		settings = append(settings, "port 0", "tls-port "+port, "tls-auth-clients no",
+			"tls-cert-file "+strconv.Quote(s.opts.CertFile), "tls-key-file "+strconv.Quote(s.opts.KeyFile))
+	}
+	if s.opts.Durable {
+		settings = append(settings, "appendonly yes", "appendfsync always")
+	}
+	file := filepath.Join(s.Dir, "redis.conf")
+	text := strings.Join(append(settings, s.opts.Settings...), "\n") + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("cannot start Redis: %w", err)
+	}
+	var err error
+	s.process, err = start(s.bin, file, filepath.Join(s.Dir, "redis.log"))
+	return err
+}
+
+// URL returns the server's address with the password, and the number of a
+// database, of which there are sixteen. It stays the same over a Restart.
+func (s *Server) URL(database int) string {
+	u := url.URL{Scheme: "redis", User: url.UserPassword("", s.Password), Host: s.Address(), Path: "/" + strconv.Itoa(database)}
+	if s.opts.CertFile != "" {
+		u.Scheme = "rediss"
+	}
+	return u.String()
+}
+
+// Address returns host and port of the server. They stay the same over a
+// Restart.
+func (s *Server) Address() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() { s.process.kill() }
+
+// Pause lets the server stand still, connections and all, until Resume.
+func (s *Server) Pause() { s.process.signal(syscall.SIGSTOP) }
+
+// Resume lets the server go on.
+func (s *Server) Resume() { s.process.signal(syscall.SIGCONT) }
+
+// Restart starts the server again at the same address, after a Kill; if it
+// still runs, it is stopped first. What was in it is there only if it is
+// Durable.
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
+	if err := s.process.stop(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.serve(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Stop stops the server and removes its folder. An error means that it did not
+// stop cleanly.
+func (s *Server) Stop() error {
+	return errors.Join(s.process.stop(), os.RemoveAll(s.Dir))
+}
+
+// freePort returns a port nobody listens on.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

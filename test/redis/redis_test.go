@@ -1,0 +1,170 @@
+package redis
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ask sends commands on one connection, and returns the line that each is
+// answered with, or the text behind it.
+func ask(t *testing.T, s *Server, commands ...string) []string {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(c)
+	var out []string
+	for _, command := range commands {
+		if _, err := io.WriteString(c, command+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		line, err := answers.ReadString('\n')
+		if err == nil && line[0] == '$' && line[1] != '-' {
+			line, err = answers.ReadString('\n')
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+func TestServer(t *testing.T) {
+	s := StartWith(t, Options{Durable: true})
+	login := "AUTH " + s.Password
+
+	t.Run("PasswordIsNeeded", func(t *testing.T) {
+		got := ask(t, s, "GET kept")
+		if !strings.HasPrefix(got[0], "-NOAUTH") {
+			t.Errorf("without a password: %q", got)
+		}
+	})
+	t.Run("OutlivesKill", func(t *testing.T) {
+		ask(t, s, login, "SET kept 1")
+		s.Kill()
+		if c, err := net.Dial("tcp", s.Address()); err == nil {
+			_ = c.Close()
+			t.Error("a killed server listens")
+		}
+		s.Restart(t)
+		if diff := cmp.Diff([]string{"+OK", "1"}, ask(t, s, login, "GET kept")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("RestartsWhileItRuns", func(t *testing.T) {
+		s.Restart(t)
+		if diff := cmp.Diff([]string{"+OK", "1"}, ask(t, s, login, "GET kept")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("EndsWhilePaused", func(t *testing.T) {
+		s.Pause()
+		s.Restart(t)
+		ask(t, s, login)
+	})
+}
+
+func TestForgetsUnlessDurable(t *testing.T) {
+	s := StartWith(t, Options{Settings: []string{"databases 3"}})
+	login := "AUTH " + s.Password
+	if diff := cmp.Diff([]string{"+OK", "+OK", "+OK"}, ask(t, s, login, "SELECT 2", "SET kept 1")); diff != "" {
+		t.Fatal(diff)
+	}
+	s.Restart(t)
+	got := ask(t, s, login, "SELECT 2", "GET kept", "SELECT 3")
+	if diff := cmp.Diff([]string{"+OK", "+OK", "$-1", "-ERR DB index is out of range"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStopLeavesNothing(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	s, err := Run(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.Dir); !os.IsNotExist(err) {
+		t.Errorf("the folder is there after the end: %v", err)
+	}
+}
+
+func TestRunSaysWhy(t *testing.T) {
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	_, err := Run(Options{Settings: []string{"no-such-setting 1"}})
+	if err == nil || !strings.Contains(err.Error(), "no-such-setting") {
+		t.Errorf("a setting that does not exist: %v", err)
+	}
+}
+
+// TestDiesWithParent runs itself, as a process that is killed while its server
+// runs.
+func TestDiesWithParent(t *testing.T) {
+	const child = "INGESTOR_TEST_CHILD"
+	if os.Getenv(child) != "" {
+		s := Start(t)
+		fmt.Printf("\n%s %s %s\n", ready, s.Address(), s.Dir)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	if os.Getenv(Off) != "" {
+		t.Skip(ErrOff)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDiesWithParent$")
+	cmd.Env = append(os.Environ(), child+"=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	for lines := bufio.NewReader(stdout); !strings.Contains(said, ready); {
+		if said, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("the child said %q: %v", said, err)
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	fields := strings.Fields(said)
+	address, dir := fields[len(fields)-2], fields[len(fields)-1]
+	defer func() { _ = os.RemoveAll(dir) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		_ = c.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("the server runs a minute after whoever started it was killed")
+		}
+	}
+}
