@@ -11,31 +11,23 @@ import (
 	"time"
 )
 
-// batches are the numbers of rows or values in one statement. There are few of
+// These are the numbers of rows or values in one statement. There are few of
 // them, so that statements can be prepared and kept. More rows make fewer trips
 // to PostgreSQL. SQLite is not far away, and its driver goes through all values
-// to find each.
+// to find each, so that its number of rows depends on how many values they have.
 var (
 	sqliteBatches   = []int{16, 4, 1}
+	sqliteNarrow    = []int{32, 8, 1}
+	sqliteAsked     = []int{64, 16, 4, 1}
 	postgresBatches = []int{256, 16, 1}
 )
 
-func (s *Store) batches() []int {
-	if s.opts.Client == Postgres {
-		return postgresBatches
-	}
-	return sqliteBatches
-}
-
-// querier is a database or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// writer is a transaction that changes entities.
+// writer is a transaction that changes entities, or what ingestion remembers.
 type writer struct {
 	s  *Store
 	tx *sql.Tx
+	// n is the revision or the stamp of the transaction.
+	n int64
 	// prepared are the statements of this transaction by their text.
 	prepared map[string]*sql.Stmt
 	// names are the keys of fields met so far, numbers their places in names,
@@ -43,18 +35,29 @@ type writer struct {
 	names   []string
 	numbers map[string]int
 	kids    []int64
-	// chunk and args are memory that is used again.
-	chunk chunk
-	args  []any
+	// args is memory that is used again.
+	args []any
 }
 
 // change runs do in a transaction that raises the revision. Whoever else wants
 // to change entities waits; readers see all of it or nothing.
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+	return s.transact(ctx, s.changing, "revision", do)
+}
+
+// observe is change for what ingestion remembers. Neither waits for the other,
+// but for SQLite, which has one writer.
+func (s *Store) observe(ctx context.Context, do func(*writer) error) error {
+	return s.transact(ctx, s.observing, "stamp", do)
+}
+
+// transact runs do in a transaction that raises the number in a table, whose row
+// is the lock.
+func (s *Store) transact(ctx context.Context, turns chan struct{}, table string, do func(*writer) error) error {
 	if err := s.present(); err != nil {
 		return err
 	}
-	end, err := s.turn(ctx)
+	end, err := s.turn(ctx, turns)
 	if err != nil {
 		return err
 	}
@@ -72,11 +75,10 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 			return err
 		}
 	}
-	// The row is the lock.
-	if _, err := tx.ExecContext(ctx, "UPDATE revision SET n = n + 1"); err != nil {
+	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
+	if err := tx.QueryRowContext(ctx, "UPDATE "+table+" SET n = n + 1 RETURNING n").Scan(&w.n); err != nil {
 		return err
 	}
-	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
 	if err := do(w); err != nil {
 		return err
 	}
@@ -87,20 +89,20 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	return nil
 }
 
-// turn waits until nobody else in this process changes entities, and returns
-// how to end that. Those who wait for the row would hold a connection each, and
-// leave none to whoever reads. SQLite has one connection for all of them.
-func (s *Store) turn(ctx context.Context) (end func(), err error) {
+// turn waits until nobody else in this process has the turn, and returns how to
+// end that. Those who wait for a row would hold a connection each, and leave
+// none to whoever reads. SQLite has one connection for all of them.
+func (s *Store) turn(ctx context.Context, turns chan struct{}) (end func(), err error) {
 	if s.opts.Client == SQLite {
 		return func() {}, nil
 	}
 	patience := time.NewTimer(s.patience)
 	defer patience.Stop()
 	select {
-	case s.changing <- struct{}{}:
-		return func() { <-s.changing }, nil
+	case turns <- struct{}{}:
+		return func() { <-turns }, nil
 	case <-patience.C:
-		return nil, unavailable{errors.New("others are changing entities, and have been for too long")}
+		return nil, unavailable{errors.New("others are writing to it, and have been for too long")}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -116,13 +118,20 @@ func (w *writer) insert(ctx context.Context, into, tail string, columns, rows in
 		// every page.
 		head = "INSERT OR FAIL INTO " + into + " VALUES "
 	}
+	var stmt *sql.Stmt
 	for i, size := 0, 0; i < rows; i += size {
-		size = w.s.batchOf(rows - i)
+		if next := w.s.batch(columns, rows-i); next != size {
+			var err error
+			if stmt, err = w.prepare(ctx, head+w.s.values(0, next, columns)+tail); err != nil {
+				return err
+			}
+			size = next
+		}
 		w.args = w.args[:0]
 		for j := range size {
 			w.args = row(i+j, w.args)
 		}
-		if err := w.exec(ctx, head+w.s.values(size, columns)+tail); err != nil {
+		if err := w.exec(ctx, stmt); err != nil {
 			return err
 		}
 	}
@@ -180,17 +189,21 @@ type equal struct {
 // for which the other conditions hold.
 func (w *writer) deleteIn(ctx context.Context, table, column string, in []string, and ...equal) error {
 	for i, size := 0, 0; i < len(in); i += size {
-		size = w.s.batchOf(len(in) - i)
+		size = w.s.batch(1, len(in)-i)
 		w.args = w.args[:0]
 		for _, v := range in[i : i+size] {
 			w.args = append(w.args, v)
 		}
-		query := "DELETE FROM " + table + " WHERE " + column + " IN " + w.s.values(1, size)
+		query := "DELETE FROM " + table + " WHERE " + column + " IN " + w.s.values(0, 1, size)
 		for _, e := range and {
 			w.args = append(w.args, e.value)
 			query += " AND " + e.column + " = " + w.s.placeholder(len(w.args))
 		}
-		if err := w.exec(ctx, query); err != nil {
+		stmt, err := w.prepare(ctx, query)
+		if err != nil {
+			return err
+		}
+		if err := w.exec(ctx, stmt); err != nil {
 			return err
 		}
 	}
@@ -198,56 +211,66 @@ func (w *writer) deleteIn(ctx context.Context, table, column string, in []string
 }
 
 // exec runs a statement with the arguments in w.args.
-func (w *writer) exec(ctx context.Context, query string) error {
-	stmt := w.prepared[query]
-	if stmt == nil {
-		var err error
-		if stmt, err = w.tx.PrepareContext(ctx, query); err != nil {
-			return err
-		}
-		// The end of the transaction closes it.
-		w.prepared[query] = stmt
+func (w *writer) exec(ctx context.Context, stmt *sql.Stmt) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	_, err := stmt.ExecContext(ctx, w.args...)
+	_, err := stmt.ExecContext(w.s.brief(ctx), w.args...)
 	return err
 }
 
+// ask asks the transaction.
+func (w *writer) ask(ctx context.Context, query string, args ...any) (*rows, error) {
+	stmt, err := w.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	found, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{Rows: found}, nil
+}
+
+// prepare returns a statement that the end of the transaction closes.
+func (w *writer) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := w.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := w.tx.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	w.prepared[query] = stmt
+	return stmt, nil
+}
+
 // selectIn runs a query that ends in "IN" for the values, which it sorts, and
-// calls scan for each row.
-func (s *Store) selectIn(ctx context.Context, q querier, query string, in []string, scan func(*sql.Rows) error) error {
+// calls scan for each row. before are the parameters before that word.
+func (s *Store) selectIn(ctx context.Context, ask asker, query string, in []string, scan func(*rows) error, before ...any) error {
+	sizes := sqliteAsked
+	if s.opts.Client == Postgres {
+		sizes = postgresBatches
+	}
 	slices.Sort(in)
-	args := make([]any, 0, s.batches()[0])
+	args := make([]any, 0, len(before)+sizes[0])
+	args = append(args, before...)
 	for i, size := 0, 0; i < len(in); i += size {
-		size = s.batchOf(len(in) - i)
-		args = args[:0]
+		size = batchOf(sizes, len(in)-i)
+		args = args[:len(before)]
 		for _, v := range in[i : i+size] {
 			args = append(args, v)
 		}
-		if err := scanEach(ctx, q, query+s.values(1, size), args, scan); err != nil {
+		if err := eachRow(ctx, ask, query+s.values(len(before), 1, size), args, scan); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scanEach calls scan for each row of a query.
-func scanEach(ctx context.Context, q querier, query string, args []any, scan func(*sql.Rows) error) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // batchOf returns the largest batch that left rows fill.
-func (s *Store) batchOf(left int) int {
-	for _, size := range s.batches() {
+func batchOf(sizes []int, left int) int {
+	for _, size := range sizes {
 		if left >= size {
 			return size
 		}
@@ -255,9 +278,21 @@ func (s *Store) batchOf(left int) int {
 	return left
 }
 
-// values writes so many rows of placeholders: ($1,$2),($3,$4). SQLite gets
-// question marks, because its driver would look for numbers by their text.
-func (s *Store) values(rows, columns int) string {
+// batch is batchOf for rows of so many columns that are written.
+func (s *Store) batch(columns, left int) int {
+	switch {
+	case s.opts.Client == Postgres:
+		return batchOf(postgresBatches, left)
+	case columns <= 2:
+		return batchOf(sqliteNarrow, left)
+	}
+	return batchOf(sqliteBatches, left)
+}
+
+// values writes so many rows of placeholders: ($1,$2),($3,$4), behind others.
+// SQLite gets question marks, because its driver would look for numbers by their
+// text.
+func (s *Store) values(before, rows, columns int) string {
 	var b strings.Builder
 	for i := range rows {
 		if i > 0 {
@@ -265,7 +300,7 @@ func (s *Store) values(rows, columns int) string {
 		}
 		for j := range columns {
 			b.WriteByte("(,"[min(j, 1)])
-			b.WriteString(s.placeholder(i*columns + j + 1))
+			b.WriteString(s.placeholder(before + i*columns + j + 1))
 		}
 		b.WriteByte(')')
 	}

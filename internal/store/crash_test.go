@@ -43,7 +43,7 @@ func TestCrash(t *testing.T) {
 	opts := Options{Client: SQLite, Path: path, Now: time.Now}
 	torn := 0
 	for range 8 {
-		crash(t, path)
+		crash(t, "TestCrash", crashPath, path)
 		if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 			torn++
 		}
@@ -62,11 +62,11 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash starts the writer and kills it a moment after it began.
-func crash(t *testing.T, path string) {
+// crash starts a test that writes and kills it a moment after it began.
+func crash(t *testing.T, test, variable, path string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), crashPath+"="+path)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.timeout=2m")
+	cmd.Env = append(os.Environ(), variable+"="+path)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func (w *writer) intern(ctx context.Context) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	err := w.s.selectIn(ctx, w.tx, "SELECT id, key FROM keys WHERE key IN ", slices.Clone(strange), func(rows *sql.Rows) error {
+	err := w.s.selectIn(ctx, w.ask, "SELECT id, key FROM keys WHERE key IN ", slices.Clone(strange), func(rows *rows) error {
 		var n int64
 		var key string
 		if err := rows.Scan(&n, &key); err != nil {

@@ -107,7 +107,7 @@ func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 		if n, err := r.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, ErrNotFound)
 		}
-		d, err := s.compare(ctx, w.tx, Change{Provider: LocationProvider(id), Full: true}, nil)
+		d, err := s.compare(ctx, w.ask, []Change{{Provider: LocationProvider(id), Full: true}}, nil)
 		if err != nil {
 			return err
 		}

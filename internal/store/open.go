@@ -27,6 +27,9 @@ const (
 	writeCacheKiB  = 8 << 10
 	busyTimeout    = 10 * time.Second
 	journalMaximum = 32 << 20
+	// checkpointPages is how many pages of the journal are brought into the
+	// file at once: many changes in a row write the same ones again and again.
+	checkpointPages = 3000
 )
 
 // What PostgreSQL is asked for.
@@ -46,8 +49,13 @@ type Store struct {
 	read, write *sql.DB
 	// patience is how long to wait for another who writes.
 	patience time.Duration
-	// changing has room for the one in this process who changes entities.
-	changing chan struct{}
+	// changing has room for the one in this process who changes entities, and
+	// observing for the one who changes what ingestion remembers.
+	changing, observing chan struct{}
+	// alone are the names of those who run alone.
+	alone seats
+	// config is how connections to PostgreSQL are made.
+	config *pgx.ConnConfig
 	// file is the database of SQLite, as it was opened.
 	file fs.FileInfo
 	// bodies remembers what was read.
@@ -67,7 +75,7 @@ type Store struct {
 
 // Open opens the database and brings its tables up to date. Close it.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	s := &Store{opts: opts, bodies: newBodies(), changing: make(chan struct{}, 1)}
+	s := &Store{opts: opts, bodies: newBodies(), changing: make(chan struct{}, 1), observing: make(chan struct{}, 1)}
 	var err error
 	switch opts.Client {
 	case SQLite:
@@ -150,6 +158,7 @@ func sqliteDSN(path string, cacheKiB int, key, value string) string {
 		"synchronous(FULL)",
 		fmt.Sprintf("cache_size(-%d)", cacheKiB),
 		fmt.Sprintf("journal_size_limit(%d)", journalMaximum),
+		fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages),
 		"temp_store(MEMORY)",
 	} {
 		q.Add("_pragma", p)
@@ -175,13 +184,14 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	db.SetMaxOpenConns(postgresConns)
 	db.SetMaxIdleConns(postgresConns)
 	db.SetConnMaxIdleTime(postgresIdle)
-	s.read, s.write, s.patience = db, db, lockTimeout
+	s.read, s.write, s.patience, s.config = db, db, lockTimeout, config
 	return migrate(ctx, db, postgresDialect)
 }
 
 // Close waits for what runs and closes the database.
 func (s *Store) Close() error {
 	var err error
+	s.alone.close()
 	if s.read != nil {
 		err = s.read.Close()
 	}

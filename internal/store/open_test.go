@@ -21,7 +21,7 @@ func TestOpenRefusesNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(t.Context(), s.opts)
-		want := strings.TrimSpace("cannot open the database "+s.opts.Path) + ": it has version 999, and this program knows 1: "
+		want := strings.TrimSpace("cannot open the database "+s.opts.Path) + ": it has version 999, and this program knows 2: "
 		if err == nil || !strings.HasPrefix(err.Error(), want) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -50,37 +50,49 @@ type owned struct {
 	Document
 }
 
-// model applies a change the way it is described, and says what came of it.
-func (c Change) model(have map[string]owned) Result {
-	var r Result
-	put := map[string]bool{}
-	for i, d := range c.Put {
-		ref := entity.RefOf(d.Node).String()
-		was, there := have[ref]
-		switch {
-		case there && was.provider != c.Provider:
-			r.Refused = append(r.Refused, Refusal{i, ref, was.provider})
-			continue
-		case put[ref]:
-			r.Refused = append(r.Refused, Refusal{i, ref, c.Provider})
-			continue
-		case !there:
-			r.Added++
-		case was.Parent == d.Parent && was.Node.Equal(d.Node):
-			r.Unchanged++
-		default:
-			r.Updated++
+// modelAll applies changes the way they are described, and says what came of
+// them.
+func modelAll(changes []Change, have map[string]owned) []Result {
+	results := make([]Result, len(changes))
+	free := map[string]bool{}
+	for i, c := range changes {
+		put := map[string]bool{}
+		for _, d := range c.Put {
+			put[entity.RefOf(d.Node).String()] = true
 		}
-		put[ref] = true
-		have[ref] = owned{c.Provider, d}
-	}
-	for ref, was := range have {
-		if was.provider == c.Provider && !put[ref] && (c.Full || slices.Contains(c.Remove, ref)) {
-			delete(have, ref)
-			r.Removed++
+		for ref, was := range have {
+			if was.provider == c.Provider && !put[ref] && (c.Full || slices.Contains(c.Remove, ref)) {
+				free[ref] = true
+				results[i].Removed++
+			}
 		}
 	}
-	return r
+	taken := map[string]bool{}
+	for i, c := range changes {
+		r := &results[i]
+		for j, d := range c.Put {
+			ref := entity.RefOf(d.Node).String()
+			was, there := have[ref]
+			switch {
+			case taken[ref], there && !free[ref] && was.provider != c.Provider:
+				r.Refused = append(r.Refused, Refusal{j, ref, was.provider})
+				continue
+			case !there, free[ref]:
+				r.Added++
+			case was.Parent == d.Parent && was.Node.Equal(d.Node):
+				r.Unchanged++
+			default:
+				r.Updated++
+			}
+			taken[ref] = true
+			delete(free, ref)
+			have[ref] = owned{c.Provider, d}
+		}
+	}
+	for ref := range free {
+		delete(have, ref)
+	}
+	return results
 }
 
 // fieldsOf indexes a value the plain way: "key|value|original" each.
@@ -222,6 +234,24 @@ func drawDocument(t *rapid.T) Document {
 	}
 }
 
+// drawChanges draws changes of different providers.
+func drawChanges(t *rapid.T, have map[string]owned) []Change {
+	var changes []Change
+	for _, provider := range rapid.Permutation([]string{"p0", "p1", "p2"}).Draw(t, "providers")[:rapid.IntRange(1, 3).Draw(t, "at once")] {
+		c := Change{
+			Provider: provider, Full: rapid.Bool().Draw(t, "full"),
+			Put: rapid.SliceOfN(rapid.Custom(drawDocument), 0, 5).Draw(t, "put"),
+		}
+		for _, ref := range slices.Sorted(maps.Keys(have)) {
+			if rapid.Bool().Draw(t, "remove") {
+				c.Remove = append(c.Remove, ref)
+			}
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
 // TestSyncIsLikeModel holds the store, after any changes, against one that is
 // made from scratch.
 func TestSyncIsLikeModel(t *testing.T) {
@@ -232,22 +262,13 @@ func TestSyncIsLikeModel(t *testing.T) {
 				push(t, s, Change{Provider: fmt.Sprint("p", i), Full: true})
 			}
 			have := map[string]owned{}
-			for range rapid.IntRange(1, 5).Draw(rt, "changes") {
-				c := Change{
-					Provider: fmt.Sprint("p", rapid.IntRange(0, 2).Draw(rt, "provider")),
-					Full:     rapid.Bool().Draw(rt, "full"),
-					Put:      rapid.SliceOfN(rapid.Custom(drawDocument), 0, 5).Draw(rt, "put"),
-				}
-				for _, ref := range slices.Sorted(maps.Keys(have)) {
-					if rapid.Bool().Draw(rt, "remove") {
-						c.Remove = append(c.Remove, ref)
-					}
-				}
-				got, err := s.Sync(rt.Context(), c)
+			for range rapid.IntRange(1, 5).Draw(rt, "calls") {
+				changes := drawChanges(rt, have)
+				got, err := s.SyncAll(rt.Context(), changes)
 				if err != nil {
 					rt.Fatal(err)
 				}
-				if diff := gocmp.Diff(c.model(have), got, cmpopts.EquateEmpty()); diff != "" {
+				if diff := gocmp.Diff(modelAll(changes, have), got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatal(diff)
 				}
 				equals(rt, s, have)

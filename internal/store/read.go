@@ -60,8 +60,8 @@ func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
 	return &e, nil
 }
 
-// brief is the context for a read of one row. To watch a context costs as much
-// as such a read, and SQLite waits for nobody meanwhile.
+// brief is the context for what touches a few rows. To watch a context costs as
+// much as that, and SQLite waits for nobody meanwhile.
 func (s *Store) brief(ctx context.Context) context.Context {
 	if s.opts.Client == SQLite {
 		return context.WithoutCancel(ctx)

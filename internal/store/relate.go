@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 
@@ -115,8 +114,8 @@ func compareLinks(a, b link) int {
 
 // edges calls yield for the relations whose column is one of the references.
 func (w *writer) edges(ctx context.Context, column string, refs []string, yield func(edge)) error {
-	return w.s.selectIn(ctx, w.tx, "SELECT source, type, target, declarer FROM relations WHERE "+column+" IN ", refs,
-		func(rows *sql.Rows) error {
+	return w.s.selectIn(ctx, w.ask, "SELECT source, type, target, declarer FROM relations WHERE "+column+" IN ", refs,
+		func(rows *rows) error {
 			var e edge
 			if err := rows.Scan(&e.source, &e.typ, &e.target, &e.declarer); err != nil {
 				return err
@@ -168,9 +167,9 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 	slices.Sort(changed)
 	for part := range slices.Chunk(changed, chunkSize) {
 		var c chunk
-		err := w.s.selectIn(ctx, w.tx, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
+		err := w.s.selectIn(ctx, w.ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
 			substr(d.body, 1, d.relations_at) FROM entities e JOIN documents d ON d.ref = e.ref WHERE e.ref IN `, part,
-			func(rows *sql.Rows) error {
+			func(rows *rows) error {
 				var r record
 				err := rows.Scan(&r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
 					&r.words, &r.etagAt, &r.relationsAt, &r.body)

@@ -9,9 +9,9 @@ import (
 )
 
 // chunkSize is how many entities are composed before they are written, which
-// bounds the memory that takes. Within a chunk rows are written in the order
-// of their tables.
-const chunkSize = 2048
+// bounds the memory that takes: the next ones are drafted meanwhile. Within a
+// chunk rows are written in the order of their tables.
+const chunkSize = 1024
 
 // record is a row of entities and of documents.
 type record struct {
@@ -40,31 +40,32 @@ type row struct {
 	ref string
 }
 
+func compareRows(a, b row) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.value, b.value), strings.Compare(a.ref, b.ref))
+}
+
 // term is a row of terms.
 type term struct{ word, ref string }
+
+func compareTerms(a, b term) int {
+	return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.ref, b.ref))
+}
 
 // chunk is what is written at once.
 type chunk struct {
 	records []record
+	// newRows and newTerms are in order.
+	newRows  []row
+	newTerms []term
 	// Rows are removed before others are added.
 	dropRows, addRows   []row
 	dropTerms, addTerms []term
 }
 
-// reset empties the chunk, whose memory is used again.
-func (c *chunk) reset() {
-	clear(c.records)
-	c.records = c.records[:0]
-	c.dropRows, c.addRows = c.dropRows[:0], c.addRows[:0]
-	c.dropTerms, c.addTerms = c.dropTerms[:0], c.addTerms[:0]
-}
-
 // diff adds the rows that make after of before, which it sorts.
 func (c *chunk) diff(ref string, before, after []field) {
 	slices.SortStableFunc(before, compareFields)
-	slices.SortStableFunc(after, compareFields)
-	// Of one value in several spellings the first counts.
-	after = slices.CompactFunc(after, func(a, b field) bool { return compareFields(a, b) == 0 })
+	after = distinctFields(after)
 	i := 0
 	for _, f := range after {
 		for ; i < len(before) && compareFields(before[i], f) < 0; i++ {
@@ -79,6 +80,13 @@ func (c *chunk) diff(ref string, before, after []field) {
 	for ; i < len(before); i++ {
 		c.dropRows = append(c.dropRows, row{before[i], ref})
 	}
+}
+
+// distinctFields sorts fields. Of one value in several spellings the first
+// counts.
+func distinctFields(fields []field) []field {
+	slices.SortStableFunc(fields, compareFields)
+	return slices.CompactFunc(fields, func(a, b field) bool { return compareFields(a, b) == 0 })
 }
 
 // diffWords is diff for words, both of which are sorted and distinct.
@@ -99,54 +107,11 @@ func (c *chunk) diffWords(ref string, before, after []string) {
 	}
 }
 
-// compose makes the rows of entries.
-func (w *writer) compose(ctx context.Context, provider string, entries []entry, l *linkage) (*chunk, error) {
-	var updated []string
-	for i := range entries {
-		if !entries[i].added {
-			updated = append(updated, entries[i].ref)
-		}
-	}
-	hadFields, hadWords, err := w.had(ctx, updated)
-	if err != nil {
-		return nil, err
-	}
-	c := &w.chunk
-	c.reset()
-	var fields []field
-	x := indexer{add: func(key []byte, value, original string) {
-		n, ok := w.numbers[string(key)]
-		if !ok {
-			n = w.number(string(key))
-		}
-		fields = append(fields, field{n, value, original})
-	}}
-	for i := range entries {
-		e := &entries[i]
-		n, err := e.doc.node()
-		if err != nil {
-			return nil, err
-		}
-		r := record{
-			ref: e.ref, uid: e.uid, provider: provider, parent: e.parent, hash: e.hash, served: serve(n, e.uid),
-		}
-		found := words(n)
-		r.words = strings.Join(found, wordEnd)
-		c.diffWords(e.ref, hadWords[e.ref], found)
-		r.etag = r.finish(l.after[e.ref])
-		c.records = append(c.records, r)
-		fields = append(fields[:0], w.linkFields(l.after[e.ref])...)
-		x.document(n, e.uid)
-		c.diff(e.ref, hadFields[e.ref], fields)
-	}
-	return c, nil
-}
-
 // had returns the fields and words of entities that are in the store.
 func (w *writer) had(ctx context.Context, refs []string) (map[string][]field, map[string][]string, error) {
 	fields, words := map[string][]field{}, map[string][]string{}
-	err := w.s.selectIn(ctx, w.tx, `SELECT s.ref, k.key, s.value, s.original FROM search s JOIN keys k ON k.id = s.kid
-		WHERE s.ref IN `, refs, func(rows *sql.Rows) error {
+	err := w.s.selectIn(ctx, w.ask, `SELECT s.ref, k.key, s.value, s.original FROM search s JOIN keys k ON k.id = s.kid
+		WHERE s.ref IN `, refs, func(rows *rows) error {
 		var ref, key string
 		var f field
 		var original sql.NullString
@@ -166,7 +131,7 @@ func (w *writer) had(ctx context.Context, refs []string) (map[string][]field, ma
 
 // wordsOf calls yield with the words of entities that are in the store.
 func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref string, words []string)) error {
-	return w.s.selectIn(ctx, w.tx, "SELECT ref, words FROM documents WHERE ref IN ", refs, func(rows *sql.Rows) error {
+	return w.s.selectIn(ctx, w.ask, "SELECT ref, words FROM documents WHERE ref IN ", refs, func(rows *rows) error {
 		var ref, words string
 		if err := rows.Scan(&ref, &words); err != nil {
 			return err
@@ -192,7 +157,8 @@ func (w *writer) write(ctx context.Context, c *chunk) error {
 
 func (w *writer) writeRecords(ctx context.Context, records []record) error {
 	err := w.insert(ctx, "entities (ref, uid, provider, parent, hash, etag)",
-		" ON CONFLICT (ref) DO UPDATE SET parent = excluded.parent, hash = excluded.hash, etag = excluded.etag",
+		` ON CONFLICT (ref) DO UPDATE SET provider = excluded.provider, parent = excluded.parent, hash = excluded.hash,
+		etag = excluded.etag`,
 		6, len(records), func(i int, args []any) []any {
 			r := &records[i]
 			return append(args, r.ref, r.uid, r.provider, r.parent, r.hash, r.etag)
@@ -222,17 +188,20 @@ func (w *writer) writeRows(ctx context.Context, c *chunk) error {
 		}
 		values = values[:0]
 	}
-	slices.SortFunc(c.addRows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(w.kids[a.key], w.kids[b.key]), strings.Compare(a.value, b.value), strings.Compare(a.ref, b.ref))
-	})
-	return w.insert(ctx, "search (kid, value, ref, original)", "", 4, len(c.addRows),
-		func(i int, args []any) []any {
-			r := &c.addRows[i]
+	slices.SortFunc(c.addRows, compareRows)
+	for _, rows := range [][]row{c.newRows, c.addRows} {
+		err := w.insert(ctx, "search (kid, value, ref, original)", "", 4, len(rows), func(i int, args []any) []any {
+			r := &rows[i]
 			if r.original == "" {
 				return append(args, w.kids[r.key], r.value, r.ref, nil)
 			}
 			return append(args, w.kids[r.key], r.value, r.ref, r.original)
 		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
@@ -247,11 +216,15 @@ func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
 		}
 		words = words[:0]
 	}
-	slices.SortFunc(c.addTerms, func(a, b term) int {
-		return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.ref, b.ref))
-	})
-	return w.insert(ctx, "terms (word, ref)", "", 2, len(c.addTerms),
-		func(i int, args []any) []any { return append(args, c.addTerms[i].word, c.addTerms[i].ref) })
+	slices.SortFunc(c.addTerms, compareTerms)
+	for _, terms := range [][]term{c.newTerms, c.addTerms} {
+		err := w.insert(ctx, "terms (word, ref)", "", 2, len(terms),
+			func(i int, args []any) []any { return append(args, terms[i].word, terms[i].ref) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget removes the words of entities, which must be there still.

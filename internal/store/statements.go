@@ -132,7 +132,11 @@ func (s *Store) ask(ctx context.Context, tx *sql.Tx, text string, args ...any) (
 
 // each asks and calls f for each row.
 func each(ctx context.Context, ask asker, b *statement, f func(*rows) error) error {
-	rows, err := ask(ctx, b.String(), b.args...)
+	return eachRow(ctx, ask, b.String(), b.args, f)
+}
+
+func eachRow(ctx context.Context, ask asker, text string, args []any, f func(*rows) error) error {
+	rows, err := ask(ctx, text, args...)
 	if err != nil {
 		return err
 	}

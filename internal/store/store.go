@@ -1,6 +1,7 @@
 // Package store is what the portal remembers: entities, the locations they are
-// read from, and the public halves of signing keys. It speaks one SQL text to
-// two engines, SQLite and PostgreSQL.
+// read from, the objects of sources that entities are made of, and the public
+// halves of signing keys. It speaks one SQL text to two engines, SQLite and
+// PostgreSQL.
 package store
 
 import (

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -18,7 +17,8 @@ import (
 
 // offer is a document of a change.
 type offer struct {
-	index             int
+	// change and index are the places of the change and of the document in it.
+	change, index     int
 	doc               Document
 	ref, hash, parent string
 	edges             []edge
@@ -27,17 +27,18 @@ type offer struct {
 // entry is a document that is to be written.
 type entry struct {
 	offer
-	uid   string
-	added bool
+	uid, provider string
+	added         bool
 }
 
-// delta is what a change amounts to.
+// delta is what changes amount to.
 type delta struct {
-	provider string
 	// put and removed are in the order of references.
 	put     []entry
 	removed []string
-	result  Result
+	// added is how many references are new.
+	added   int
+	results []Result
 }
 
 func (d *delta) empty() bool { return len(d.put)+len(d.removed) == 0 }
@@ -50,23 +51,48 @@ var errNothing = errors.New("there is nothing to change")
 // reference belongs to another provider are refused and change nothing. What
 // is both put and removed is put.
 func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
-	doing := fmt.Sprintf("store the entities of %q", c.Provider)
-	c.Provider = storable(c.Provider)
-	offers, err := offersOf(c.Put)
+	results, err := s.syncAll(ctx, []Change{c})
 	if err != nil {
-		return Result{}, fail(doing, err)
+		return Result{}, fail(fmt.Sprintf("store the entities of %q", c.Provider), err)
 	}
-	d, err := s.compare(ctx, s.read, c, offers)
+	return results[0], nil
+}
+
+// SyncAll is Sync for several providers at once, all in one transaction, with
+// the results in their order. A reference that one of them gives up may be taken
+// by another, and the entity keeps its uid; it counts as removed there and as
+// added here. Of two that put what is nobody's the first has it.
+func (s *Store) SyncAll(ctx context.Context, changes []Change) ([]Result, error) {
+	results, err := s.syncAll(ctx, changes)
+	return results, fail(fmt.Sprintf("store the entities of %d providers", len(changes)), err)
+}
+
+func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error) {
+	changes = slices.Clone(changes)
+	for i := range changes {
+		changes[i].Provider = storable(changes[i].Provider)
+	}
+	offers, err := offersOf(changes)
 	if err != nil {
-		return Result{}, fail(doing, err)
+		return nil, err
+	}
+	before, err := s.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.compare(ctx, s.rows, changes, offers)
+	if err != nil {
+		return nil, err
 	}
 	if d.empty() {
-		return d.result, nil
+		return d.results, nil
 	}
 	err = s.change(ctx, func(w *writer) error {
-		// Now that nobody else writes, look again.
-		if d, err = s.compare(ctx, w.tx, c, offers); err != nil {
-			return err
+		if w.n != before+1 {
+			// Somebody else wrote meanwhile: look again.
+			if d, err = s.compare(ctx, w.ask, changes, offers); err != nil {
+				return err
+			}
 		}
 		if d.empty() {
 			return errNothing
@@ -74,9 +100,9 @@ func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
 		return w.apply(ctx, d)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
-		return Result{}, fail(doing, err)
+		return nil, err
 	}
-	return d.result, nil
+	return d.results, nil
 }
 
 // DeleteByUID removes an entity, whoever owns it.
@@ -100,23 +126,24 @@ func (d Document) node() (*tree.Node, error) {
 }
 
 // offersOf finds out what is to be known of all documents, on all processors.
-func offersOf(docs []Document) ([]offer, error) {
-	offers := make([]offer, len(docs))
-	errs := make([]error, len(docs))
+func offersOf(changes []Change) ([]offer, error) {
+	n := 0
+	for i := range changes {
+		n += len(changes[i].Put)
+	}
+	offers := make([]offer, 0, n)
+	for i := range changes {
+		for j, d := range changes[i].Put {
+			offers = append(offers, offer{change: i, index: j, doc: d})
+		}
+	}
+	errs := make([]error, n)
 	var wg sync.WaitGroup
-	size := max(1, (len(docs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for start := 0; start < len(docs); start += size {
+	size := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for start := 0; start < n; start += size {
 		wg.Go(func() {
-			for i := start; i < min(start+size, len(docs)); i++ {
-				d := docs[i]
-				var n *tree.Node
-				if n, errs[i] = d.node(); errs[i] != nil {
-					continue
-				}
-				ref := entity.RefOf(n).String()
-				offers[i] = offer{
-					index: i, doc: d, parent: storable(d.Parent), ref: ref, hash: entity.HashDocument(n), edges: edgesOf(ref, n),
-				}
+			for i := start; i < min(start+size, n); i++ {
+				errs[i] = offers[i].read()
 			}
 		})
 	}
@@ -124,59 +151,116 @@ func offersOf(docs []Document) ([]offer, error) {
 	return offers, errors.Join(errs...)
 }
 
+// read finds out what is to be known of the document.
+func (o *offer) read() error {
+	n, err := o.doc.node()
+	if err != nil {
+		return err
+	}
+	o.parent, o.ref = storable(o.doc.Parent), entity.RefOf(n).String()
+	o.hash, o.edges = entity.HashDocument(n), edgesOf(o.ref, n)
+	return nil
+}
+
 // known is an entity that is in the store.
 type known struct{ uid, provider, hash, parent string }
 
-// compare compares a change with what is in the store.
-func (s *Store) compare(ctx context.Context, q querier, c Change, offers []offer) (*delta, error) {
-	d := &delta{provider: c.Provider}
-	have, err := s.haves(ctx, q, c, offers)
+// compare compares changes with what is in the store.
+func (s *Store) compare(ctx context.Context, ask asker, changes []Change, offers []offer) (*delta, error) {
+	d := &delta{results: make([]Result, len(changes))}
+	have, err := s.haves(ctx, ask, changes, offers)
 	if err != nil {
 		return nil, err
 	}
-	taken := make(map[string]bool, len(offers))
+	givenUp := releases(changes, offers, have)
+	// taken is who has a reference by one of the changes.
+	taken := make(map[string]string, len(offers))
 	for _, o := range offers {
+		provider, result := changes[o.change].Provider, &d.results[o.change]
 		k, there := have[o.ref]
+		_, free := givenUp[o.ref]
+		owner, refused := taken[o.ref]
+		if !refused && there && k.provider != provider && !free {
+			owner, refused = k.provider, true
+		}
+		if refused {
+			result.Refused = append(result.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: owner})
+			continue
+		}
+		taken[o.ref] = provider
+		e := entry{offer: o, uid: k.uid, provider: provider}
 		switch {
-		case there && k.provider != c.Provider:
-			d.result.Refused = append(d.result.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: k.provider})
-			continue
-		case taken[o.ref]:
-			d.result.Refused = append(d.result.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: c.Provider})
-			continue
 		case !there:
 			uid, err := uuid.NewRandom()
 			if err != nil {
 				return nil, err
 			}
-			d.put = append(d.put, entry{offer: o, uid: uid.String(), added: true})
-			d.result.Added++
+			e.uid, e.added = uid.String(), true
+			result.Added++
+			d.added++
+		case k.provider != provider:
+			result.Added++
 		case k.hash != o.hash || k.parent != o.parent:
-			d.put = append(d.put, entry{offer: o, uid: k.uid})
-			d.result.Updated++
+			result.Updated++
 		default:
-			d.result.Unchanged++
+			result.Unchanged++
+			continue
 		}
-		taken[o.ref] = true
+		d.put = append(d.put, e)
 	}
-	for ref, k := range have {
-		// A delta knows of nothing but what it puts or removes.
-		if k.provider == c.Provider && !taken[ref] {
+	for ref, change := range givenUp {
+		d.results[change].Removed++
+		if _, ok := taken[ref]; !ok {
 			d.removed = append(d.removed, ref)
 		}
 	}
-	d.result.Removed = len(d.removed)
 	slices.Sort(d.removed)
 	slices.SortFunc(d.put, func(a, b entry) int { return strings.Compare(a.ref, b.ref) })
 	return d, nil
 }
 
-// haves returns those entities that a change has to do with: all of the
-// provider if it is full, and those it names.
-func (s *Store) haves(ctx context.Context, q querier, c Change, offers []offer) (map[string]known, error) {
+// releases returns the references that their owners give up, and by which
+// change. What is put is not given up.
+func releases(changes []Change, offers []offer, have map[string]known) map[string]int {
+	full := map[string]int{}
+	for i := range changes {
+		if _, ok := full[changes[i].Provider]; changes[i].Full && !ok {
+			full[changes[i].Provider] = i
+		}
+	}
+	givenUp := map[string]int{}
+	for ref, k := range have {
+		if i, ok := full[k.provider]; ok {
+			givenUp[ref] = i
+		}
+	}
+	for i := range changes {
+		for _, ref := range changes[i].Remove {
+			ref = refKey(ref)
+			if _, ok := givenUp[ref]; !ok && have[ref].provider == changes[i].Provider {
+				if _, there := have[ref]; there {
+					givenUp[ref] = i
+				}
+			}
+		}
+	}
+	for i := range offers {
+		if have[offers[i].ref].provider == changes[offers[i].change].Provider {
+			delete(givenUp, offers[i].ref)
+		}
+	}
+	return givenUp
+}
+
+// refKey is a reference as it is stored.
+func refKey(ref string) string { return strings.ToLower(storable(ref)) }
+
+// haves returns those entities that changes have to do with: all of a provider
+// whose change is full, and those that are named.
+func (s *Store) haves(ctx context.Context, ask asker, changes []Change, offers []offer) (map[string]known, error) {
 	const columns = "SELECT ref, uid, provider, hash, parent FROM entities WHERE "
 	have := make(map[string]known, len(offers))
-	scan := func(rows *sql.Rows) error {
+	scan := func(rows *rows) error {
 		var ref string
 		var k known
 		if err := rows.Scan(&ref, &k.uid, &k.provider, &k.hash, &k.parent); err != nil {
@@ -185,27 +269,37 @@ func (s *Store) haves(ctx context.Context, q querier, c Change, offers []offer) 
 		have[ref] = k
 		return nil
 	}
-	if c.Full {
-		if err := scanEach(ctx, q, columns+"provider = $1", []any{c.Provider}, scan); err != nil {
-			return nil, err
+	var full, named []string
+	for i := range changes {
+		if changes[i].Full {
+			full = append(full, changes[i].Provider)
 		}
 	}
-	var named []string
-	for _, o := range offers {
-		if _, ok := have[o.ref]; !ok {
-			named = append(named, o.ref)
+	slices.Sort(full)
+	if err := s.selectIn(ctx, ask, columns+"provider IN ", slices.Compact(full), scan); err != nil {
+		return nil, err
+	}
+	for i := range offers {
+		if _, ok := have[offers[i].ref]; !ok {
+			named = append(named, offers[i].ref)
 		}
 	}
-	if !c.Full {
-		for _, ref := range c.Remove {
-			named = append(named, strings.ToLower(storable(ref)))
+	for i := range changes {
+		if changes[i].Full {
+			continue
+		}
+		for _, ref := range changes[i].Remove {
+			named = append(named, refKey(ref))
 		}
 	}
-	return have, s.selectIn(ctx, q, columns+"ref IN ", named, scan)
+	return have, s.selectIn(ctx, ask, columns+"ref IN ", named, scan)
 }
 
 // apply writes what a delta says.
 func (w *writer) apply(ctx context.Context, d *delta) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	drafts := d.drafts(ctx)
 	l, err := w.relate(ctx, d)
 	if err != nil {
 		return err
@@ -221,18 +315,22 @@ func (w *writer) apply(ctx context.Context, d *delta) error {
 	if err := w.link(ctx, d, l); err != nil {
 		return err
 	}
-	done, err := w.bulk(ctx, d.result.Added)
+	done, err := w.bulk(ctx, d.added)
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(d.put, chunkSize) {
-		c, err := w.compose(ctx, d.provider, part, l)
+	for dr := range drafts {
+		c, err := w.compose(ctx, dr, l)
 		if err != nil {
 			return err
 		}
 		if err := w.write(ctx, c); err != nil {
 			return err
 		}
+	}
+	// Drafts end early if the caller gives up.
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if err := done(); err != nil {
 		return err

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/postgres"
+)
+
+// aloneStores returns two stores that must not run at once: one twice with
+// SQLite, two replicas with PostgreSQL.
+func aloneStores(t *testing.T, test func(t *testing.T, a, b *Store)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		s := opener(t, Options{Client: SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})()
+		test(t, s, s)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+		test(t, open(), open())
+	})
+}
+
+func TestAlone(t *testing.T) {
+	aloneStores(t, func(t *testing.T, a, b *Store) {
+		var inside, runs atomic.Int32
+		var all sync.WaitGroup
+		failed := errors.New("mine")
+		for i := range 20 {
+			s := []*Store{a, b}[i%2]
+			all.Go(func() {
+				err := s.Alone(t.Context(), "work", func(context.Context) error {
+					if inside.Add(1) > 1 {
+						t.Error("two run at once")
+					}
+					runs.Add(1)
+					time.Sleep(time.Millisecond)
+					inside.Add(-1)
+					return failed
+				})
+				if !errors.Is(err, failed) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := runs.Load(); n != 20 {
+			t.Errorf("%d ran", n)
+		}
+	})
+}
+
+func TestAloneByName(t *testing.T) {
+	aloneStores(t, func(t *testing.T, a, b *Store) {
+		err := a.Alone(t.Context(), "one", func(ctx context.Context) error {
+			if err := b.Alone(ctx, "two", func(context.Context) error { return nil }); err != nil {
+				t.Errorf("another name: %v", err)
+			}
+			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			defer cancel()
+			err := b.Alone(ctx, "one", func(context.Context) error {
+				t.Error("it ran")
+				return nil
+			})
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
+				t.Errorf("the same name: %v", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Alone(t.Context(), "one", func(context.Context) error { return nil }); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// TestAlonePanic has somebody leave in a hurry.
+func TestAlonePanic(t *testing.T) {
+	aloneStores(t, func(t *testing.T, a, b *Store) {
+		func() {
+			defer func() { _ = recover() }()
+			_ = a.Alone(t.Context(), "work", func(context.Context) error { panic("ouch") })
+		}()
+		if err := b.Alone(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAloneWaitingLeavesRoom has more wait than there are connections.
+func TestAloneWaitingLeavesRoom(t *testing.T) {
+	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	a, b := open(), open()
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := a.Alone(ctx, "work", func(ctx context.Context) error {
+		for range 2 * postgresConns {
+			all.Go(func() {
+				if err := b.Alone(ctx, "work", func(context.Context) error { return nil }); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			})
+		}
+		for until := time.Now().Add(200 * time.Millisecond); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			if n := b.read.Stats().InUse; n > 0 {
+				t.Fatalf("those who wait hold %d connections", n)
+			}
+		}
+		return b.Ping(ctx)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAloneLost has the server end the connection that has the lock.
+func TestAloneLost(t *testing.T) {
+	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	a, b := open(), open()
+	err := a.Alone(t.Context(), "work", func(ctx context.Context) error {
+		if _, err := b.write.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+			t.Error("nobody said so")
+		}
+		return ctx.Err()
+	})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	ran := false
+	if err := a.Alone(t.Context(), "work", func(context.Context) error { ran = true; return nil }); err != nil || !ran {
+		t.Errorf("afterwards: %v", err)
+	}
+	// A connection that ended while nobody used it is no trouble.
+	if _, err := b.write.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Alone(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
+		t.Errorf("after a pause: %v", err)
+	}
+}
+
+// TestAloneOutage has the server killed, and started again.
+func TestAloneOutage(t *testing.T) {
+	server := postgres.Start(t)
+	s := opener(t, Options{Client: Postgres, URL: server.Database(t), Now: time.Now})()
+	err := s.Alone(t.Context(), "work", func(ctx context.Context) error {
+		server.Kill()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Alone(t.Context(), "work", func(context.Context) error { return nil }); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("while it is gone: %v", err)
+	}
+	server.Restart(t)
+	if err := s.Alone(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Alone(t.Context(), "work", func(context.Context) error { return nil }); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("when it is closed: %v", err)
+	}
+}

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/test/sample"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// sampleEntities returns, as JSON, what the engine makes of a definition whose
+// number is 0: Template, API and Resource.
+func sampleEntities(tb testing.TB) []string {
+	tb.Helper()
+	var set xrd.Set
+	if err := set.Read(bytes.NewReader(sample.Definition(0)), xrd.Origin{File: "sample.yaml"}); err != nil {
+		tb.Fatal(err)
+	}
+	out, err := engine.New(engine.ComposerIngestor, engine.Options{}, engine.Hooks{}).Transform(engine.Input{Definition: set.Definitions[0]})
+	if err != nil || len(out.Entities) != 3 {
+		tb.Fatalf("%d entities (%v)", len(out.Entities), err)
+	}
+	var all []string
+	for _, e := range out.Entities {
+		all = append(all, string(entity.AppendJSON(nil, e)))
+	}
+	return all
+}
+
+// sampleChanges are those of the providers from..to, as ingestion gives them.
+func sampleChanges(tb testing.TB, entities []string, from, to int) []Change {
+	tb.Helper()
+	var changes []Change
+	for i := from; i < to; i++ {
+		c := Change{Provider: fmt.Sprint("definition:", i), Full: true}
+		for _, text := range entities {
+			text = strings.NewReplacer("xsamples0", fmt.Sprint("xsamples", i), "Sample0", fmt.Sprint("Sample", i),
+				"Sample 0", fmt.Sprint("Sample ", i), "samples0", fmt.Sprint("samples", i)).Replace(text)
+			n, err := tree.Wire{}.Decode([]byte(text))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			c.Put = append(c.Put, Document{Node: n})
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// cpuSeconds is the processor time of this process: on a machine that is shared,
+// the clock says little.
+func cpuSeconds(tb testing.TB) float64 {
+	tb.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+// BenchmarkSyncAllFirst fills an empty catalog with what 5,000 definitions give,
+// in calls of several sizes. It reports seconds for all of it, on the clock and
+// of processors, without the making of the documents.
+func BenchmarkSyncAllFirst(b *testing.B) {
+	const definitions = 5000
+	entities := sampleEntities(b)
+	for _, size := range []int{170, 500} {
+		b.Run(fmt.Sprint(3*size), func(b *testing.B) {
+			var wall, cpu float64
+			for b.Loop() {
+				s := openIngest(b)
+				for from := 0; from < definitions; from += size {
+					changes := sampleChanges(b, entities, from, min(from+size, definitions))
+					start, used := time.Now(), cpuSeconds(b)
+					results, err := s.SyncAll(b.Context(), changes)
+					if err != nil || results[0].Added != 3 {
+						b.Fatal(results, err)
+					}
+					wall += time.Since(start).Seconds()
+					cpu += cpuSeconds(b) - used
+				}
+			}
+			b.ReportMetric(wall/float64(b.N), "s/15k")
+			b.ReportMetric(cpu/float64(b.N), "cpu-s/15k")
+		})
+	}
+}
+
+func openIngest(b *testing.B) *Store {
+	if *benchPostgres {
+		return opener(b, Options{Client: Postgres, URL: postgresURL(b), Now: time.Now})()
+	}
+	return openBench(b)
+}
+
+// BenchmarkSyncAllUnchanged is the same catalog again, 500 providers a call.
+func BenchmarkSyncAllUnchanged(b *testing.B) {
+	s := openIngest(b)
+	changes := sampleChanges(b, sampleEntities(b), 0, 500)
+	if _, err := s.SyncAll(b.Context(), changes); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		results, err := s.SyncAll(b.Context(), changes)
+		if err != nil || results[0].Unchanged != 3 {
+			b.Fatal(results, err)
+		}
+	}
+}
+
+// benchObservation is 500 objects of 10 KB.
+func benchObservation(from int, version int64) state.Observation {
+	o := state.Observation{Source: "composerIngestor/prod", List: "definitions"}
+	filler := strings.Repeat("A definition as its cluster has it. ", 280)
+	for i := from; i < from+500; i++ {
+		name := fmt.Sprintf("xsamples%05d.platform.example.org", i)
+		o.Put = append(o.Put, state.Object{
+			Key: name, Unit: "definition:" + name, Kind: fmt.Sprint("platform.example.org/XSample", i),
+			Claim: fmt.Sprint("platform.example.org/Sample", i), Version: version, Body: fmt.Appendf(nil, "%d %d %s", i, version, filler),
+		})
+	}
+	return o
+}
+
+// BenchmarkObserve is about a mirror of 5,000 definitions and 10,000 composites.
+func BenchmarkObserve(b *testing.B) {
+	s := openIngest(b)
+	var keys []string
+	for from := 0; from < 5000; from += 500 {
+		o := benchObservation(from, 1)
+		for _, p := range o.Put {
+			keys = append(keys, p.Key)
+		}
+		if _, err := s.Observe(b.Context(), o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	composites := state.Observation{Source: "composerIngestor/prod", List: "composites"}
+	for i := range 10_000 {
+		composites.Put = append(composites.Put, state.Object{
+			Key: fmt.Sprint("ns/", i), Of: fmt.Sprint("platform.example.org/Sample", i%5000), Version: 1, Body: bytes.Repeat([]byte("x"), 1000),
+		})
+	}
+	if _, err := s.Observe(b.Context(), composites); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Changed500", func(b *testing.B) {
+		for version := int64(2); b.Loop(); version++ {
+			if n, err := s.Observe(b.Context(), benchObservation(0, version)); err != nil || n != 500 {
+				b.Fatal(n, err)
+			}
+		}
+	})
+	b.Run("Unchanged5000", func(b *testing.B) {
+		o := state.Observation{Source: "composerIngestor/prod", List: "definitions", Complete: true, Keys: keys, Version: 1}
+		for b.Loop() {
+			if n, err := s.Observe(b.Context(), o); err != nil || n != 0 {
+				b.Fatal(n, err)
+			}
+		}
+	})
+	b.Run("Touch5000", func(b *testing.B) {
+		for b.Loop() {
+			if n, err := s.TouchSource(b.Context(), "composerIngestor/prod", ""); err != nil || n != 5000 {
+				b.Fatal(n, err)
+			}
+		}
+	})
+	b.Run("Units100", func(b *testing.B) {
+		for b.Loop() {
+			units, err := s.Units(b.Context(), 100)
+			if err != nil || len(units) != 100 {
+				b.Fatal(len(units), err)
+			}
+		}
+	})
+	b.Run("UnitObjects10", func(b *testing.B) {
+		var names []string
+		for _, key := range keys[100:110] {
+			names = append(names, "definition:"+key)
+		}
+		for b.Loop() {
+			if all, err := s.UnitObjects(b.Context(), names); err != nil || len(all) != 10 {
+				b.Fatal(len(all), err)
+			}
+		}
+	})
+	b.Run("KindObjects20", func(b *testing.B) {
+		var kinds []string
+		for i := range 20 {
+			kinds = append(kinds, fmt.Sprint("platform.example.org/Sample", 7*i))
+		}
+		for b.Loop() {
+			if all, err := s.KindObjects(b.Context(), kinds); err != nil || len(all) != 40 {
+				b.Fatal(len(all), err)
+			}
+		}
+	})
+	b.Run("Done5000", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			if _, err := s.TouchSource(b.Context(), "composerIngestor/prod", ""); err != nil {
+				b.Fatal(err)
+			}
+			units, err := s.Units(b.Context(), NoLimit)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+			if err := s.Done(b.Context(), units); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

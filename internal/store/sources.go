@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// keptRuns is how many runs are remembered.
+const keptRuns = 500
+
+// SetSource stores the state of a source, which is JSON. It writes if that is
+// new.
+func (s *Store) SetSource(ctx context.Context, name string, state []byte) error {
+	doing := fmt.Sprintf("store the state of %q", name)
+	name = storable(name)
+	var known []byte
+	err := s.read.QueryRowContext(ctx, "SELECT state FROM sources WHERE name = $1", name).Scan(&known)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fail(doing, err)
+	}
+	if err == nil && bytes.Equal(known, state) {
+		return nil
+	}
+	if err := s.present(); err != nil {
+		return fail(doing, err)
+	}
+	_, err = s.write.ExecContext(ctx, `INSERT INTO sources (name, state) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET state = excluded.state`, name, nonNil(state))
+	return fail(doing, err)
+}
+
+// nonNil keeps nothing from being stored as NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// SourceStates returns the states of all sources by name.
+func (s *Store) SourceStates(ctx context.Context) (map[string][]byte, error) {
+	states := map[string][]byte{}
+	err := eachRow(ctx, s.rows, "SELECT name, state FROM sources", nil, func(rows *rows) error {
+		var name string
+		var state []byte
+		if err := rows.Scan(&name, &state); err != nil {
+			return err
+		}
+		states[name] = state
+		return nil
+	})
+	return states, fail("read the states of sources", err)
+}
+
+// AddRun remembers a run, which is JSON, and forgets all but the newest.
+func (s *Store) AddRun(ctx context.Context, started time.Time, run []byte) error {
+	err := s.observe(ctx, func(w *writer) error {
+		if _, err := w.tx.ExecContext(ctx, "INSERT INTO runs (n, started, run) VALUES ($1, $2, $3)",
+			w.n, started.UnixMilli(), nonNil(run)); err != nil {
+			return err
+		}
+		_, err := w.tx.ExecContext(ctx,
+			"DELETE FROM runs WHERE n IN (SELECT n FROM runs ORDER BY started DESC, n DESC LIMIT $1 OFFSET $2)", keptRuns, keptRuns)
+		return err
+	})
+	return fail("remember a run", err)
+}
+
+// Runs returns the runs that are remembered, at most limit, the newest first.
+func (s *Store) Runs(ctx context.Context, limit int) ([][]byte, error) {
+	if limit == NoLimit {
+		limit = keptRuns
+	}
+	var runs [][]byte
+	err := eachRow(ctx, s.rows, "SELECT run FROM runs ORDER BY started DESC, n DESC LIMIT $1", []any{max(0, limit)},
+		func(rows *rows) error {
+			var run []byte
+			if err := rows.Scan(&run); err != nil {
+				return err
+			}
+			runs = append(runs, run)
+			return nil
+		})
+	return runs, fail("read the runs", err)
+}
+
+// LoadMarks returns the marks of a source by the objects' keys.
+func (s *Store) LoadMarks(ctx context.Context, source string) (map[string]string, error) {
+	marks := map[string]string{}
+	err := eachRow(ctx, s.rows, "SELECT key, mark FROM marks WHERE source = $1", []any{storable(source)}, func(rows *rows) error {
+		var key, mark string
+		if err := rows.Scan(&key, &mark); err != nil {
+			return err
+		}
+		marks[key] = mark
+		return nil
+	})
+	return marks, fail(fmt.Sprintf("read the marks of %q", source), err)
+}
+
+// SaveMarks sets marks of a source and drops others, in one transaction. What is
+// both set and dropped is set.
+func (s *Store) SaveMarks(ctx context.Context, source string, set map[string]string, drop []string) error {
+	if len(set)+len(drop) == 0 {
+		return nil
+	}
+	doing := fmt.Sprintf("store the marks of %q", source)
+	source = storable(source)
+	marks := make(map[string]string, len(set))
+	for key, mark := range set {
+		marks[storable(key)] = storable(mark)
+	}
+	gone := make([]string, len(drop))
+	for i, key := range drop {
+		gone[i] = storable(key)
+	}
+	err := s.observe(ctx, func(w *writer) error {
+		if err := w.deleteIn(ctx, "marks", "key", gone, equal{"source", source}); err != nil {
+			return err
+		}
+		keys := slices.Sorted(maps.Keys(marks))
+		return w.insert(ctx, "marks (source, key, mark)", " ON CONFLICT (source, key) DO UPDATE SET mark = excluded.mark",
+			3, len(keys), func(i int, args []any) []any { return append(args, source, keys[i], marks[keys[i]]) })
+	})
+	return fail(doing, err)
+}
+
+// ForgetMarks drops all marks of sources but for those that are kept.
+func (s *Store) ForgetMarks(ctx context.Context, keep []string) error {
+	const doing = "forget marks"
+	sources, err := s.texts(ctx, "SELECT DISTINCT source FROM marks")
+	if err != nil {
+		return fail(doing, err)
+	}
+	if sources = without(sources, keep); len(sources) == 0 {
+		return nil
+	}
+	return fail(doing, s.observe(ctx, func(w *writer) error { return w.deleteIn(ctx, "marks", "source", sources) }))
+}
