@@ -1,0 +1,222 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// leadership is where River tells replicas that a leader has resigned.
+const leadership = "river_leadership"
+
+// engine is a River client, whichever type the transactions of its database
+// have.
+type engine interface {
+	start(ctx context.Context) error
+	// stop ends the contexts of what runs and waits for it, until ctx ends.
+	stop(ctx context.Context) error
+	schedule(p *river.PeriodicJob)
+	// wake has somebody look for jobs whose time has come.
+	wake(ctx context.Context) error
+	// insert adds a job unless there is one of the same task and key that
+	// waits or runs, which it returns then.
+	insert(ctx context.Context, w work, opts *river.InsertOpts) (*rivertype.JobInsertResult, error)
+	// retry makes a job that waits for later wait no longer.
+	retry(ctx context.Context, id int64) error
+	// settle brings a running job to its end and adds the one that was asked
+	// for while it ran.
+	settle(ctx context.Context, row *rivertype.JobRow, params *riverdriver.JobSetStateIfRunningParams) error
+	// takeOver ends a running job, which query finds, in favour of a new one.
+	// It returns nil if there is none.
+	takeOver(ctx context.Context, query string, args ...any) (*work, error)
+	// resign ends the term of a leader, and has another elected.
+	resign(ctx context.Context, leader string, elected time.Time) error
+	migrate(ctx context.Context, config *rivermigrate.Config) error
+}
+
+type riverEngine[T any] struct {
+	driver riverdriver.Driver[T]
+	client *river.Client[T]
+	now    func() time.Time
+	// tell is how this process hears of new jobs if the database does not tell.
+	tell func(ctx context.Context) error
+}
+
+func newEngine[T any](driver riverdriver.Driver[T], config *river.Config, now func() time.Time, tell func(context.Context) error) (*riverEngine[T], error) {
+	client, err := river.NewClient(driver, config)
+	if err != nil {
+		return nil, err
+	}
+	return &riverEngine[T]{driver: driver, client: client, now: now, tell: tell}, nil
+}
+
+func (e *riverEngine[T]) wake(ctx context.Context) error {
+	if e.tell != nil {
+		return e.tell(ctx)
+	}
+	return e.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: inserted, Payload: []string{anyInserted}})
+}
+
+// changed is wake after a change that the database tells of if it can.
+func (e *riverEngine[T]) changed(ctx context.Context, err error) error {
+	if err == nil && e.tell != nil {
+		return e.tell(ctx)
+	}
+	return err
+}
+
+func (e *riverEngine[T]) start(ctx context.Context) error { return e.client.Start(ctx) }
+
+func (e *riverEngine[T]) stop(ctx context.Context) error { return e.client.StopAndCancel(ctx) }
+
+func (e *riverEngine[T]) schedule(p *river.PeriodicJob) { e.client.PeriodicJobs().Add(p) }
+
+func (e *riverEngine[T]) insert(ctx context.Context, w work, opts *river.InsertOpts) (*rivertype.JobInsertResult, error) {
+	res, err := e.client.Insert(ctx, w, opts)
+	return res, e.changed(ctx, err)
+}
+
+func (e *riverEngine[T]) retry(ctx context.Context, id int64) error {
+	_, err := e.client.JobRetry(ctx, id)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.wake(ctx)
+}
+
+func (e *riverEngine[T]) settle(ctx context.Context, row *rivertype.JobRow, params *riverdriver.JobSetStateIfRunningParams) error {
+	return e.inside(ctx, func(exec riverdriver.ExecutorTx) error {
+		after, err := setState(ctx, exec, params)
+		if err != nil || after == nil || after.State != params.State || after.Attempt != row.Attempt {
+			return err // It is no longer ours.
+		}
+		next, ok := again(after)
+		if !ok {
+			return nil
+		}
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), next, insertOpts(next))
+		return err
+	})
+}
+
+func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any) (*work, error) {
+	var taken *work
+	err := e.inside(ctx, func(exec riverdriver.ExecutorTx) error {
+		var id int64
+		if err := exec.QueryRow(ctx, query, args...).Scan(&id); err != nil {
+			if isNothing(err) {
+				return nil
+			}
+			return err
+		}
+		row, err := exec.JobGetByID(ctx, &riverdriver.JobGetByIDParams{ID: id})
+		if err != nil {
+			return err
+		}
+		var w work
+		if err := json.Unmarshal(row.EncodedArgs, &w); err != nil {
+			return err
+		}
+		taken = &w
+		// The row is not used again: whoever ran it may only be slow, and must
+		// find nothing to bring to an end when it comes back.
+		_, err = setState(ctx, exec, riverdriver.JobSetStateDiscarded(id, e.now(), attemptError(row, e.now(), errLost), nil))
+		if err != nil {
+			return err
+		}
+		w.Tried += row.Attempt - 1
+		w.Lost++
+		if w.Lost > mostLost {
+			return nil
+		}
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), w, insertOpts(w))
+		return err
+	})
+	return taken, err
+}
+
+func (e *riverEngine[T]) resign(ctx context.Context, leader string, elected time.Time) error {
+	_, err := e.driver.GetExecutor().LeaderResign(ctx, &riverdriver.LeaderResignParams{
+		LeaderID: leader, ElectedAt: elected, LeadershipTopic: leadership,
+	})
+	return err
+}
+
+// inside runs do in a transaction.
+func (e *riverEngine[T]) inside(ctx context.Context, do func(exec riverdriver.ExecutorTx) error) error {
+	exec, err := e.driver.GetExecutor().Begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err := do(exec); err != nil {
+		_ = exec.Rollback(context.WithoutCancel(ctx)) // It failed already.
+		return err
+	}
+	return e.changed(ctx, exec.Commit(ctx))
+}
+
+// setState returns the row as it is afterwards, whether it was running or not.
+func setState(ctx context.Context, exec riverdriver.Executor, p *riverdriver.JobSetStateIfRunningParams) (*rivertype.JobRow, error) {
+	rows, err := exec.JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
+		ID:              []int64{p.ID},
+		Attempt:         []*int{p.Attempt},
+		ErrData:         [][]byte{p.ErrData},
+		FinalizedAt:     []*time.Time{p.FinalizedAt},
+		MetadataDoMerge: []bool{p.MetadataDoMerge},
+		MetadataUpdates: [][]byte{p.MetadataUpdates},
+		ScheduledAt:     []*time.Time{p.ScheduledAt},
+		State:           []rivertype.JobState{p.State},
+	})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// insertOpts are how River stores a job. A job that ended says nothing about a
+// new one; any other of the same task and key is in its way.
+func insertOpts(w work) *river.InsertOpts {
+	return &river.InsertOpts{
+		MaxAttempts: max(w.Attempts-w.Tried, 1),
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+			rivertype.JobStateRunning, rivertype.JobStateScheduled,
+		}},
+	}
+}
+
+// mark is what is remembered beside a running job: that it shall be done once
+// more. It holds for the attempt it was made in, since the next one sees
+// everything that was there when the mark was made.
+type mark struct {
+	Again *struct {
+		Attempt int  `json:"attempt"`
+		Work    work `json:"work"`
+	} `json:"again"`
+}
+
+// again returns the job that was asked for while row ran.
+func again(row *rivertype.JobRow) (work, bool) {
+	var m mark
+	if json.Unmarshal(row.Metadata, &m) != nil || m.Again == nil || m.Again.Attempt != row.Attempt {
+		return work{}, false
+	}
+	return m.Again.Work, true
+}
+
+func attemptError(row *rivertype.JobRow, at time.Time, why error) []byte {
+	text, err := json.Marshal(rivertype.AttemptError{At: at.UTC(), Attempt: row.Attempt, Error: why.Error()})
+	if err != nil {
+		return []byte("{}") // It is made of text and numbers: this cannot happen.
+	}
+	return text
+}

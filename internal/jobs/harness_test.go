@@ -1,0 +1,142 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/postgres"
+)
+
+// soonEnough is a limit for what takes moments: the machine may be busy.
+const soonEnough = 30 * time.Second
+
+// server is the PostgreSQL of all tests, each of which has a database of its
+// own. It is started by the first that needs it.
+var server struct {
+	once sync.Once
+	*postgres.Server
+	err error
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		child()
+		return
+	}
+	code := m.Run()
+	if server.Server != nil {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// postgresURL returns the address of an empty database.
+func postgresURL(tb testing.TB) string {
+	tb.Helper()
+	server.once.Do(func() { server.Server, server.err = postgres.Run(postgres.Options{}) })
+	if errors.Is(server.err, postgres.ErrOff) {
+		tb.Skip(server.err)
+	}
+	if server.err != nil {
+		tb.Fatal(server.err)
+	}
+	return server.Database(tb)
+}
+
+// onBoth runs a test on SQLite and on PostgreSQL, on a database that is empty
+// at first.
+func onBoth(t *testing.T, test func(t *testing.T, opts Options)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "queue", "jobs.db"), Now: time.Now})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		test(t, Options{Client: store.Postgres, URL: postgresURL(t), Now: time.Now})
+	})
+}
+
+func open(tb testing.TB, opts Options) *Queue {
+	tb.Helper()
+	q, err := Open(tb.Context(), opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = q.Close() })
+	return q
+}
+
+// run runs q until the test ends, or until what it returns is called.
+func run(tb testing.TB, q *Queue) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- q.Run(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				tb.Errorf("Run: %v", err)
+			}
+		})
+	}
+	tb.Cleanup(stop)
+	return stop
+}
+
+func add(tb testing.TB, q *Queue, task, key string, how How) bool {
+	tb.Helper()
+	added, err := q.Add(tb.Context(), task, key, how)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return added
+}
+
+// await waits for a value.
+func await[T any](tb testing.TB, what string, c <-chan T) T {
+	tb.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(soonEnough):
+		tb.Fatalf("%s: nothing after %s", what, soonEnough)
+		panic("unreachable")
+	}
+}
+
+// eventually waits until something is so.
+func eventually(tb testing.TB, what string, is func() bool) {
+	tb.Helper()
+	for end := time.Now().Add(soonEnough); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			tb.Fatalf("not within %s: %s", soonEnough, what)
+		}
+	}
+}
+
+// state returns the state of the newest job of a key, and its last error.
+func state(tb testing.TB, q *Queue, key string) (state, failure string) {
+	tb.Helper()
+	query := `SELECT state, coalesce(errors -> -1 ->> 'error', '') FROM river_job WHERE args ->> 'key' = $1 ORDER BY id DESC LIMIT 1`
+	if q.opts.Client == store.Postgres {
+		query = `SELECT state::text, coalesce(errors[array_length(errors, 1)] ->> 'error', '') FROM river_job
+			WHERE args ->> 'key' = $1 ORDER BY id DESC LIMIT 1`
+	}
+	if err := q.db.QueryRowContext(tb.Context(), query, key).Scan(&state, &failure); err != nil {
+		tb.Fatal(err)
+	}
+	return state, failure
+}

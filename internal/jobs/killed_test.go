@@ -1,0 +1,223 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/store"
+)
+
+// childEnv makes the test program a process with a queue, which it gets as
+// JSON, that runs until it is killed.
+const childEnv = "JOBS_TEST_CHILD"
+
+// child says what its jobs begin and never ends them.
+func child() {
+	var opts Options
+	if err := json.Unmarshal([]byte(os.Getenv(childEnv)), &opts); err != nil {
+		panic(err)
+	}
+	opts.Now = time.Now
+	ctx, cancel := context.WithCancel(context.Background())
+	// Whoever started it may die first.
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel(); os.Exit(1) }()
+	q, err := Open(ctx, opts)
+	if err != nil {
+		panic(err)
+	}
+	q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error {
+		fmt.Println(j.Key)
+		if j.Key == "tick" {
+			return nil
+		}
+		select {}
+	}})
+	q.Every("scan", "tick", 500*time.Millisecond, How{})
+	fmt.Println("ready")
+	panic(q.Run(ctx))
+}
+
+// startChild starts a child, and returns what it says and how to kill it.
+func startChild(t *testing.T, opts Options) (says <-chan string, kill func()) {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"Client": opts.Client, "Path": opts.Path, "URL": opts.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string, 1000)
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			lines <- s.Text()
+		}
+		close(lines)
+	}()
+	kill = func() {
+		_ = cmd.Process.Kill() // It may be dead.
+		_ = cmd.Wait()
+	}
+	t.Cleanup(kill)
+	return lines, kill
+}
+
+// awaitLine waits until a child says something.
+func awaitLine(t *testing.T, says <-chan string, want string) {
+	t.Helper()
+	for await(t, want, says) != want {
+	}
+}
+
+// TestKilled kills a process in the middle of a job, with which it also led the
+// replicas. Another does the job, and makes the ticks.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		asker := open(t, opts)
+		says, kill := startChild(t, opts)
+		awaitLine(t, says, "tick")
+		add(t, asker, "scan", "a", How{Timeout: time.Second, Attempts: 2})
+		awaitLine(t, says, "a")
+		kill()
+		killed := time.Now()
+
+		opts.grace, opts.look = time.Second, 100*time.Millisecond
+		began, ticks := make(chan Job, 10), make(chan Job, 100)
+		q := open(t, opts)
+		q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error {
+			if j.Key == "tick" {
+				ticks <- j
+				return nil
+			}
+			began <- j
+			return nil
+		}})
+		q.Every("scan", "tick", 500*time.Millisecond, How{})
+		run(t, q)
+		if j := await(t, "the job", began); j.Attempt != 1 || j.Attempts != 2 {
+			t.Errorf("it was taken over as %+v", j)
+		}
+		t.Logf("the job was taken over after %s", time.Since(killed))
+		await(t, "a tick", ticks)
+		await(t, "another tick", ticks)
+		t.Logf("the ticks went on after %s", time.Since(killed))
+		eventually(t, "it is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
+	})
+}
+
+// TestLost takes over a job again and again, which is given up in the end.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		q := open(t, opts)
+		add(t, q, "scan", "a", How{})
+		for n := range mostLost + 1 {
+			if s, _ := state(t, q, "a"); s != "available" {
+				t.Fatalf("after %d times it is %s", n, s)
+			}
+			_, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '2020-01-01 00:00:00' WHERE state = 'available'")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := q.takeOver(t.Context(), q.dialect.overdue, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, failure := state(t, q, "a"); s != "discarded" || failure != errLost.Error() {
+			t.Errorf("in the end it is %s: %s", s, failure)
+		}
+	})
+}
+
+// TestNotOverdue leaves alone what may still run.
+func TestNotOverdue(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		q := open(t, opts)
+		add(t, q, "scan", "a", How{Timeout: 2 * time.Hour})
+		_, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = created_at")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.takeOver(t.Context(), q.dialect.overdue, 1.5); err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := state(t, q, "a"); s != "running" {
+			t.Errorf("it is %s", s)
+		}
+	})
+}
+
+// TestDeadLeader keeps schedules although a leader that is gone has an hour
+// left.
+func TestDeadLeader(t *testing.T) {
+	t.Parallel()
+	opts := Options{Client: store.Postgres, URL: postgresURL(t), Now: time.Now}
+	q := open(t, opts)
+	_, err := q.db.ExecContext(t.Context(), "INSERT INTO river_leader (leader_id, elected_at, expires_at) VALUES ('gone', now(), now() + interval '1 hour')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticks := make(chan Job, 9)
+	q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error { ticks <- j; return nil }})
+	q.Every("scan", "tick", time.Hour, How{})
+	run(t, q)
+	await(t, "the tick", ticks)
+
+	// A leader that is there stays.
+	other := open(t, opts)
+	if err := other.depose(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var leader string
+	if err := q.db.QueryRowContext(t.Context(), "SELECT leader_id FROM river_leader").Scan(&leader); err != nil || leader != q.id {
+		t.Errorf("the leader is %q, not %q: %v", leader, q.id, err)
+	}
+}
+
+// TestSlow has a task not notice that its time is over. The job is given to
+// another, which does not begin beside it, and is done once more.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		opts.grace, opts.look = 50*time.Millisecond, 20*time.Millisecond
+		q := open(t, opts)
+		var running atomic.Int64
+		began, proceed := make(chan int64, 9), make(chan struct{})
+		q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error {
+			began <- running.Add(1)
+			defer running.Add(-1)
+			<-proceed
+			return nil
+		}})
+		run(t, q)
+		add(t, q, "scan", "a", How{Timeout: 50 * time.Millisecond})
+		await(t, "the job", began)
+		eventually(t, "it is taken over", func() bool { s, _ := state(t, q, "a"); return s != "running" })
+		proceed <- struct{}{}
+		if n := await(t, "the other job", began); n != 1 {
+			t.Errorf("%d run at once", n)
+		}
+		close(proceed)
+		eventually(t, "it is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
+	})
+}

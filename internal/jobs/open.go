@@ -1,0 +1,273 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+	_ "modernc.org/sqlite" // The driver of SQLite.
+
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// fetchCooldown is the least time between two looks for jobs. River tells
+	// of a new one at most once in that time, so it is short.
+	fetchCooldown = 2 * time.Millisecond
+	// fetchInterval is how often River looks without being told.
+	fetchInterval = 2 * time.Second
+	// soon is how far ahead River looks for jobs whose time comes.
+	soon = 5 * time.Second
+	// completedFor and failedFor are how long jobs are kept that are over.
+	completedFor = time.Hour
+	failedFor    = 24 * time.Hour
+)
+
+const (
+	busyTimeout    = 10 * time.Second
+	connectTimeout = 5 * time.Second
+	postgresConns  = 8
+	postgresIdle   = 5 * time.Minute
+	// migrating is the number of the lock that replicas hold to migrate.
+	migrating = 7_260_117_315
+	// sessions is how the names of sessions begin, which end with the name of
+	// the queue that has them.
+	sessions = "jobs "
+)
+
+// Queue is an open queue. All methods may be called at once, but for Handle and
+// Every, which come before Run.
+type Queue struct {
+	opts Options
+	// id tells the queue from those of other processes.
+	id     string
+	log    *slog.Logger
+	engine engine
+	// db is for what River has no function for.
+	db       *sql.DB
+	close    func()
+	dialect  dialect
+	metrics  *metrics
+	tasks    map[string]Task
+	mistakes []error
+	due      *due
+	schedule map[string]schedule
+	// started tells that Run was called.
+	started sync.Once
+
+	// running are the jobs that run here. One that was taken for lost, though
+	// it is only slow, does not begin a second time beside itself.
+	mu      sync.Mutex
+	running map[string]bool
+}
+
+// Open opens the queue and brings its tables up to date. Close it.
+func Open(ctx context.Context, opts Options) (*Queue, error) {
+	if opts.Workers <= 0 {
+		opts.Workers = defaultWorkers
+	}
+	if opts.grace <= 0 {
+		opts.grace = grace
+	}
+	if opts.look <= 0 {
+		opts.look = look
+	}
+	q := &Queue{opts: opts, id: rand.Text(), log: opts.Log, tasks: map[string]Task{}, due: newDue(),
+		schedule: map[string]schedule{}, running: map[string]bool{}, close: func() {}}
+	if q.log == nil {
+		q.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	doing := "open the queue"
+	switch opts.Client {
+	case store.SQLite:
+		doing += " " + opts.Path
+		err = q.openSQLite(ctx)
+	case store.Postgres:
+		err = q.openPostgres(ctx)
+	default:
+		return nil, fmt.Errorf("cannot %s: there is no client %q; use %q or %q", doing, opts.Client, store.SQLite, store.Postgres)
+	}
+	if err == nil {
+		q.metrics, err = newMetrics(opts.Registry, q)
+	}
+	if err != nil {
+		q.close()
+		return nil, fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	return q, nil
+}
+
+// Close closes the database. Run has returned before.
+func (q *Queue) Close() error {
+	q.metrics.unregister(q.opts.Registry)
+	q.close()
+	return nil
+}
+
+func (q *Queue) openSQLite(ctx context.Context) error {
+	path, err := filepath.Abs(q.opts.Path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	// Others may not read it: nobody knows what tasks are told.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	_ = f.Close() // Nothing was written.
+	v := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_journal_mode": {"WAL"}}
+	v["_pragma"] = []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "synchronous(FULL)"}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: v.Encode()}
+	if q.db, err = sql.Open("sqlite", u.String()); err != nil {
+		return err
+	}
+	q.close = func() { _ = q.db.Close() }
+	// River writes with all of its parts at once. With one connection they
+	// queue up here, and not in SQLite, which would let some of them starve.
+	q.db.SetMaxOpenConns(1)
+	q.dialect = sqliteDialect
+	driver := newLocal(q.db)
+	if q.engine, err = newEngine[*sql.Tx](driver, q.config(), q.opts.Now, driver.tell); err != nil {
+		return err
+	}
+	if err := q.migrate(ctx); err != nil {
+		return err
+	}
+	return q.freeAlone(ctx)
+}
+
+// freeAlone frees what a process that was killed held: nobody else is there,
+// so it does not have to be waited for.
+func (q *Queue) freeAlone(ctx context.Context) error {
+	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader"); err != nil {
+		return err
+	}
+	return q.takeOver(ctx, "SELECT id FROM river_job WHERE state = 'running' ORDER BY id LIMIT 1")
+}
+
+func (q *Queue) openPostgres(ctx context.Context) error {
+	config, err := pgxpool.ParseConfig(q.opts.URL)
+	if err != nil {
+		// The error itself may show the password.
+		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
+	}
+	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > connectTimeout {
+		*t = connectTimeout
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = sessions + q.id
+	config.MaxConns = postgresConns
+	config.MaxConnIdleTime = postgresIdle
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	q.db = stdlib.OpenDBFromPool(pool)
+	q.close = func() { _ = q.db.Close(); pool.Close() }
+	q.dialect = postgresDialect
+	if q.engine, err = newEngine(riverpgxv5.New(pool), q.config(), q.opts.Now, nil); err != nil {
+		return err
+	}
+	// Replicas may open an empty database at once.
+	conn, err := q.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrating)); err != nil {
+		return err
+	}
+	err = q.migrate(ctx)
+	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrating))
+	return errors.Join(err, unlock)
+}
+
+func (q *Queue) migrate(ctx context.Context) error {
+	return q.engine.migrate(ctx, &rivermigrate.Config{Logger: slog.New(newQuiet(q.log, q.opts.Now))})
+}
+
+// migrate brings the tables to the version that River knows, and refuses a
+// newer one: nobody can tell what its rows mean.
+func (e *riverEngine[T]) migrate(ctx context.Context, config *rivermigrate.Config) error {
+	m, err := rivermigrate.New(e.driver, config)
+	if err != nil {
+		return err
+	}
+	known := 0
+	for _, v := range m.AllVersions() {
+		known = max(known, v.Version)
+	}
+	there, err := e.versions(ctx)
+	if err != nil {
+		return err
+	}
+	if there > known {
+		return fmt.Errorf("its tables have version %d, and this program knows %d: "+
+			"use a newer program, or a copy of the database from before it was opened by one", there, known)
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// versions returns the version of the tables, zero if there are none.
+func (e *riverEngine[T]) versions(ctx context.Context) (int, error) {
+	var n int
+	err := e.driver.GetExecutor().QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main'").Scan(&n)
+	if err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")) {
+		return 0, nil
+	}
+	return n, err
+}
+
+// config is how River works. It neither ends jobs that take too long nor
+// rescues those of a process that is gone: it would do so by the clock of this
+// machine, as soon as their time is over, and count it as an attempt. See
+// watchOver.
+func (q *Queue) config() *river.Config {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{q: q})
+	return &river.Config{
+		CancelledJobRetentionPeriod: failedFor,
+		CompletedJobRetentionPeriod: completedFor,
+		DiscardedJobRetentionPeriod: failedFor,
+		FetchCooldown:               fetchCooldown,
+		FetchPollInterval:           fetchInterval,
+		Hooks:                       []rivertype.Hook{river.HookInsertBeginFunc(q.soon)},
+		ID:                          q.id,
+		JobTimeout:                  -1,
+		Logger:                      slog.New(newQuiet(q.log, q.opts.Now)),
+		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: q.opts.Workers}},
+		Workers:                     workers,
+		// This does one thing: who leads begins at once. Otherwise each of
+		// River's parts waits for up to a second, one after the other, before
+		// the first schedule is kept.
+		TestOnly: true,
+	}
+}
+
+// soon makes a job that waits for a moment one that is fetched when its time
+// comes. River would look for it every five seconds.
+func (q *Queue) soon(_ context.Context, p *rivertype.JobInsertParams) error {
+	if p.State == rivertype.JobStateScheduled && p.ScheduledAt != nil && p.ScheduledAt.Sub(q.opts.Now()) <= soon {
+		p.State = rivertype.JobStateAvailable
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
+)
+
+const (
+	// grace is how long after its timeout a task may take to notice.
+	grace = 30 * time.Second
+	// look is how often somebody looks for jobs that run for too long, and for
+	// a leader that is gone.
+	look = 5 * time.Second
+	// stopWithin is how long Run waits for tasks after it has told them to end.
+	stopWithin = 20 * time.Second
+	// mostLost is how often a job is begun again after its process was killed:
+	// it may be the job that kills it.
+	mostLost = 5
+	// busyPause is how long a job waits for the one of the same task and key
+	// that still runs here though it should not, and strangePause for a process
+	// that knows its task.
+	busyPause    = time.Second
+	strangePause = 10 * time.Second
+)
+
+// errLost is what a job failed with whose process is gone.
+var errLost = errors.New("it did not end in time: the process that ran it is gone or does not answer")
+
+// Run does jobs until ctx ends, which also ends the contexts of the tasks that
+// run; it waits twenty seconds for them. What they did not bring to an end waits
+// for the next who runs the queue. Run can be called once.
+func (q *Queue) Run(ctx context.Context) error {
+	first := false
+	q.started.Do(func() { first = true })
+	if !first {
+		return errors.New("cannot run the queue: it ran before; open it again")
+	}
+	for _, s := range q.schedule {
+		if _, ok := q.tasks[s.work.Task]; !ok {
+			q.mistakes = append(q.mistakes, fmt.Errorf("cannot schedule task %q for %q: nobody handles it", s.work.Task, s.work.Key))
+			continue
+		}
+		q.engine.schedule(s.periodic(q.due))
+	}
+	if len(q.mistakes) > 0 {
+		return errors.Join(q.mistakes...)
+	}
+	// The context is River's until it is told to stop: if its end were ours,
+	// River would take tasks that end with it for failed ones.
+	own := context.WithoutCancel(ctx)
+	if !q.start(ctx, own) {
+		return nil
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() { q.enqueue(ctx) })
+	beside.Go(func() { q.watchOver(ctx) })
+	<-ctx.Done()
+	stopping, cancel := context.WithTimeout(own, stopWithin)
+	defer cancel()
+	err := q.engine.stop(stopping)
+	beside.Wait()
+	if err != nil {
+		return fmt.Errorf("cannot stop the queue: tasks that were told to end still run after %s: %w", stopWithin, err)
+	}
+	return nil
+}
+
+// start starts River, and returns false if ctx ends before the database is
+// there.
+func (q *Queue) start(ctx, own context.Context) bool {
+	quiet := newOnce(q.log, q.opts.Now)
+	for ctx.Err() == nil {
+		err := q.engine.start(own)
+		if err == nil {
+			return true
+		}
+		quiet.warn("cannot start the queue, trying again", "err", err)
+		wait(ctx, time.Second)
+	}
+	return false
+}
+
+// watchOver takes over, from time to time, what other processes did not bring
+// to an end.
+func (q *Queue) watchOver(ctx context.Context) {
+	quiet := newOnce(q.log, q.opts.Now)
+	for ctx.Err() == nil {
+		if err := q.takeOver(ctx, q.dialect.overdue, q.opts.grace.Seconds()); err != nil && ctx.Err() == nil {
+			quiet.warn("cannot look for tasks whose process is gone", "err", err)
+		}
+		if err := q.depose(ctx); err != nil && ctx.Err() == nil {
+			quiet.warn("cannot look for a leader that is gone", "err", err)
+		}
+		wait(ctx, q.opts.look)
+	}
+}
+
+// depose resigns for a leader whose process is gone. River would wait until its
+// term is over, for twenty seconds, in which no schedule is kept. A process that
+// is only cut off from the database for a moment stands for election again.
+func (q *Queue) depose(ctx context.Context) error {
+	if q.dialect.gone == "" {
+		return nil
+	}
+	var leader string
+	var elected time.Time
+	err := q.db.QueryRowContext(ctx, q.dialect.gone, sessions+q.id, sessions).Scan(&leader, &elected)
+	if isNothing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return q.engine.resign(ctx, leader, elected)
+}
+
+// takeOver ends all running jobs that query finds in favour of new ones.
+func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
+	for {
+		w, err := q.engine.takeOver(ctx, query, args...)
+		if err != nil || w == nil {
+			return err
+		}
+		if w.Lost > mostLost {
+			q.log.Error("giving up a task: its process ended too often", "task", w.Task, "key", w.Key, "times", w.Lost)
+			continue
+		}
+		q.log.Warn("beginning a task again: its process is gone", "task", w.Task, "key", w.Key)
+	}
+}
+
+// worker does jobs for River.
+type worker struct {
+	river.WorkerDefaults[work]
+	q *Queue
+}
+
+// Timeout tells River to leave the time to us.
+func (*worker) Timeout(*river.Job[work]) time.Duration { return -1 }
+
+// NextRetry returns when a job is tried again.
+func (k *worker) NextRetry(j *river.Job[work]) time.Time {
+	return k.q.opts.Now().Add(j.Args.retryDelay())
+}
+
+// Work does a job.
+func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
+	q, w := k.q, j.Args
+	task, ok := q.tasks[w.Task]
+	if !ok {
+		q.log.Warn("leaving a task to others: nobody handles it here", "task", w.Task, "key", w.Key)
+		return river.JobSnooze(strangePause)
+	}
+	if !q.begin(w) {
+		return river.JobSnooze(busyPause)
+	}
+	job := Job{ID: j.ID, Task: w.Task, Key: w.Key, Attempt: j.Attempt + w.Tried, Attempts: w.Attempts,
+		Trigger: w.Trigger, Args: w.Args}
+	began := q.opts.Now()
+	err := q.try(ctx, task, job, w.timeout())
+	took := q.opts.Now().Sub(began)
+	// From here on the next one may begin, which settle lets in.
+	q.end(w)
+	switch {
+	case err == nil:
+		q.metrics.ran(w.Task, "done", took)
+		q.settle(ctx, j, riverdriver.JobSetStateCompleted(j.ID, q.opts.Now(), nil))
+		return nil
+	case ctx.Err() != nil:
+		// River stops, which is no fault of the task's.
+		q.metrics.ran(w.Task, "stopped", took)
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	}
+	q.metrics.ran(w.Task, "failed", took)
+	last := j.Attempt >= j.MaxAttempts
+	q.log.Warn("a task failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "err", err)
+	if last {
+		q.settle(ctx, j, riverdriver.JobSetStateDiscarded(j.ID, q.opts.Now(), attemptError(j.JobRow, began, err), nil))
+		return nil
+	}
+	q.reach(ctx, w)
+	q.wakeAfter(w.retryDelay())
+	return err
+}
+
+// wakeAfter has somebody look for a job whose time comes in a while, rather
+// than find it at the next look. River writes down what it knows of a job in
+// batches, a moment later.
+func (q *Queue) wakeAfter(d time.Duration) {
+	const moment, late, within = 300 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second
+	time.AfterFunc(max(d, moment)+late, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
+		defer cancel()
+		_ = q.engine.wake(ctx) // If it fails, somebody looks soon anyway.
+	})
+}
+
+// begin tells whether a job may run here.
+func (q *Queue) begin(w work) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running[w.name()] {
+		return false
+	}
+	q.running[w.name()] = true
+	return true
+}
+
+func (q *Queue) end(w work) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.running, w.name())
+}
+
+// try is one attempt.
+func (q *Queue) try(ctx context.Context, t Task, j Job, timeout time.Duration) (err error) {
+	late := fmt.Errorf("it took longer than %s: %w", timeout, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the task panicked: %v", p)
+			q.log.Error("a task panicked", "task", j.Task, "key", j.Key, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	if err = t.Run(ctx, j); err != nil && errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), late) {
+		return late
+	}
+	return err
+}
+
+// settle brings a job to its end. If the database is away, it waits for it: a
+// job that nobody ends is in the way of the next until it is taken over. If it
+// waits in vain, River tries to end the job, and then somebody takes it over.
+func (q *Queue) settle(ctx context.Context, j *river.Job[work], params *riverdriver.JobSetStateIfRunningParams) {
+	q.persist(ctx, j.Args, func(ctx context.Context) error { return q.engine.settle(ctx, j.JobRow, params) })
+}
+
+// reach waits until the database is there, since River does not wait for long
+// to write down that a job failed.
+func (q *Queue) reach(ctx context.Context, w work) {
+	q.persist(ctx, w, q.db.PingContext)
+}
+
+// persist does something with the database, and tries until it succeeds, or
+// until the job is somebody else's anyway, or the queue stops.
+func (q *Queue) persist(ctx context.Context, w work, do func(context.Context) error) {
+	const longest = 2 * time.Second
+	quiet := newOnce(q.log, q.opts.Now)
+	until := q.opts.Now().Add(w.timeout() + q.opts.grace)
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), busyTimeout)
+		err := do(once)
+		cancel()
+		if err == nil {
+			return
+		}
+		quiet.warn("cannot write down how a task ended", "task", w.Task, "key", w.Key, "err", err)
+		if ctx.Err() != nil || q.opts.Now().After(until) {
+			return
+		}
+		wait(ctx, pause)
+	}
+}
+
+// These have to be what River expects.
+var (
+	_ river.Worker[work]     = (*worker)(nil)
+	_ river.PeriodicSchedule = schedule{}
+	_ rivertype.JobArgs      = work{}
+)
