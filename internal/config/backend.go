@@ -22,6 +22,7 @@ type Backend struct {
 	CORS    CORS
 
 	Database Database
+	Cache    Cache
 	// ExternalAccess are the services that may call.
 	ExternalAccess []ExternalAccess
 	Reading        Reading
@@ -91,6 +92,7 @@ func (b *Backend) read(o *object) {
 	o.baseURL("baseUrl", &b.BaseURL)
 	o.object("cors", b.CORS.read)
 	o.object("database", b.Database.read)
+	o.object("cache", b.Cache.read)
 	o.object("auth", func(o *object) {
 		o.externalAccess("externalAccess", &b.ExternalAccess)
 		o.never("dangerouslyDisableDefaultAuthPolicy", "remove it; auth.providers.guest lets people read without signing in")
@@ -109,7 +111,7 @@ func (b *Backend) read(o *object) {
 		o.duration("serverShutdownDelay", &b.ShutdownDelay, 0)
 		o.noEffect("startupRequestPauseTimeout")
 	})
-	o.noEffect("trustProxy", "server", "auditor", "actions", "cache", "health", "metrics", "tracing", "workingDirectory", "packages")
+	o.noEffect("trustProxy", "server", "auditor", "actions", "health", "metrics", "tracing", "workingDirectory", "packages")
 }
 
 // methods are those that other sites' pages may be allowed.

@@ -18,7 +18,7 @@ type Catalog struct {
 	Interval time.Duration
 	// LocationTypes are the types that may be registered over HTTP.
 	LocationTypes []string
-	// XRDTemplates is the provider of entities made of definitions in files.
+	// XRDTemplates is the provider of entities that generators wrote to files.
 	XRDTemplates XRDTemplates
 }
 
@@ -40,10 +40,10 @@ type CatalogLocation struct {
 	Rules []CatalogRule
 }
 
-// XRDTemplates is the provider of entities made of definitions in files.
+// XRDTemplates is the provider of entities that generators wrote to files.
 type XRDTemplates struct {
 	Enabled bool
-	// Directory is the folder with the definitions.
+	// Directory is the folder with the files.
 	Directory string
 	// Watch says that changes of files are noticed at once.
 	Watch bool
@@ -153,6 +153,6 @@ func (x *XRDTemplates) read(o *object) {
 		o.noEffect("timeout", "initialDelay", "scope")
 	})
 	if x.Enabled && o.node != nil {
-		o.require("sourceDirectory", "write the path of the folder with the definitions")
+		o.require("sourceDirectory", "write the path of the folder that generators write entities to")
 	}
 }

@@ -16,8 +16,10 @@ type Composer struct {
 	Enabled                     bool
 	DefaultOwner, DefaultSystem string
 	Schedule                    Schedule
-	Clusters                    []source.Cluster
-	Sources                     []Source
+	// Watch says that changes are noticed at once, not only on schedule.
+	Watch    bool
+	Clusters []source.Cluster
+	Sources  []Source
 	// Filter chooses definitions.
 	Filter xrd.Filter
 	// Namespaces are those whose composites and claims are read; none means
@@ -98,6 +100,7 @@ func (c *Composer) read(o *object) {
 		o.duration("frequency", &c.Schedule.Frequency, time.Second)
 		o.duration("timeout", &c.Schedule.Timeout, time.Second)
 	})
+	o.flag("watch", &c.Watch)
 	o.clusters("clusters", &c.Clusters, map[string]place{})
 	o.sources("sources", &c.Sources)
 	o.object("xrdFilters", func(o *object) {
@@ -128,6 +131,7 @@ func (c *Composer) read(o *object) {
 		o.flag("enabled", &c.ChangeDetection.Enabled)
 		o.choice("method", &c.ChangeDetection.Method, MethodResourceVersion, MethodHash, MethodTimestamp)
 		o.choice("storage", &c.ChangeDetection.Storage, StorageMemory, StorageDatabase, StorageRedis)
+		o.r.marks = marks{o.keyAt("storage"), o.pathTo("storage")}
 	})
 	o.object("logging", func(o *object) {
 		o.level("level", &c.Logging.Level)

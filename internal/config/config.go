@@ -84,6 +84,8 @@ type Options struct {
 	// all. In the settings of the others a variable that is not set, or a file
 	// that cannot be read, is no mistake, and leaves the setting empty.
 	UseCluster func(name string) bool
+	// UseSource is the same for the sources of composerIngestor.
+	UseSource func(name string) bool
 }
 
 // The sections.
@@ -100,7 +102,10 @@ const (
 )
 
 // PortalSections are those of the portal's backend.
-var PortalSections = []string{SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionCatalog}
+var PortalSections = []string{
+	SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionCatalog,
+	SectionComposer, SectionClusterIngestor, SectionOrchestrator,
+}
 
 // sections are all sections, in the order in which they are read.
 var sections = []struct {
@@ -148,6 +153,7 @@ func (r *reader) config(c *Config, root *tree.Node) {
 		}
 		o.object(s.name, func(o *object) { s.read(c, o) })
 	}
+	r.checkMarks(c)
 	o.slips()
 	c.effective = o.out
 }

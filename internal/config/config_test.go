@@ -39,6 +39,9 @@ func TestDefaults(t *testing.T) {
 		"Storage":       {"the one that needs nothing", c.Composer.ChangeDetection.Storage, "memory"},
 		"Level":         {"the usual level", c.Composer.Logging.Level, slog.LevelInfo},
 		"Words":         {"each definition in its own words", c.Words, words.Choice{}},
+		"WatchA":        {"a change shows at once", c.Composer.Watch, true},
+		"WatchB":        {"a change shows at once", c.ClusterIngestor.Watch, true},
+		"Cache":         {"the one that needs nothing", c.Backend.Cache, Cache{Store: "memory"}},
 		"A":             {"a section that is there works", c.Composer.Enabled, true},
 		"B":             {"a section that is there works", c.ClusterIngestor.Enabled && c.ClusterIngestor.Components.Enabled && c.ClusterIngestor.XRDs.Enabled, true},
 	}
@@ -73,6 +76,7 @@ composerIngestor:
   schedule:
     frequency: { minutes: 7, seconds: 30 }
     timeout: PT1M
+  watch: false
   clusters:
     - name: one
       url: https://one.example.org:6443/
@@ -98,8 +102,10 @@ composerIngestor:
       kubeconfig: kube/config
       context: dev
   sources:
-    - { name: here, type: file, path: xrds }
-    - { name: there, type: git, repo: "git@example.org:a/b", branch: main, path: ./apis/ }
+    - { name: here, type: file, path: xrds, recursive: false }
+    - { name: there, type: git, repo: "git@example.org:a/b", branch: main, path: ./apis/, username: me, sshKeyFile: secrets/key, knownHostsFile: /etc/known }
+    - { name: web, type: git, repo: "https://example.org/a/b", token: "${ONE}", caFile: ca.pem }
+    - { name: file, type: git, repo: "https://example.org/a/b", tokenFile: secrets/token }
   xrdFilters:
     labelSelector: a=b
     annotationSelector: c=d e
@@ -117,6 +123,7 @@ composerIngestor:
   logging: { level: debug, includeStackTraces: true, logRequests: true }
 clusterIngestor:
   enabled: true
+  watch: false
   components: { enabled: false, taskRunner: { frequency: 20 } }
   composer: { enabled: true, xrds: { enabled: true, ingestAllXRDs: false, taskRunner: { frequency: 30 } } }
 orchestrator:
@@ -158,7 +165,9 @@ func TestEverything(t *testing.T) {
 			},
 			Sources: []Source{
 				{Name: "here", Type: "file", Path: "conf/xrds"},
-				{Name: "there", Type: "git", Repo: "git@example.org:a/b", Branch: "main", Path: "apis"},
+				{Name: "there", Type: "git", Repo: "git@example.org:a/b", Branch: "main", Path: "apis", Recursive: true, Username: "me", SSHKeyFile: "conf/secrets/key", KnownHostsFile: "/etc/known"},
+				{Name: "web", Type: "git", Repo: "https://example.org/a/b", Recursive: true, Token: "t-one", CAFile: "conf/ca.pem"},
+				{Name: "file", Type: "git", Repo: "https://example.org/a/b", Recursive: true, TokenFile: "conf/secrets/token"},
 			},
 			Filter: xrd.Filter{
 				Labels: selector(t, xrd.ParseSelector, "a=b"), Annotations: selector(t, xrd.ParseAnnotationSelector, "c=d e"),
@@ -286,6 +295,16 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// TestRedisElsewhere wants a program that does not read backend not to miss
+// what is in it.
+func TestRedisElsewhere(t *testing.T) {
+	text := "composerIngestor: { changeDetection: { storage: redis } }"
+	_, fs := Load([]string{"a.yaml"}, Options{ReadFile: disk{"a.yaml": text}.read, Sections: []string{SectionComposer}})
+	if len(fs) > 0 {
+		t.Errorf("found %q", lines(fs))
+	}
+}
+
 // TestUseCluster wants the secrets of clusters nobody speaks to not to be
 // asked for.
 func TestUseCluster(t *testing.T) {
@@ -307,5 +326,24 @@ func TestUseCluster(t *testing.T) {
 	opts.UseCluster = nil
 	if _, fs = Load([]string{"a.yaml"}, opts); finding.Count(fs, finding.Error) != 5 {
 		t.Errorf("found %q, want five mistakes", lines(fs))
+	}
+}
+
+// TestUseSource wants the variables of sources nobody reads not to be asked for.
+func TestUseSource(t *testing.T) {
+	text := `composerIngestor:
+  sources:
+    - { name: here, type: file, path: "${HERE}" }
+    - { name: there, type: git, repo: "${THERE}", branch: "${BRANCH}" }
+`
+	opts := Options{Lookup: vars{"HERE": "/x"}.lookup, ReadFile: disk{"a.yaml": text}.read}
+	opts.UseSource = func(name string) bool { return name == "here" }
+	c, fs := Load([]string{"a.yaml"}, opts)
+	if len(fs) > 0 || len(c.Composer.Sources) != 2 || c.Composer.Sources[0].Path != "/x" {
+		t.Errorf("found %q, sources %+v", lines(fs), c.Composer.Sources)
+	}
+	opts.UseSource = nil
+	if _, fs = Load([]string{"a.yaml"}, opts); finding.Count(fs, finding.Error) != 2 {
+		t.Errorf("found %q, want two mistakes", lines(fs))
 	}
 }

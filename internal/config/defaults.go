@@ -14,6 +14,7 @@ func defaults() *Config {
 			DefaultOwner:  "platform-team",
 			DefaultSystem: "platform",
 			Schedule:      Schedule{Frequency: 5 * time.Minute, Timeout: 2 * time.Minute},
+			Watch:         true,
 			Templates: TemplateGeneration{
 				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
 			},
@@ -22,8 +23,9 @@ func defaults() *Config {
 			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
 		},
 		ClusterIngestor: ClusterIngestor{
+			Watch:      true,
 			Components: Components{Enabled: true, Frequency: 10 * time.Second},
-			XRDs:       XRDs{Enabled: true, IngestAll: true, Frequency: 600 * time.Second},
+			XRDs:       XRDs{Enabled: true, Frequency: 600 * time.Second},
 		},
 		App: App{Title: "Portal"},
 		Backend: Backend{
@@ -31,6 +33,7 @@ func defaults() *Config {
 			Listen:   Listen{Host: "127.0.0.1", Port: 7007},
 			CORS:     CORS{Methods: methods},
 			Database: Database{Client: ClientSQLite, Path: "data/" + sqliteFile},
+			Cache:    Cache{Store: CacheMemory},
 			Reading:  Reading{Timeout: 30 * time.Second, MaxSize: 16 << 20},
 			// More than a page asks for, and less than hurts.
 			RateLimit: RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}},

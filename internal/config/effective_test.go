@@ -14,7 +14,7 @@ import (
 // TestEffective wants what is printed to be a configuration that says the
 // same, apart from the secrets.
 func TestEffective(t *testing.T) {
-	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem"}
+	env := vars{"PG": "postgres://me:s3cr3t4@db/portal", "PASSWORD": "s3cr3t5 x", "CI": "s3cr3t6-0123456789", "OIDC": "s3cr3t7", "SESSION": "s3cr3t8", "REDIS": "rediss://me:s3cr3t9@redis/2", "ONE": "s3cr3t1", "THREE": "s3cr3t2", "ORCHESTRATOR_API_URL": "https://six", "ORCHESTRATOR_CLUSTER_NAME": "six", "ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN": "s3cr3t3", "ORCHESTRATOR_CA_FILE": "/six.pem"}
 	for name, text := range map[string]string{"Defaults": "", "Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "NobodySignsIn": "auth: { providers: {} }"} {
 		t.Run(name, func(t *testing.T) {
 			first := mustLoad(t, text, env)
@@ -22,6 +22,7 @@ func TestEffective(t *testing.T) {
 			if strings.Contains(printed, "s3cr3t") {
 				t.Fatalf("a secret is shown in\n%s", printed)
 			}
+			printed = strings.ReplaceAll(printed, "store: redis\n    connection: \"********\"", "store: redis\n    connection: redis://hidden")
 			printed = strings.ReplaceAll(printed, `connection: "********"`, "connection: postgres://hidden")
 			again := mustLoad(t, strings.ReplaceAll(printed, `"********"`, "hidden-from-everybody"), nil)
 			if d := diff(masked(first), masked(again)); d != "" {
@@ -38,10 +39,13 @@ func masked(c *Config) *Config {
 			hide(&list[i].Token, &list[i].OIDC.ClientSecret)
 		}
 	}
+	for i := range c.Composer.Sources {
+		hide(&c.Composer.Sources[i].Token)
+	}
 	for i := range c.Backend.ExternalAccess {
 		hide(&c.Backend.ExternalAccess[i].Token)
 	}
-	hide(&c.Backend.Database.URL, &c.Auth.OIDC.ClientSecret, &c.Auth.SessionSecret)
+	hide(&c.Backend.Database.URL, &c.Backend.Cache.Connection, &c.Auth.OIDC.ClientSecret, &c.Auth.SessionSecret)
 	return c
 }
 
@@ -67,6 +71,7 @@ composerIngestor:
   schedule:
     frequency: 5m
     timeout: 2m
+  watch: true
   clusters:
     - name: a
       url: https://x

@@ -5,7 +5,9 @@ import "time"
 // ClusterIngestor is the section clusterIngestor: variant B of the service.
 type ClusterIngestor struct {
 	// Enabled is true if the section is there and does not say otherwise.
-	Enabled    bool
+	Enabled bool
+	// Watch says that changes are noticed at once, not only by scans.
+	Watch      bool
 	Components Components
 	XRDs       XRDs
 }
@@ -21,7 +23,8 @@ type Components struct {
 type XRDs struct {
 	// Enabled is true if neither composer nor composer.xrds is switched off.
 	Enabled bool
-	// IngestAll makes Templates of all definitions with the label.
+	// IngestAll makes Templates of all definitions that have the label, whatever
+	// it says but "false". Otherwise it must say "true".
 	IngestAll bool
 	// Frequency is how long it is from one scan to the next.
 	Frequency time.Duration
@@ -30,6 +33,7 @@ type XRDs struct {
 func (c *ClusterIngestor) read(o *object) {
 	c.Enabled = o.given()
 	o.flag("enabled", &c.Enabled)
+	o.flag("watch", &c.Watch)
 	o.object("components", func(o *object) {
 		o.flag("enabled", &c.Components.Enabled)
 		o.taskRunner(&c.Components.Frequency)

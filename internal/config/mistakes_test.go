@@ -32,7 +32,7 @@ func TestMistakes(t *testing.T) {
 			reason: "sections are strict at their top too",
 			text:   "crossplaneIngestor:\n  enable: true\n",
 			want: []string{
-				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, clusters, sources, xrdFilters, templateGeneration, caching, processing, changeDetection and logging`,
+				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, xrdFilters, templateGeneration, caching, processing, changeDetection and logging`,
 			},
 		},
 		"NearlySection": {
@@ -304,6 +304,54 @@ func TestMistakes(t *testing.T) {
 				`a.yaml:9:7: CONF004 composerIngestor.sources[6]: want a map, found "text" | write its keys after the dash`,
 				"a.yaml:10:6: CONF004 composerIngestor.sources[7]: want a map, found nothing | write its keys after the dash",
 			},
+		},
+		"SourceAuth": {
+			reason: "what proves who one is fits the way to the repository",
+			text: "composerIngestor:\n  sources:\n    - { name: a, type: file, path: x, token: s3cr3t, sshKeyFile: k }\n" +
+				"    - { name: b, type: git, repo: 'git@x:y', token: s3cr3t, caFile: c }\n" +
+				"    - { name: c, type: git, repo: 'https://x/y', token: s3cr3t, tokenFile: t, knownHostsFile: h, recursive: false }\n" +
+				"    - { name: d, type: git, repo: 'http://x/y', tokenFile: t }\n    - { name: e, type: git, repo: 'file:///x', username: u }\n" +
+				"    - { name: f, type: git, repo: 'https://x/y', token: 's3cr3t s3cr3t', username: '' }\n",
+			want: []string{
+				"a.yaml:3:39: CONF007 composerIngestor.sources[0].token has no meaning with type file | write type: git, or remove it",
+				"a.yaml:3:54: CONF007 composerIngestor.sources[0].sshKeyFile has no meaning with type file | write type: git, or remove it",
+				"a.yaml:4:46: CONF007 composerIngestor.sources[1].token has no meaning with a repository that is reached by SSH | remove it, or write an address that begins with https://",
+				"a.yaml:4:61: CONF007 composerIngestor.sources[1].caFile has no meaning with a repository that is reached by SSH | remove it, or write an address that begins with https://",
+				"a.yaml:5:65: CONF007 composerIngestor.sources[2].tokenFile cannot be used together with token at a.yaml:5:50 | keep one of the two",
+				"a.yaml:5:79: CONF007 composerIngestor.sources[2].knownHostsFile has no meaning with a repository that is reached by HTTPS | remove it, or write an address that begins with ssh://",
+				"a.yaml:5:98: CONF007 composerIngestor.sources[2].recursive has no meaning with type git, which reads all folders below | remove it",
+				"a.yaml:6:35: CONF011 composerIngestor.sources[3].repo would carry the token over plain HTTP | use https",
+				"a.yaml:7:48: CONF007 composerIngestor.sources[4].username has no meaning with a repository on this machine | remove it",
+				"a.yaml:8:57: CONF005 composerIngestor.sources[5].token holds a character that no secret can have, at position 7 | remove spaces and line breaks; a file must hold the secret alone",
+				"a.yaml:8:84: CONF005 composerIngestor.sources[5].username is empty | write a value, or remove it",
+			},
+		},
+		"Redis": {
+			reason: "what is remembered in Redis needs a Redis",
+			text:   "composerIngestor:\n  changeDetection: { storage: redis }\n",
+			want: []string{
+				"a.yaml:2:22: CONF006 composerIngestor.changeDetection.storage is redis, but backend.cache.store is not, so nobody knows where it is | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
+			},
+		},
+		"RedisUpstream": {
+			reason: "the place and the path are as they are written",
+			text:   "crossplaneIngestor: { changeDetection: { storage: '${S}' } }\nbackend: { cache: { store: memory } }\n",
+			env:    vars{"S": "redis"},
+			want: []string{
+				"a.yaml:1:42: CONF006 crossplaneIngestor.changeDetection.storage is redis, but backend.cache.store is not, so nobody knows where it is | write backend: { cache: { store: redis, connection: ${NAME} } }, or choose memory or database",
+			},
+		},
+		"RedisUnused": {
+			reason: "what is switched off needs nothing",
+			text:   "composerIngestor: { changeDetection: { enabled: false, storage: redis } }\n",
+		},
+		"RedisOff": {
+			reason: "what is switched off needs nothing",
+			text:   "composerIngestor: { enabled: false, changeDetection: { storage: redis } }\n",
+		},
+		"RedisThere": {
+			reason: "with a Redis all is well, and a run may take longer than the time to the next",
+			text:   "composerIngestor: { changeDetection: { storage: redis }, schedule: { frequency: 1m, timeout: { minutes: 2 } } }\nbackend: { cache: { store: redis, connection: 'redis://r' } }\n",
 		},
 		"NoEffect": {
 			reason: "what Backstage's plugin does and we do not is worth a word",

@@ -19,7 +19,7 @@ func TestPortalMistakes(t *testing.T) {
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
 				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? it has title and baseUrl`,
-				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, cors, database, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
+				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
 				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? it has xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",
 			},
@@ -108,6 +108,47 @@ func TestPortalMistakes(t *testing.T) {
 			want: []string{
 				"a.yaml:2:23: CONF012 backend.database.client: embedded-postgres is not supported | write sqlite, which needs no server, or pg",
 			},
+		},
+		"Cache": {
+			reason: "Redis is somewhere, and memory nowhere",
+			text:   "backend: { cache: { store: redis } }\n",
+			want: []string{
+				"a.yaml:1:21: CONF006 backend.cache has store redis, but no connection | write connection: ${NAME}, with a URL such as redis://:password@host:6379/0 in it",
+			},
+		},
+		"CacheMemory": {
+			reason: "an address without a store would do nothing in silence",
+			text:   "backend: { cache: { connection: 'redis://:s3cr3t@r' } }\n",
+			want: []string{
+				"a.yaml:1:21: CONF007 backend.cache.connection has no meaning with store memory | write store: redis, or remove it",
+			},
+		},
+		"CacheHidden": {
+			reason: "nothing of an address is shown",
+			text:   "backend: { cache: { store: redis, connection: 's3cr3t' } }\n",
+			want: []string{
+				"a.yaml:1:47: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, write signs such as / or @ as %2F or %40",
+			},
+		},
+		"CacheForeign": {
+			reason: "Backstage's other stores and keys",
+			text:   "backend:\n  cache: { store: memcache, connection: 'x:11211', defaultTtl: 5 }\n",
+			want: []string{
+				"a.yaml:2:19: CONF012 backend.cache.store: memcache is not supported | write memory, which needs nothing, or redis",
+				"a.yaml:2:41: CONF005 backend.cache.connection: want the URL of a Redis server | write it as in redis://:password@host:6379/0, or rediss:// for TLS; in a password, write signs such as / or @ as %2F or %40",
+				"a.yaml:2:52: CONF013 backend.cache.defaultTtl has no effect here | remove it, unless a portal that shares the file uses it",
+			},
+		},
+		"CacheValkey": {
+			reason: "the same by another name",
+			text:   "backend: { cache: { store: valkey, connection: 'redis://r' } }\n",
+			want: []string{
+				"a.yaml:1:28: CONF012 backend.cache.store: valkey is not known by that name | write store: redis and redis:// before the address; it speaks as Redis does",
+			},
+		},
+		"ProviderOff": {
+			reason: "a provider that is switched off needs no folder",
+			text:   "catalog: { providers: { xrdTemplates: { enabled: false } } }\n",
 		},
 		"NoConnection": {
 			reason: "PostgreSQL is somewhere",
@@ -312,7 +353,7 @@ func TestPortalMistakes(t *testing.T) {
 				"a.yaml:7:28: CONF005 catalog.locations[3].target: want an address that begins with https:// or http://, and a host | write it as in https://10.0.0.1:6443",
 				"a.yaml:8:7: CONF006 catalog.locations[4] has no target | write the path of a file, or an address",
 				`a.yaml:9:19: CONF005 catalog.locationTypes[0]: want file or url, found "git"`,
-				"a.yaml:10:30: CONF006 catalog.providers.xrdTemplates has no sourceDirectory | write the path of the folder with the definitions",
+				"a.yaml:10:30: CONF006 catalog.providers.xrdTemplates has no sourceDirectory | write the path of the folder that generators write entities to",
 			},
 		},
 		"NoEffect": {

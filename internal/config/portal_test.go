@@ -31,6 +31,7 @@ backend:
       password: ${PASSWORD}
       database: catalog
       ssl: { ca: { $file: tls/ca.pem }, rejectUnauthorized: true }
+  cache: { store: redis, connection: { $env: REDIS } }
   auth:
     externalAccess:
       - type: static
@@ -90,12 +91,13 @@ catalog:
 const portalURL = `backend:
   listen: ":7008"
   database: { client: pg, connection: "${PG}" }
+  cache: { store: redis, connection: "redis://localhost" }
   rateLimit: false
 auth: { providers: { oidc: { issuer: "https://login.example.org", clientId: portal } } }
 catalog: { locationTypes: [] }
 `
 
-var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
+var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
 
 // absolute returns a path from where the test runs.
 func absolute(t *testing.T, path string) string {
@@ -129,6 +131,7 @@ func TestPortal(t *testing.T) {
 			Client: ClientPostgres,
 			URL:    "postgres://me%40here:p%40ss%20word%2F%3F%23@db.example.org:6432/catalog?sslmode=verify-full&sslrootcert=conf%2Ftls%2Fca.pem",
 		},
+		Cache:          Cache{Store: CacheRedis, Connection: "rediss://me:pw@redis:6380/2"},
 		ExternalAccess: []ExternalAccess{{Token: "0123456789abcdef", Subject: "ci"}},
 		Reading: Reading{
 			Allow: []AllowedHost{{Host: "*.example.org", Paths: []string{"/catalog/"}}, {Host: "127.0.0.1:8080"}},

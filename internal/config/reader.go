@@ -27,6 +27,8 @@ type reader struct {
 	keys       []Key
 	// required are the keys that maps must have, by the way to the map.
 	required map[string][]string
+	// marks is where change detection says where it remembers.
+	marks marks
 	// first is the file that is named first, empty if none is.
 	first string
 }

@@ -4,8 +4,10 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"example.dev/ingestor/source"
 	"example.dev/ingestor/tree"
 )
 
@@ -26,14 +28,26 @@ type Source struct {
 	// Repo is the address of a repository, and Branch the one that is read;
 	// empty means the repository's own default.
 	Repo, Branch string
+	// Recursive says that folders of the machine are read with those below;
+	// those of a repository always are.
+	Recursive bool
+
+	// Username, Token or SSHKeyFile prove to a repository who one is;
+	// TokenFile holds the token instead, and is read again each time.
+	Username              string
+	Token                 source.Secret
+	TokenFile, SSHKeyFile string
+	// KnownHostsFile or CAFile prove who the repository is.
+	KnownHostsFile, CAFile string
 }
 
 // sources reads a list of sources.
 func (o *object) sources(key string, to *[]Source) {
 	seen := map[string]place{}
 	o.list(key, func(o *object) {
-		s := Source{}
+		s := Source{Recursive: true}
 		o.name(&s.Name, seen)
+		o.lenient = o.lenient || s.Name != "" && o.r.opts.UseSource != nil && !o.r.opts.UseSource(s.Name)
 		o.require("type", "write type: "+SourceFile+" or type: "+SourceGit)
 		o.choice("type", &s.Type, SourceFile, SourceGit)
 		if s.Type == SourceGit {
@@ -43,19 +57,58 @@ func (o *object) sources(key string, to *[]Source) {
 		}
 		o.repository("repo", &s.Repo)
 		o.text("branch", &s.Branch, wantBranch)
+		o.flag("recursive", &s.Recursive)
+		s.auth(o)
 		switch s.Type {
 		case SourceGit:
 			o.require("repo", "write the address of the repository")
+			o.meaningless("type "+SourceGit+", which reads all folders below", "remove it", "recursive")
+			o.out.Delete("recursive")
 		case SourceFile:
 			o.require("path", "write the path of a file or folder")
-			for _, key := range []string{"repo", "branch"} {
-				if o.has(key) {
-					o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), "write type: "+SourceGit+", or remove it", "%s has no meaning with type %s", o.pathTo(key), SourceFile)
-				}
-			}
+			o.meaningless("type "+SourceFile, "write type: "+SourceGit+", or remove it", append([]string{"repo", "branch", "username"}, slices.Concat(webKeys, shellKeys)...)...)
 		}
 		*to = append(*to, s)
 	})
+}
+
+// The keys of a repository that belong to one way to reach it.
+var (
+	webKeys   = []string{"token", "tokenFile", "caFile"}
+	shellKeys = []string{"sshKeyFile", "knownHostsFile"}
+)
+
+// auth reads how to prove who one is to a repository, and how it does.
+func (s *Source) auth(o *object) {
+	o.text("username", &s.Username, nil)
+	o.secret("token", &s.Token)
+	o.filePath("tokenFile", &s.TokenFile)
+	o.filePath("sshKeyFile", &s.SSHKeyFile)
+	o.filePath("knownHostsFile", &s.KnownHostsFile)
+	o.filePath("caFile", &s.CAFile)
+	token := o.oneOf("token", "tokenFile")
+	switch at, _ := url.Parse(s.Repo); {
+	case s.Repo == "" || s.Type != SourceGit:
+	case at == nil || at.Scheme == "ssh" || !strings.Contains(s.Repo, "://"):
+		o.meaningless("a repository that is reached by SSH", "remove it, or write an address that begins with https://", webKeys...)
+	case at.Scheme == "file":
+		o.meaningless("a repository on this machine", "remove it", slices.Concat([]string{"username"}, webKeys, shellKeys)...)
+	default:
+		o.meaningless("a repository that is reached by "+strings.ToUpper(at.Scheme), "remove it, or write an address that begins with ssh://", shellKeys...)
+		if token != "" && isPlain(s.Repo) {
+			o.r.report(RuleExposed, o.valueAt("repo"), o.pathTo("repo"), "use https", "%s would carry the token over plain HTTP", o.pathTo("repo"))
+		}
+	}
+}
+
+// meaningless reports keys that are given and that something else makes
+// useless.
+func (o *object) meaningless(with, hint string, keys ...string) {
+	for _, key := range keys {
+		if o.has(key) {
+			o.r.report(RuleTogether, o.keyAt(key), o.pathTo(key), hint, "%s has no meaning with %s", o.pathTo(key), with)
+		}
+	}
 }
 
 // inside reads a path that does not leave the repository it is in.
