@@ -31,6 +31,9 @@ type Options struct {
 	// FollowSymlinks follows links met inside directories. A link that is
 	// named outright is followed always.
 	FollowSymlinks bool
+	// Within, if not empty, is a folder that links met inside directories may
+	// not lead out of; those that do are passed over.
+	Within string
 	// Stdin is what the path "-" reads. Nil means there is none.
 	Stdin io.Reader
 	// Parallelism is how many files are read at once. Zero means one for each
@@ -99,6 +102,18 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 		errs = append(errs, fmt.Errorf("cannot read all files: %w", context.Cause(ctx)))
 	}
 	return set, errors.Join(errs...)
+}
+
+// Files returns the paths of the files that Read would read, in order, for
+// those who look for something else in them. The error joins what could not be
+// looked into; each is an *Error.
+func (s *Source) Files(ctx context.Context) ([]string, error) {
+	found := s.find(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	s.last.Store(&found.infos)
+	return found.files, errors.Join(found.errs...)
 }
 
 // result is what was read from the file at index; the zero result is a file

@@ -98,11 +98,30 @@ func (f *finder) follow(l link) {
 		f.skip(l.path, leadsNowhere)
 	case l.named:
 		f.take(l.path, info)
+	case f.leadsOut(l.path):
+		f.skip(l.path, "it is a link that leads out of "+f.opts.Within)
 	case info.IsDir():
 		f.below(l.path, info)
 	case readable(l.path):
 		f.inside(l.path, info)
 	}
+}
+
+// leadsOut reports whether a link leads out of the folder that none may leave.
+func (f *finder) leadsOut(link string) bool {
+	if f.opts.Within == "" {
+		return false
+	}
+	folder, err := filepath.EvalSymlinks(f.opts.Within)
+	if err != nil {
+		return true
+	}
+	end, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return true
+	}
+	below, err := filepath.Rel(folder, end)
+	return err != nil || !filepath.IsLocal(below)
 }
 
 // take takes what was named outright: a file of any name and sort, or a

@@ -104,7 +104,7 @@ func join(to, more []source.Cluster) []source.Cluster {
 // this runs in.
 func (s *session) environment() (all, usual []source.Cluster, err error) {
 	described, found := config.Load(nil, config.Options{Sections: []string{config.SectionOrchestrator}, Lookup: s.lookupNamed})
-	if err := s.misconfigured(found); err != nil {
+	if err := s.Misconfigured(found); err != nil {
 		return nil, nil, err
 	}
 	switch clusters := described.Clusters(); {

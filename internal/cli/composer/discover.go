@@ -110,10 +110,7 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 	read := cluster.ReadOptions{NoCompositions: true}
 	if !o.all {
 		// What labels refuse need not be read, unless it is to be shown.
-		read.Labels, err = both(s.config.Composer.Filter.Labels, o.filter.Labels)
-		if err != nil {
-			return err
-		}
+		read.Labels = s.config.Composer.Filter.Labels.And(o.filter.Labels)
 	}
 	wanted := append(s.selection(), parts("--", flagNames, o.filter)...)
 	if o.composites {
@@ -143,12 +140,6 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 	}
 	d.say(s, o)
 	return s.end(ending{fleet: fleet, findings: findings, empty: len(d.taken) == 0, why: d.whyNothing})
-}
-
-// both returns a selector that chooses what a and b choose.
-func both(a, b xrd.Selector) (xrd.Selector, error) {
-	texts := slices.DeleteFunc([]string{a.String(), b.String()}, func(t string) bool { return t == "" })
-	return xrd.ParseSelector(strings.Join(texts, ","))
 }
 
 // show writes the list to standard output.

@@ -9,11 +9,9 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/finding"
-	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/words"
 )
 
@@ -96,23 +94,13 @@ func (s *session) configure(clusters bool) error {
 	}
 	var found []finding.Finding
 	s.config, found = config.Load(s.configs, opts)
-	if err := s.misconfigured(found); err != nil {
+	if err := s.Misconfigured(found); err != nil {
 		return err
 	}
 	if !s.given["words"] {
 		s.words = s.config.Words
 	}
 	return nil
-}
-
-// misconfigured shows what is wrong with the configuration, and returns an
-// error if it cannot be used.
-func (s *session) misconfigured(found []finding.Finding) error {
-	err := report.Write(s.Env.Stderr, report.Text, found, report.Options{Tool: Name, Min: s.Least(report.Text), Color: s.Note().Color})
-	if err == nil && voice.Failed(found, false) {
-		err = &app.Exit{Code: app.ExitUsage}
-	}
-	return err
 }
 
 func (s *session) lookup(name string) (string, bool) {

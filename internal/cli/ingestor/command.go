@@ -22,8 +22,14 @@ for them: the form as a Template, the API, and Resources that track both.
 Inputs are files, directories, and - for standard input. A directory gives its
 .yaml, .yml and .json files; a file may hold many documents.
 
+With --config the options and filters are those of the service, so that with
+the service's profile the output is what the service writes, apart from where
+and when a definition was found. Flags that are given go before it. Without
+inputs the files and repositories of composerIngestor.sources are read. Clusters
+are not: composer-ingestor export reads those.
+
 Exit codes: 0 fine, 1 something failed, 2 validation failed (or warnings with
---strict), 3 nothing matched, 4 bad flags.`
+--strict), 3 nothing matched, 4 bad flags or configuration.`
 
 const examples = `  # Write the entities of a directory to ./catalog-entities/
   ingestor-cli xrds/
@@ -33,6 +39,12 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
 
   # See the form developers will fill
   ingestor-cli database.yaml --preview
+
+  # What the service would write, in a pull request that changes a definition
+  ingestor-cli xrds/ --config app-config.yaml --profile composerIngestor --preview
+
+  # The same of everything the configuration's sources hold
+  ingestor-cli --config app-config.yaml --profile composerIngestor --organize -o catalog/
 
   # From a cluster, in Backstage's own words, to another program
   kubectl get xrd -o yaml | ingestor-cli - --words upstream --stdout --format json`

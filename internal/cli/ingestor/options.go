@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/words"
@@ -29,7 +30,7 @@ const defaultOutput = "./catalog-entities"
 
 // options are the flags as they were given, and what they mean.
 type options struct {
-	paths                     []string
+	paths, configs            []string
 	recursive, followSymlinks bool
 
 	output, format               string
@@ -54,6 +55,9 @@ type settled struct {
 	words      words.Choice
 	profile    engine.Profile
 	filter     xrd.Filter
+	// config is the configuration; nil if none was named.
+	config *config.Config
+	engine engine.Options
 }
 
 func (o *options) bind(cmd *cobra.Command) {
@@ -61,6 +65,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.SortFlags = false
 	f.BoolVar(&o.recursive, "recursive", false, "descend into directories")
 	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow links found in directories")
+	f.StringArrayVar(&o.configs, "config", nil, "configuration `file` of the service; several are merged, the last one wins")
 
 	f.StringVarP(&o.output, "output", "o", orDefault(o.Env.Getenv(envOutput), defaultOutput), "output `directory` (with --single-file, the file)")
 	f.StringVarP(&o.format, "format", "f", "yaml", "`format` of the entities: yaml or json")
@@ -111,7 +116,7 @@ func orDefault(s, fallback string) string {
 // settle checks the flags and works out what they mean.
 func (o *options) settle(set *pflag.FlagSet, args []string) error {
 	o.paths = args
-	if len(args) == 0 {
+	if len(args) == 0 && len(o.configs) == 0 {
 		return flags.Usagef("name files or directories, or - for standard input; see "+Name+" --help", "no input given")
 	}
 	if slices.Contains(args, "") {
@@ -132,7 +137,14 @@ func (o *options) settle(set *pflag.FlagSet, args []string) error {
 	if debug, err := strconv.ParseBool(o.Env.Getenv(envDebug)); err == nil && debug && !o.Quiet {
 		o.Debug = true
 	}
-	return o.parse()
+	if err := o.parse(); err != nil {
+		return err
+	}
+	if err := o.configure(set); err != nil {
+		return err
+	}
+	o.tellEngine(set)
+	return nil
 }
 
 func (o *options) parse() (err error) {

@@ -42,13 +42,8 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 	working := s.Progress("transforming", "definitions")
 	defer working.Done()
 	return pipeline.Run(ctx, pipeline.Options{
-		Source: file.New(s.paths, file.Options{
-			Recursive: s.recursive, FollowSymlinks: s.followSymlinks, Stdin: s.Env.Stdin,
-			Skipped: s.skipped, Progress: reading.Update,
-		}),
-		Engine: engine.New(s.profile, engine.Options{
-			Owner: s.Owner, System: s.System, Domain: s.Domain, Namespace: s.Namespace, Tags: s.Tags, Words: s.words,
-		}, engine.Hooks{}),
+		Source:         s.source(reading.Update),
+		Engine:         engine.New(s.profile, s.engine, engine.Hooks{}),
 		Sink:           s.sink(),
 		Discard:        s.validate,
 		Filter:         s.filter,
@@ -125,7 +120,7 @@ func (s *session) verdict() error {
 	r := s.report
 	switch {
 	case r.ReadErr != nil:
-		return s.Unread(r.ReadErr)
+		return s.unread(r.ReadErr)
 	case voice.Failed(r.Findings, s.strict):
 		return &app.Exit{Code: app.ExitInvalid}
 	case len(r.Definitions) == 0:
@@ -139,6 +134,8 @@ func (s *session) whyNothing() string {
 	switch {
 	case why != "":
 		return why
+	case len(s.paths) == 0:
+		return "the sources of the configuration hold no documents"
 	case slices.Equal(s.paths, []string{file.Stdin}):
 		return "standard input is empty"
 	case !s.recursive && slices.ContainsFunc(s.paths, isDir):

@@ -33,6 +33,9 @@ func (s *session) summary() {
 	if s.Domain != "" && !s.organize {
 		s.Sayf("--domain has no effect without --organize, which writes the System that belongs to it")
 	}
+	if why := s.idle(); why != "" {
+		s.Sayf("the service makes nothing of it with this configuration: %s", why)
+	}
 	if n := len(r.Refused); n > 0 && len(r.Definitions) > 0 {
 		s.Sayf("%s not selected", voice.Count(n, "definition", "definitions"))
 		if s.Detailed() {

@@ -43,7 +43,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := portal.New(ctx, portal.Options{Config: c, Now: s.voice.Env.Now, Log: log})
+	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log})
 	if err != nil {
 		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
 	}

@@ -46,6 +46,16 @@ func (v *Voice) Report(r Report) error {
 	})
 }
 
+// Misconfigured shows what is wrong with the configuration, and returns an
+// error if it cannot be used.
+func (v *Voice) Misconfigured(found []finding.Finding) error {
+	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: v.Program, Min: v.Least(report.Text), Color: v.Note().Color})
+	if err == nil && Failed(found, false) {
+		err = &app.Exit{Code: app.ExitUsage}
+	}
+	return err
+}
+
 // Least is the least severity that is shown. Machines get everything.
 func (v *Voice) Least(format string) finding.Severity {
 	switch {

@@ -1,0 +1,78 @@
+package ingestor
+
+import (
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/config"
+)
+
+// configure reads the configuration, if one is named. Of it, what a flag says
+// otherwise does not count. Clusters are not read, so that nothing need be set
+// for them, nor for sources if files are named.
+func (o *options) configure(set *pflag.FlagSet) error {
+	if len(o.configs) == 0 {
+		return nil
+	}
+	c, found := config.Load(o.configs, config.Options{
+		Lookup: func(name string) (string, bool) {
+			v := o.Env.Getenv(name)
+			return v, v != ""
+		},
+		Sections:   []string{config.SectionComposer, config.SectionClusterIngestor},
+		UseCluster: func(string) bool { return false },
+		UseSource:  func(string) bool { return len(o.paths) == 0 },
+	})
+	if err := o.Misconfigured(found); err != nil {
+		return err
+	}
+	if len(o.paths) == 0 && len(c.Composer.Sources) == 0 {
+		return flags.Usagef("name files or directories, or write "+config.SectionComposer+".sources; clusters are read by composer-ingestor export",
+			"the configuration has no sources to read")
+	}
+	o.config = c
+	if !set.Changed("words") {
+		o.words = c.Words
+	}
+	profile, f := c.Selection(o.profile)
+	f.Labels = f.Labels.And(o.filter.Labels)
+	f.Kinds, f.APIVersions, f.Name = o.filter.Kinds, o.filter.APIVersions, o.filter.Name
+	o.profile, o.filter = profile, f
+	return nil
+}
+
+// tellEngine settles the engine's options: what the service tells its engine,
+// with the flags before it, or the flags alone.
+func (o *options) tellEngine(set *pflag.FlagSet) {
+	mine := engine.Options{Owner: o.Owner, System: o.System, Domain: o.Domain, Namespace: o.Namespace, Tags: o.Tags}
+	if o.config != nil {
+		mine = o.config.EngineOptions(o.profile)
+		mine.Domain, mine.Tags = o.Domain, o.Tags
+		for flag, f := range map[string]struct {
+			value string
+			to    *string
+		}{"owner": {o.Owner, &mine.Owner}, "system": {o.System, &mine.System}, "namespace": {o.Namespace, &mine.Namespace}} {
+			if set.Changed(flag) && f.value != "" {
+				*f.to = f.value
+			}
+		}
+	}
+	mine.Words = o.words
+	o.engine = mine
+}
+
+// idle says why the service with this configuration makes nothing of what the
+// profile is shown to make; empty if it does.
+func (o *options) idle() string {
+	switch c := o.config; {
+	case c == nil:
+	case o.profile.Name == engine.ComposerIngestor.Name && !c.Composer.Enabled:
+		return config.SectionComposer + " is not there, or switched off"
+	case o.profile.Name == engine.ClusterIngestor.Name && !c.ClusterIngestor.Enabled:
+		return config.SectionClusterIngestor + " is not there, or switched off"
+	case o.profile.Name == engine.ClusterIngestor.Name && !c.ClusterIngestor.XRDs.Enabled:
+		return config.SectionClusterIngestor + ".composer.xrds is switched off"
+	}
+	return ""
+}

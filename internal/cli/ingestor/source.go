@@ -1,0 +1,69 @@
+package ingestor
+
+import (
+	"context"
+	"errors"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/source/git"
+	"example.dev/ingestor/xrd"
+)
+
+// source is what is read: the files that are named, or else the sources of the
+// configuration, one after the other.
+func (s *session) source(progress func(done, total int)) source.Source {
+	if len(s.paths) > 0 {
+		return s.disk(s.paths, s.recursive, progress)
+	}
+	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		all := &xrd.Set{}
+		var errs []error
+		for _, c := range s.config.Composer.Sources {
+			set, err := s.configured(c, progress).Read(ctx)
+			all.Join(set)
+			errs = append(errs, err)
+		}
+		return all, errors.Join(errs...)
+	})
+}
+
+// configured is a source of the configuration.
+func (s *session) configured(c config.Source, progress func(done, total int)) source.Source {
+	if c.Type == config.SourceGit {
+		return git.New(c.Repo, git.Options{Ref: c.Branch, Path: c.Path, Skipped: s.skipped, Auth: git.Auth{
+			Username: c.Username, Token: c.Token, TokenFile: c.TokenFile,
+			SSHKeyFile: c.SSHKeyFile, KnownHostsFile: c.KnownHostsFile, CAFile: c.CAFile,
+		}})
+	}
+	return s.disk([]string{c.Path}, c.Recursive, progress)
+}
+
+// disk is a source of files and directories.
+func (s *session) disk(paths []string, recursive bool, progress func(done, total int)) source.Source {
+	return file.New(paths, file.Options{
+		Recursive: recursive, FollowSymlinks: s.followSymlinks, Stdin: s.Env.Stdin,
+		Skipped: s.skipped, Progress: progress,
+	})
+}
+
+// unread shows everything that could not be read, and returns what the run
+// ends with.
+func (s *session) unread(err error) error {
+	var files []error
+	for _, e := range voice.Each(err) {
+		repository, ok := errors.AsType[*git.Error](e)
+		if !ok {
+			files = append(files, e)
+			continue
+		}
+		s.Complain(e, repository.Hint)
+	}
+	if len(files) == 0 {
+		return &app.Exit{Code: app.ExitFailed}
+	}
+	return s.Unread(errors.Join(files...))
+}

@@ -1,0 +1,41 @@
+package file
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFiles(t *testing.T) {
+	plant(t, "d/a.yaml", "d/..one/b.yaml", "d/..data -> ..one", "d/b.yaml -> ..data/b.yaml", "d/deep/c.json", "d/note.txt",
+		"d/out.yaml -> ../e/secret.yaml", "d/out -> ../e", "d/up -> ..", "d/here -> .", "e/secret.yaml", "l -> d")
+	cases := map[string]struct {
+		reason string
+		paths  []string
+		opts   Options
+		want   []string
+	}{
+		"Plain":     {"what Read would read", []string{"d"}, Options{}, []string{"d/a.yaml"}},
+		"Recursive": {"with what is below", []string{"d"}, Options{Recursive: true}, []string{"d/a.yaml", "d/deep/c.json"}},
+		"Links": {"links lead anywhere", []string{"d"}, Options{Recursive: true, FollowSymlinks: true},
+			[]string{"d/a.yaml", "d/b.yaml", "d/deep/c.json", "d/out/secret.yaml"}},
+		"Within": {"or not out of a folder", []string{"d"}, Options{Recursive: true, FollowSymlinks: true, Within: "d"},
+			[]string{"d/a.yaml", "d/b.yaml", "d/deep/c.json"}},
+		"WithinLink": {"which may be a link itself", []string{"l"}, Options{Recursive: true, FollowSymlinks: true, Within: "l"},
+			[]string{"l/a.yaml", "l/b.yaml", "l/deep/c.json"}},
+		"WithinNone": {"from one that is not there all lead out", []string{"d"}, Options{FollowSymlinks: true, Within: "none"}, []string{"d/a.yaml"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := New(tc.paths, tc.opts).Files(t.Context())
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+	got, err := New([]string{"d", "gone"}, Options{}).Files(t.Context())
+	if e, ok := errors.AsType[*Error](err); !ok || e.Path != "gone" || len(got) != 1 {
+		t.Errorf("what could be found is returned with the error: %v, %v", got, err)
+	}
+}
