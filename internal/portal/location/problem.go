@@ -43,6 +43,9 @@ func (p *Problem) Text() string {
 	return p.Message + " (" + p.Where + ")"
 }
 
+// In says which file the problem is in, and where in it if that is known.
+func (p *Problem) In(file string) { p.Where = where(file, p.pos) }
+
 func problemf(name, format string, args ...any) *Problem {
 	return &Problem{Name: name, Message: fmt.Sprintf(format, args...)}
 }

@@ -245,7 +245,7 @@ func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) 
 	ref := entity.RefOf(n)
 	if ps := ProblemsOf(n); len(ps) > 0 {
 		w.spare(ref)
-		ps[0].Where = where(file, ps[0].pos)
+		ps[0].In(file)
 		return &ps[0]
 	}
 	n.Get("metadata").Set("namespace", tree.Str(ref.Namespace))
