@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -61,6 +62,9 @@ type Options struct {
 	// Progress, if not nil, is told how many definitions are done. It may be
 	// called by several goroutines at once.
 	Progress func(done, total int)
+	// Panicked, if not nil, is told of a definition on which the engine or a
+	// hook panicked, and where. It may be called by several goroutines at once.
+	Panicked func(definition string, stack []byte)
 	// Log is for details of the run; nil logs nothing.
 	Log *slog.Logger
 }
@@ -78,8 +82,10 @@ type Report struct {
 	Compositions, Composites int
 	// Passed are the kinds of objects nothing was made of.
 	Passed []Passed
-	// Entities are in the order they were written.
+	// Entities are in the order they were written, Withheld the references of
+	// those that the catalog would refuse.
 	Entities []*entity.Entity
+	Withheld []string
 	Findings []finding.Finding
 	// Outcomes are what became of each chosen definition, in their order.
 	Outcomes []Outcome
@@ -157,14 +163,15 @@ func (r *run) all(ctx context.Context) error {
 // outcome is what became of a definition, and what is still needed of it.
 type outcome struct {
 	engine.Result
-	name   string
-	origin xrd.Origin
-	at     tree.Pos
-	words  words.Vocabulary
+	withheld []string
+	name     string
+	origin   xrd.Origin
+	at       tree.Pos
+	words    words.Vocabulary
 }
 
-func newOutcome(res engine.Result, d *xrd.Definition) outcome {
-	return outcome{Result: res, name: d.Name, origin: d.Origin, at: d.Node.At(), words: d.Words}
+func newOutcome(res engine.Result, withheld []string, d *xrd.Definition) outcome {
+	return outcome{Result: res, withheld: withheld, name: d.Name, origin: d.Origin, at: d.Node.At(), words: d.Words}
 }
 
 // transform works on all inputs side by side and keeps their order.
@@ -179,7 +186,8 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 				if i >= len(inputs) {
 					return
 				}
-				results[i] = newOutcome(r.one(inputs[i]), inputs[i].Definition)
+				res, withheld := r.one(inputs[i])
+				results[i] = newOutcome(res, withheld, inputs[i].Definition)
 				if r.Discard {
 					results[i].Entities = bare(results[i].Entities)
 				}
@@ -203,6 +211,7 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 		r.report.Findings = append(r.report.Findings, o.Findings...)
 		r.report.Outcomes = append(r.report.Outcomes, Outcome{Name: o.name, Findings: o.Findings})
 		r.report.Sources[o.name] = o.Sources
+		r.report.Withheld = append(r.report.Withheld, o.withheld...)
 		if o.words != words.Upstream {
 			systems = words.Portal
 		}
@@ -248,10 +257,13 @@ func (r *run) keep(o *outcome, holder map[string]string) (clashes []finding.Find
 
 // one checks and transforms one definition. A definition that makes the
 // engine fail costs no other its place.
-func (r *run) one(in engine.Input) (res engine.Result) {
+func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	d := in.Definition
 	defer func() {
 		if p := recover(); p != nil {
+			if r.Panicked != nil {
+				r.Panicked(d.Name, debug.Stack())
+			}
 			res = engine.Result{Findings: []finding.Finding{failure(d, fmt.Sprint(p))}}
 		}
 	}()
@@ -260,7 +272,7 @@ func (r *run) one(in engine.Input) (res engine.Result) {
 		res.Findings = append(res.Findings, failure(d, err.Error()))
 	}
 	if r.SkipValidation {
-		return res
+		return res, nil
 	}
 	var required []string
 	if l := r.Engine.Profile().RequiredLabel; l != "" {
@@ -275,12 +287,14 @@ func (r *run) one(in engine.Input) (res engine.Result) {
 		fs := placed(entity.Check(e), d)
 		res.Findings = append(res.Findings, fs...)
 		// What the catalog would refuse is not handed on.
-		if finding.Count(fs, finding.Error) == 0 {
-			kept = append(kept, e)
+		if finding.Count(fs, finding.Error) > 0 {
+			withheld = append(withheld, e.Key())
+			continue
 		}
+		kept = append(kept, e)
 	}
 	res.Entities = kept
-	return res
+	return res, withheld
 }
 
 // bare returns entities without what makes them large: their references are

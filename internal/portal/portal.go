@@ -1,5 +1,6 @@
-// Package portal is the portal's backend: it puts store, callers, permissions,
-// catalog, intake and server together, and starts and stops them.
+// Package portal is the portal's backend: it puts store, queue, callers,
+// permissions, catalog, intake, ingestion and server together, and starts and
+// stops them.
 package portal
 
 import (
@@ -10,35 +11,50 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
+	"example.dev/ingestor/internal/portal/generated"
+	"example.dev/ingestor/internal/portal/ingestion"
 	"example.dev/ingestor/internal/portal/intake"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 )
 
-// Options are what a Portal is made of. All are needed.
+// Options are what a Portal is made of. All but Build are needed.
 type Options struct {
 	Config *config.Config
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Build names the version of the program. What another one made of a
+	// definition is made anew.
+	Build string
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // Portal is a backend that can be run.
 type Portal struct {
-	store  *store.Store
-	auth   *auth.Auth
-	intake *intake.Intake
-	server *server.Server
-	routes []server.Plugin
+	store     *store.Store
+	queue     *jobs.Queue
+	redis     *state.Redis
+	auth      *auth.Auth
+	intake    *intake.Intake
+	ingestion *ingestion.Ingestion
+	generated *generated.Generated
+	server    *server.Server
+	routes    []server.Plugin
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
@@ -52,9 +68,31 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 	}
 	p := &Portal{store: st}
 	if err := p.assemble(ctx, opts); err != nil {
-		return nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// jobsPath is the queue's own file beside the catalog's, so that neither waits
+// while the other writes.
+func jobsPath(path string) string {
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + "-jobs" + ext
+}
+
+// open opens what the portal works with besides the store.
+func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
+	db := opts.Config.Backend.Database
+	p.queue, err = jobs.Open(ctx, jobs.Options{
+		Client: db.Client, Path: jobsPath(db.Path), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+	})
+	if err != nil {
+		return err
+	}
+	if cache := opts.Config.Backend.Cache; cache.Store == config.CacheRedis {
+		p.redis, err = state.OpenRedis(state.RedisOptions{URL: cache.Connection.Reveal()})
+	}
+	return err
 }
 
 // Hint says what to do when New fails; empty if that is not known.
@@ -71,6 +109,9 @@ func Hint(err error, c *config.Config) string {
 func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	c := opts.Config
 	registry := prometheus.NewRegistry()
+	if err := p.open(ctx, opts, registry); err != nil {
+		return err
+	}
 	who, err := auth.New(ctx, auth.Options{
 		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
 		Keys: p.store, Now: opts.Now, Log: opts.Log,
@@ -85,10 +126,16 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry,
 	})
 	p.auth, p.intake = who, in
-	p.routes = []server.Plugin{
+	p.ingestion = ingestion.New(ingestion.Options{
+		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
+		Build: opts.Build, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry,
+	})
+	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})
+	p.schedule(c.Catalog.XRDTemplates)
+	p.routes = append([]server.Plugin{
 		who.Plugin(), policy.Plugin(cat.Resource),
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
-	}
+	}, p.ingestion.Plugins()...)
 	p.server = server.New(server.Options{
 		Plugins: p.routes,
 		Authenticate: func(r *http.Request) (context.Context, error) {
@@ -108,27 +155,68 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	return p.server.Check()
 }
 
+// taskGenerated is the task that reads the folder of generated entities.
+const taskGenerated = "xrdTemplates"
+
+// schedule has the folder of generated entities read now and then. Switched off
+// it is looked at once, for what is left of the time before.
+func (p *Portal) schedule(c config.XRDTemplates) {
+	p.queue.Handle(jobs.Task{Name: taskGenerated, Run: func(ctx context.Context, _ jobs.Job) error { return p.generated.Refresh(ctx) }})
+	every := c.Frequency
+	if !c.Enabled {
+		every = 24 * time.Hour
+	}
+	p.queue.Every(taskGenerated, "", every, jobs.How{Timeout: 2 * time.Minute})
+}
+
+// replica names this process among those that share a database.
+func replica() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + "/" + uuid.NewString()[:8]
+}
+
 // Handler answers the portal's requests.
 func (p *Portal) Handler() http.Handler { return p.server.Handler() }
 
 // Plugins are the parts of the portal that answer requests.
 func (p *Portal) Plugins() []server.Plugin { return p.routes }
 
-// Run serves connections of l, reads locations and renews keys until the
-// context ends; then it finishes what it has begun.
+// Run serves connections of l, ingests, reads locations and renews keys until
+// the context ends; then it finishes what it has begun.
 func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { p.auth.Run(ctx) })
 	background.Go(func() { p.intake.Run(ctx) })
+	background.Go(func() { p.ingestion.Run(ctx) })
+	background.Go(func() { p.generated.Watch(ctx) })
+	var queue error
+	background.Go(func() {
+		if queue = p.queue.Run(ctx); queue != nil {
+			// Without the queue nothing would be kept true.
+			stop()
+		}
+	})
 	err := p.server.Serve(ctx, l)
 	stop()
 	background.Wait()
 	if err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
-	return nil
+	return queue
 }
 
-// Close closes the database, when nothing runs any more.
-func (p *Portal) Close() error { return p.store.Close() }
+// Close closes the databases, when nothing runs any more.
+func (p *Portal) Close() error {
+	var err error
+	if p.queue != nil {
+		err = p.queue.Close()
+	}
+	if p.redis != nil {
+		p.redis.Close()
+	}
+	return errors.Join(err, p.store.Close())
+}

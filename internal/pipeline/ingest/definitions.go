@@ -1,0 +1,279 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// The beginnings of the names of lists; behind them stands the resource.
+const (
+	listDefinitions  = "definitions "
+	listCompositions = "compositions "
+	listComposites   = "composites "
+	listWorkloads    = "workloads "
+	listFolder       = "files"
+)
+
+// definitions reads a cluster's definitions and what belongs to them.
+type definitions struct {
+	*place
+	cluster *cluster.Cluster
+}
+
+// atOnce is how many lists of a cluster are read at once.
+const atOnce = 4
+
+// scan reads all lists of the cluster. The error is one that kept it from
+// finding out which lists there are.
+func (d *definitions) scan(ctx context.Context, s *scan) error {
+	apis, err := d.cluster.APIs(ctx)
+	if err != nil && len(apis) == 0 {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, l := range d.fixed(apis) {
+		group.Go(func() error {
+			s.read(ctx, d.cluster, l)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	kinds, err := d.kinds(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.composites(ctx, s, kinds); err != nil {
+		return err
+	}
+	return d.forget(ctx, s)
+}
+
+// forget drops the lists that there are no longer: those of kinds that no
+// definition gives any more. It needs to be known which do.
+func (d *definitions) forget(ctx context.Context, s *scan) error {
+	var keep []string
+	for name, l := range s.lists {
+		if strings.HasPrefix(name, listDefinitions) && l.err != nil {
+			return nil
+		}
+		keep = append(keep, name)
+	}
+	dirty, err := d.part.in.Memory.DropLists(ctx, d.name, keep)
+	s.dirty += dirty
+	return err
+}
+
+// fixed returns the lists of definitions and Compositions.
+func (d *definitions) fixed(apis []cluster.API) []list {
+	var out []list
+	for _, api := range apis {
+		out = append(out, d.definitionList(api))
+		if len(api.Compositions) > 0 {
+			out = append(out, d.compositionList(api.CompositionsResource()))
+		}
+	}
+	return out
+}
+
+func (d *definitions) definitionList(api cluster.API) list {
+	res := api.DefinitionsResource()
+	return list{
+		name: listDefinitions + res.String(), short: cluster.ShortDefinition, res: res,
+		labels: d.part.required().Pushed(), refuse: d.part.refuseAt,
+		object: func(n *tree.Node) (state.Object, error) {
+			cluster.Settle(n, api)
+			return d.part.definition(n, d.cluster.Origin(cluster.ShortDefinition, "", name(n)))
+		},
+	}
+}
+
+func (d *definitions) compositionList(res cluster.Resource) list {
+	return list{
+		name: listCompositions + res.String(), short: cluster.ShortComposition, res: res, labels: all, refuse: never,
+		object: func(n *tree.Node) (state.Object, error) {
+			return composition(n, d.cluster.Origin(cluster.ShortComposition, "", name(n))), nil
+		},
+	}
+}
+
+func (d *definitions) compositeList(k cluster.Kind) list {
+	return list{
+		name: listComposites + k.String(), short: k.Plural, res: k.Resource, labels: all, refuse: never,
+		object: func(n *tree.Node) (state.Object, error) {
+			// A list's items need not say what they are.
+			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
+			n.Set("kind", tree.Str(k.Kind))
+			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.part.Namespaces) > 0 && !slices.Contains(d.part.Namespaces, in) {
+				return state.Object{Note: note{Refused: fmt.Sprintf("its claim is in namespace %q, which is not read", in)}.encode()}, nil
+			}
+			return composite(n, d.cluster.Origin(k.Plural, n.Get("metadata", "namespace").Str(), name(n))), nil
+		},
+	}
+}
+
+// all are the labels that choose everything.
+var all = []string{""}
+
+// never refuses nothing.
+func never(cluster.Item) string { return "" }
+
+func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }
+
+// required is the selector for the labels that a definition must have.
+func (p *part) required() xrd.Selector {
+	if p.Profile.RequiredLabel == "" {
+		return xrd.Selector{}
+	}
+	// The label is the contract's, so it can be read.
+	s, _ := xrd.ParseSelector(p.Profile.RequiredLabel + "=true")
+	return s
+}
+
+// definition makes an object of a definition.
+func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error) {
+	d := xrd.NewDefinition(n, origin)
+	o := state.Object{Unit: d.Name}
+	kept := note{Origin: origin, Refused: p.refuse(d)}
+	if kept.Refused == "" {
+		o.Kind, o.Claim = kindKey(d.Group, d.Names.Kind), kindKey(d.Group, d.Claim.Kind)
+		kept.Kinds = cluster.Composites(d, p.Namespaces)
+		o.Body = body(xrd.Prune(n, xrd.RoleDefinition))
+	}
+	o.Note = kept.encode()
+	return o, nil
+}
+
+// composition makes an object of a Composition.
+func composition(n *tree.Node, origin xrd.Origin) state.Object {
+	c := xrd.NewComposition(n, origin)
+	group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
+	return state.Object{
+		Of: kindKey(group, c.TypeKind), Note: note{Origin: origin}.encode(), Body: body(xrd.Prune(n, xrd.RoleComposition)),
+	}
+}
+
+// composite makes an object of a composite or a claim.
+func composite(n *tree.Node, origin xrd.Origin) state.Object {
+	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
+	return state.Object{
+		Of: kindKey(group, n.Get("kind").Str()), Note: note{Origin: origin}.encode(), Body: body(xrd.Prune(n, xrd.RoleComposite)),
+	}
+}
+
+// kindKey is how a kind is called in the mirror; empty for no kind.
+func kindKey(group, kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return group + "/" + kind
+}
+
+// body writes what is remembered of a pruned object: not what changes whenever
+// anything of it does, which would make every state of it another thing.
+func body(n *tree.Node) []byte {
+	if meta := n.Field("metadata"); meta != nil && meta.Value.IsMap() {
+		kept := tree.Obj()
+		for _, f := range meta.Value.Fields {
+			if f.Key != "resourceVersion" && f.Key != "uid" {
+				kept.Fields = append(kept.Fields, f)
+			}
+		}
+		n = &tree.Node{Kind: n.Kind, Pos: n.Pos, Fields: slices.Clone(n.Fields)}
+		n.Set("metadata", kept)
+	}
+	return tree.AppendJSON(nil, n, "")
+}
+
+// kinds returns the kinds that the definitions taken give, by the names of
+// their lists.
+func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error) {
+	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]cluster.Kind{}
+	for i := range objects {
+		if !strings.HasPrefix(objects[i].List, listDefinitions) {
+			continue
+		}
+		for _, k := range noteOf(&objects[i]).Kinds {
+			out[listComposites+k.String()] = k
+		}
+	}
+	return out, nil
+}
+
+// composites reads composites and claims. A kind that is not served cannot be
+// asked for: if there are objects of it, what became of them is not known.
+func (d *definitions) composites(ctx context.Context, s *scan, kinds map[string]cluster.Kind) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	served, err := d.cluster.Served(ctx)
+	if err != nil {
+		for name := range kinds {
+			s.ended(name, listed{err: err})
+		}
+		return nil
+	}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for name, k := range kinds {
+		if !served.Has(k.Resource) {
+			if err := d.unserved(ctx, s, name, k); err != nil {
+				return err
+			}
+			continue
+		}
+		group.Go(func() error {
+			s.read(ctx, d.cluster, d.compositeList(k))
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (d *definitions) unserved(ctx context.Context, s *scan, name string, k cluster.Kind) error {
+	known, err := d.part.in.Memory.Known(ctx, d.name, name)
+	if err != nil {
+		return err
+	}
+	l := listed{count: len(known)}
+	if len(known) > 0 {
+		l.err = &cluster.Error{
+			Cluster: d.at, Doing: "list " + k.String(), Reason: cluster.Absent, Err: errors.New("the cluster does not serve that kind any more"),
+			Hint: "if the definition is to stay, see why it is not established; its resources are kept as they were last seen",
+		}
+	}
+	s.ended(name, l)
+	return nil
+}
+
+// read surveys a list and takes what is new.
+func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
+	survey, err := c.Survey(ctx, l.res, l.survey)
+	if err == nil {
+		s.note(survey.Spoilt)
+		err = s.take(ctx, c, l, survey.Items, survey.Version, len(survey.Spoilt) > 0)
+	}
+	if strings.HasPrefix(l.name, listDefinitions) {
+		s.mu.Lock()
+		s.found += len(survey.Items)
+		s.mu.Unlock()
+	}
+	s.ended(l.name, listed{count: len(survey.Items), version: survey.Version, err: err})
+}

@@ -1,0 +1,338 @@
+package ingest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source/cluster"
+)
+
+// Notices are gathered until none has come for quiet, or for at most patience,
+// so that a thousand changes in a second are a few readings.
+const (
+	quiet    = 30 * time.Millisecond
+	patience = 250 * time.Millisecond
+)
+
+// mostFollowed is how many kinds of composites of a cluster are followed. The
+// others are read on the schedule.
+const mostFollowed = 500
+
+// The pauses between attempts to begin.
+const (
+	shortPause = 500 * time.Millisecond
+	longPause  = 30 * time.Second
+)
+
+// watcher follows the lists of a cluster.
+type watcher struct {
+	*definitions
+	// moved says that there is news, or that a kind may be served by now.
+	moved chan struct{}
+
+	mu      sync.Mutex
+	pending map[string]*news
+	// troubled are lists that cannot be followed at the moment.
+	troubled map[string]bool
+
+	// followed are the kinds of composites that are followed, by list; it
+	// belongs to the goroutine that gathers.
+	followed map[string]context.CancelFunc
+	// unserved is when to ask again for kinds that are not served; zero for
+	// not at all.
+	unserved time.Time
+	pauses   *backoff.ExponentialBackOff
+	wg       sync.WaitGroup
+}
+
+// news is what has been noticed of a list and not been read yet.
+type news struct {
+	list list
+	// listed says that items are all there are, as of version.
+	listed  bool
+	version int64
+	spoilt  bool
+	items   map[string]cluster.Item
+	gone    map[string]int64
+}
+
+// follow reads on as the cluster changes.
+func (d *definitions) follow(ctx context.Context) {
+	pauses := growing()
+	for ctx.Err() == nil {
+		apis, err := d.cluster.APIs(ctx)
+		if err == nil {
+			d.part.in.news("watch "+d.name, "")
+			w := &watcher{
+				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
+				followed: map[string]context.CancelFunc{}, pauses: growing(),
+			}
+			w.run(ctx, d.fixed(apis))
+			return
+		}
+		if ctx.Err() == nil {
+			d.part.in.warn(d.part.Log, "watch "+d.name, "source cannot be followed yet; the schedule goes on", "source", d.name, "error", err)
+		}
+		pause(ctx, pauses.NextBackOff())
+	}
+}
+
+func growing() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = shortPause, longPause
+	return b
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// run follows the lists until ctx ends.
+func (w *watcher) run(ctx context.Context, lists []list) {
+	defer w.wg.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, l := range lists {
+		w.begin(ctx, l)
+	}
+	w.composites(ctx)
+	for w.wait(ctx) {
+		batch := w.gather()
+		definitions := false
+		for _, n := range batch {
+			definitions = definitions || strings.HasPrefix(n.list.name, listDefinitions)
+		}
+		w.read(ctx, batch)
+		if definitions {
+			w.pauses.Reset()
+		}
+		if now := w.part.in.Now(); definitions || !w.unserved.IsZero() && !now.Before(w.unserved) {
+			w.composites(ctx)
+		}
+	}
+}
+
+// wait waits for news, and until they have settled. It reports whether ctx goes
+// on.
+func (w *watcher) wait(ctx context.Context) bool {
+	var again <-chan time.Time
+	if !w.unserved.IsZero() {
+		timer := time.NewTimer(w.unserved.Sub(w.part.in.Now()))
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-again:
+		return true
+	case <-w.moved:
+	}
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		settled := time.NewTimer(quiet)
+		select {
+		case <-ctx.Done():
+			settled.Stop()
+			return false
+		case <-deadline.C:
+			settled.Stop()
+			return true
+		case <-settled.C:
+			return true
+		case <-w.moved:
+			settled.Stop()
+		}
+	}
+}
+
+func (w *watcher) gather() []*news {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := slices.Collect(maps.Values(w.pending))
+	clear(w.pending)
+	// Definitions first: what belongs to them is read once they are there.
+	slices.SortFunc(out, func(a, b *news) int { return -strings.Compare(a.list.name, b.list.name) })
+	return out
+}
+
+// begin follows one list in a goroutine of its own.
+func (w *watcher) begin(ctx context.Context, l list) {
+	w.wg.Go(func() {
+		_ = w.cluster.Follow(ctx, l.res, l.survey, cluster.FollowOptions{Trouble: func(e *cluster.Error) { w.trouble(ctx, l, e) }},
+			func(n cluster.Notice) error {
+				w.notice(ctx, l, n)
+				return nil
+			})
+	})
+}
+
+// notice remembers what is to be read.
+func (w *watcher) notice(ctx context.Context, l list, n cluster.Notice) {
+	w.mu.Lock()
+	p := w.pending[l.name]
+	if p == nil || n.Type == cluster.Listed {
+		p = &news{list: l, items: map[string]cluster.Item{}, gone: map[string]int64{}}
+		w.pending[l.name] = p
+	}
+	if n.Type == cluster.Listed {
+		p.listed, p.version, p.spoilt = true, n.Version, len(n.Spoilt) > 0
+	}
+	for _, item := range n.Items {
+		key := keyOf(item.Namespace, item.Name)
+		if n.Type == cluster.Deleted {
+			delete(p.items, key)
+			p.gone[key] = max(item.Version, n.Version)
+			continue
+		}
+		delete(p.gone, key)
+		p.items[key] = item
+	}
+	well := w.troubled[l.name]
+	delete(w.troubled, l.name)
+	w.mu.Unlock()
+	w.part.in.meters.noticed(w.at)
+	if well {
+		// It may be that all is well again: only a scan can say so.
+		w.part.in.again(ctx, w.place)
+	}
+	select {
+	case w.moved <- struct{}{}:
+	default:
+	}
+}
+
+// trouble has the place scanned when following it goes wrong, so that health
+// tells the truth before the schedule would.
+func (w *watcher) trouble(ctx context.Context, l list, e *cluster.Error) {
+	w.mu.Lock()
+	first := !w.troubled[l.name]
+	w.troubled[l.name] = true
+	w.mu.Unlock()
+	if !first {
+		return
+	}
+	w.part.in.meters.failed(w.at, string(e.Reason))
+	w.part.in.again(ctx, w.place)
+}
+
+// again asks for a scan.
+func (in *Ingest) again(ctx context.Context, p *place) {
+	if in.Again == nil || ctx.Err() != nil {
+		return
+	}
+	if err := in.Again(ctx, p.name); err != nil && ctx.Err() == nil {
+		in.warn(p.part.Log, "again "+p.name, "cannot ask for a scan; the schedule goes on", "source", p.name, "error", err)
+	}
+}
+
+// read takes what was noticed. What cannot be taken now is left to a scan.
+func (w *watcher) read(ctx context.Context, batch []*news) {
+	if len(batch) == 0 {
+		return
+	}
+	w.busy.Lock()
+	s := w.newScan(ctx)
+	var err error
+	for _, n := range batch {
+		if e := w.take(ctx, s, n); e != nil {
+			err = e
+		}
+	}
+	s.save(ctx)
+	w.busy.Unlock()
+	w.part.in.rouse()
+	if err != nil && ctx.Err() == nil {
+		w.part.in.warn(w.part.Log, "read "+w.name, "what changed cannot be read, so the source is scanned", "source", w.name, "error", err)
+		w.part.in.again(ctx, w.place)
+		return
+	}
+	w.part.in.news("read "+w.name, "")
+}
+
+func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
+	items := slices.Collect(maps.Values(n.items))
+	if len(items) > 0 || n.listed {
+		if err := s.take(ctx, w.cluster, n.list, items, n.version, !n.listed || n.spoilt); err != nil {
+			return err
+		}
+	}
+	if len(n.gone) == 0 {
+		return nil
+	}
+	o := state.Observation{Source: w.name, List: n.list.name}
+	for key, version := range n.gone {
+		o.Gone = append(o.Gone, state.Gone{Key: key, Version: version})
+	}
+	s.remember(n.list.name, nil, slices.Collect(maps.Keys(n.gone)))
+	_, err := w.part.in.Memory.Observe(ctx, o)
+	return err
+}
+
+// composites follows the kinds that definitions give now, and no others. Those
+// that are not served yet are asked for again, soon at first.
+func (w *watcher) composites(ctx context.Context) {
+	w.unserved = time.Time{}
+	kinds, err := w.kinds(ctx)
+	if err != nil {
+		w.later()
+		return
+	}
+	for name, stop := range w.followed {
+		if _, ok := kinds[name]; !ok {
+			stop()
+			delete(w.followed, name)
+		}
+	}
+	var missing []string
+	for name := range kinds {
+		if w.followed[name] == nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	served, err := w.cluster.Served(ctx)
+	if err != nil {
+		w.later()
+		return
+	}
+	slices.Sort(missing)
+	for _, name := range missing {
+		k := kinds[name]
+		switch {
+		case !served.Has(k.Resource):
+			w.later()
+		case len(w.followed) >= mostFollowed:
+			w.part.in.warn(w.part.Log, "kinds "+w.name, "more kinds of composites than are followed; the others are read on the schedule",
+				"source", w.name, "followed", mostFollowed)
+			return
+		default:
+			own, stop := context.WithCancel(ctx)
+			w.followed[name] = stop
+			w.begin(own, w.compositeList(k))
+		}
+	}
+}
+
+// later has kinds that are missing asked for again.
+func (w *watcher) later() {
+	if w.unserved.IsZero() {
+		w.unserved = w.part.in.Now().Add(w.pauses.NextBackOff())
+	}
+}

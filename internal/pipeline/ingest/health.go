@@ -1,0 +1,303 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/source/cluster"
+)
+
+// The words for how the service, or a part of it, fares.
+const (
+	Healthy   = "healthy"
+	Degraded  = "degraded"
+	Unhealthy = "unhealthy"
+
+	Connected = "connected"
+	// Waiting is a source that was not read yet.
+	Waiting = "waiting"
+	// Partial is one of which some lists cannot be read.
+	Partial = "partial"
+)
+
+// Health is how the service fares.
+type Health struct {
+	// Status is healthy if everything can be read, unhealthy if nothing can,
+	// and degraded otherwise.
+	Status string `json:"status"`
+	// Clusters are the states of clusters by name.
+	Clusters map[string]string `json:"clusters"`
+	// LastRun is when a source was last tried.
+	LastRun time.Time `json:"lastRun,omitzero"`
+	// EntitiesGenerated is how many entities the catalog has of them.
+	EntitiesGenerated int `json:"entitiesGenerated"`
+	// Sources are the details.
+	Sources []SourceHealth `json:"sources"`
+	// Failures are units of which nothing can be made, and why.
+	Failures map[string]string `json:"failures,omitempty"`
+}
+
+// SourceHealth is how a source fares.
+type SourceHealth struct {
+	Name    string `json:"name"`
+	Cluster string `json:"cluster,omitempty"`
+	// State is connected, waiting, partial, or the reason why it cannot be
+	// read: unreachable, unauthorized and so on.
+	State       string    `json:"state"`
+	LastAttempt time.Time `json:"lastAttempt,omitzero"`
+	LastSuccess time.Time `json:"lastSuccess,omitzero"`
+	LastError   string    `json:"lastError,omitempty"`
+	// Stale are the lists that cannot be read, and since when what is known of
+	// them is old.
+	Stale map[string]time.Time `json:"stale,omitempty"`
+	// Objects counts what is known, by list.
+	Objects map[string]int `json:"objects,omitempty"`
+}
+
+// Health returns how the service fares. entities is how many the catalog has of
+// it.
+func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
+	conditions, err := in.conditions(ctx)
+	if err != nil {
+		return Health{}, err
+	}
+	counts, err := in.Memory.CountObjects(ctx)
+	if err != nil {
+		return Health{}, err
+	}
+	h := Health{Status: Healthy, Clusters: map[string]string{}, EntitiesGenerated: entities, Sources: []SourceHealth{}}
+	good := 0
+	for _, p := range in.places {
+		s := p.health(conditions[p.name], counts)
+		h.Sources = append(h.Sources, s)
+		if s.LastAttempt.After(h.LastRun) {
+			h.LastRun = s.LastAttempt
+		}
+		if s.State == Connected || s.State == Waiting {
+			good++
+		}
+		if p.cluster && worse(h.Clusters[p.at], s.State) {
+			h.Clusters[p.at] = s.State
+		}
+	}
+	in.mu.Lock()
+	for unit, why := range in.failures {
+		if h.Failures == nil {
+			h.Failures = map[string]string{}
+		}
+		h.Failures[unit] = why
+	}
+	in.mu.Unlock()
+	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial })
+	switch {
+	case good == 0 && len(in.places) > 0 && !some:
+		h.Status = Unhealthy
+	case good < len(in.places) || len(h.Failures) > 0:
+		h.Status = Degraded
+	}
+	return h, nil
+}
+
+// worse reports whether a state goes before another that a cluster has.
+func worse(has, state string) bool {
+	rank := func(s string) int { return slices.Index([]string{"", Connected, Waiting, Partial}, s) }
+	a, b := rank(has), rank(state)
+	if a < 0 {
+		return false
+	}
+	return b < 0 || b > a
+}
+
+func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
+	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error}
+	if p.cluster {
+		s.Cluster = p.at
+	}
+	for at, n := range counts {
+		if at[0] == p.name {
+			if s.Objects == nil {
+				s.Objects = map[string]int{}
+			}
+			s.Objects[at[1]] = n
+		}
+	}
+	stale := 0
+	for name, l := range c.Lists {
+		if l.Stale.IsZero() {
+			continue
+		}
+		stale++
+		if s.Stale == nil {
+			s.Stale = map[string]time.Time{}
+		}
+		s.Stale[name] = l.Stale
+	}
+	switch {
+	case c.Tried.IsZero():
+	case c.Error == "":
+		s.State = Connected
+	case stale < len(c.Lists):
+		s.State = Partial
+	default:
+		s.State = cmp.Or(c.Reason, "failed")
+	}
+	return s
+}
+
+// Stale counts the units that are made of lists which cannot be read now, by
+// source.
+func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
+	conditions, err := in.conditions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := in.Memory.CountObjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, p := range in.places {
+		out[p.name] = 0
+		for name, l := range conditions[p.name].Lists {
+			if !l.Stale.IsZero() {
+				out[p.name] += counts[[2]string{p.name, name}]
+			}
+		}
+	}
+	return out, nil
+}
+
+// Cluster is a cluster of the configuration.
+type Cluster struct {
+	Name         string `json:"name"`
+	URL          string `json:"url,omitempty"`
+	AuthProvider string `json:"authProvider"`
+	// SkipTLSVerify says that any certificate is believed.
+	SkipTLSVerify bool `json:"skipTLSVerify,omitempty"`
+}
+
+// Explanation says what is known of a definition and what becomes of it.
+type Explanation struct {
+	Name string `json:"name"`
+	// TakenBy is the part that makes its entities, empty if none does.
+	TakenBy string `json:"takenBy,omitempty"`
+	// LeftBy are parts that would take it, but for the one that does.
+	LeftBy []string `json:"leftBy,omitempty"`
+	Copies []Copy   `json:"copies"`
+	// Stale says what could not be read lately, and since when.
+	Stale      string    `json:"stale,omitempty"`
+	StaleSince time.Time `json:"staleSince,omitzero"`
+	Failure    string    `json:"failure,omitempty"`
+	// Compositions and Composites count what belongs to it.
+	Compositions int `json:"compositions"`
+	Composites   int `json:"composites"`
+	// Entities are references, Withheld those the catalog would refuse.
+	Entities []string  `json:"entities"`
+	Withheld []string  `json:"withheld,omitempty"`
+	Values   []Value   `json:"values"`
+	Findings []Finding `json:"findings"`
+}
+
+// Copy is a definition as a source has it.
+type Copy struct {
+	Source string `json:"source"`
+	// Version is the source's, 0 if it has none.
+	Version int64 `json:"version,omitempty"`
+	// Refused is why nothing is made of it; empty if something is.
+	Refused string `json:"refused,omitempty"`
+}
+
+// Value says where a value of the entities came from.
+type Value struct {
+	Field string `json:"field"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+	Key   string `json:"key,omitempty"`
+}
+
+// Finding is something worth knowing about a definition.
+type Finding struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	File     string `json:"file,omitempty"`
+	Path     string `json:"path,omitempty"`
+}
+
+// Explain says what is known of a definition. It reports false if nothing is.
+func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, error) {
+	x := Explanation{Name: name, Copies: []Copy{}, Entities: []string{}, Values: []Value{}, Findings: []Finding{}}
+	if strings.HasPrefix(name, unitWorkload) {
+		return x, false, nil
+	}
+	loaded, err := in.load(ctx, []string{name})
+	if err != nil {
+		return x, false, err
+	}
+	conditions, err := in.conditions(ctx)
+	if err != nil {
+		return x, false, err
+	}
+	objects := loaded[name]
+	for i := range objects {
+		o := &objects[i]
+		switch {
+		case o.Unit == name:
+			x.Copies = append(x.Copies, Copy{Source: o.Source, Version: o.Version, Refused: noteOf(o).Refused})
+		case strings.HasPrefix(o.List, listCompositions):
+			x.Compositions++
+		default:
+			x.Composites++
+		}
+	}
+	if len(x.Copies) == 0 {
+		return x, false, nil
+	}
+	s := &shift{Ingest: in, now: in.Now(), conditions: conditions}
+	entities, m := s.transform(ctx, name, objects)
+	x.Stale, x.StaleSince = s.stale(objects)
+	x.TakenBy, x.LeftBy, x.Withheld, x.Failure = m.part, m.left, m.withheld, m.failed
+	for _, e := range entities {
+		x.Entities = append(x.Entities, e.Key())
+	}
+	for _, v := range m.sources {
+		x.Values = append(x.Values, Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
+	}
+	for _, f := range m.findings {
+		x.Findings = append(x.Findings, Finding{
+			Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path,
+		})
+	}
+	return x, true, nil
+}
+
+// Clusters returns the clusters of all parts, each once.
+func (in *Ingest) Clusters() []Cluster {
+	out := []Cluster{}
+	for _, p := range in.parts {
+		for _, c := range p.Clusters {
+			if slices.ContainsFunc(out, func(o Cluster) bool { return o.Name == c.Name }) {
+				continue
+			}
+			url := c.URL
+			if i := slices.IndexFunc(in.places, func(p *place) bool { return p.cluster && p.at == c.Name && p.url != "" }); i >= 0 {
+				url = in.places[i].url
+			}
+			out = append(out, Cluster{Name: c.Name, URL: url, AuthProvider: cmp.Or(c.Auth, "serviceAccount"), SkipTLSVerify: c.SkipTLSVerify})
+		}
+	}
+	slices.SortFunc(out, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// address is where a cluster is, as far as that is known.
+func address(c *cluster.Cluster) string {
+	if c == nil {
+		return ""
+	}
+	return c.URL()
+}

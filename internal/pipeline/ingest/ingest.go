@@ -1,0 +1,300 @@
+// Package ingest keeps a catalog true to many sources. It reads clusters,
+// folders and repositories, remembers what it saw, and makes entities of what
+// changed. What a source cannot tell, because it is away or says no, stays as
+// it was.
+//
+// Data goes one way. A place is scanned, or followed, and what is seen of it
+// becomes observations; observations make units dirty; dirty units are worked
+// off: loaded, transformed and handed to the catalog. design/0010 says why.
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// Mirror remembers objects as they were last seen. See internal/state for what
+// its values mean; those with bodies come ordered by unit, source, list and key.
+type Mirror interface {
+	// Observe takes what was seen of a list and returns how many units became
+	// dirty.
+	Observe(ctx context.Context, o state.Observation) (units int, err error)
+	// Known returns the versions of a list's objects by key.
+	Known(ctx context.Context, source, list string) (map[string]int64, error)
+	// SourceObjects returns a source's objects without their bodies, of all
+	// lists if none is named.
+	SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error)
+	// Lists returns the lists of a source that have objects. DropLists forgets
+	// those that are not to be kept, DropSources sources, of which it returns
+	// how many objects they had.
+	Lists(ctx context.Context, source string) ([]string, error)
+	DropLists(ctx context.Context, source string, keep []string) (units int, err error)
+	DropSources(ctx context.Context, keep []string) (dropped map[string]int, err error)
+	// UnitObjects returns the objects of units, KindObjects those of kinds.
+	UnitObjects(ctx context.Context, units []string) ([]state.Object, error)
+	KindObjects(ctx context.Context, kinds []string) ([]state.Object, error)
+	// CountObjects counts objects by source and list.
+	CountObjects(ctx context.Context) (map[[2]string]int, error)
+}
+
+// Agenda remembers which units are dirty.
+type Agenda interface {
+	// Units returns dirty units, the oldest first. Done takes off those that
+	// have not become dirty again.
+	Units(ctx context.Context, limit int) ([]state.Unit, error)
+	Done(ctx context.Context, units []state.Unit) error
+	// Touch makes units dirty, TouchSource those that have to do with a list of
+	// a source, or with any if list is empty.
+	Touch(ctx context.Context, units []string) error
+	TouchSource(ctx context.Context, source, list string) (units int, err error)
+	// Alone runs do while nobody else, here or in another replica, runs one of
+	// that name.
+	Alone(ctx context.Context, name string, do func(context.Context) error) error
+}
+
+// Journal remembers how sources fared, and what was done.
+type Journal interface {
+	SetSource(ctx context.Context, name string, state []byte) error
+	SourceStates(ctx context.Context) (map[string][]byte, error)
+	AddRun(ctx context.Context, started time.Time, run []byte) error
+	Runs(ctx context.Context, limit int) ([][]byte, error)
+}
+
+// Memory is all that must outlive a process.
+type Memory interface {
+	Mirror
+	Agenda
+	Journal
+}
+
+// Catalog takes entities.
+type Catalog interface {
+	// Put makes the catalog have what each of the outcomes says, in one
+	// transaction that touches only what differs. What becomes of each is
+	// returned in their order.
+	Put(ctx context.Context, outcomes []Outcome) ([]Written, error)
+}
+
+// Outcome is what the catalog is to have of a unit.
+type Outcome struct {
+	// Provider owns the entities.
+	Provider string
+	// Entities are documents in JSON.
+	Entities [][]byte
+	// Full says that the provider has no others.
+	Full bool
+}
+
+// Written is what became of an Outcome.
+type Written struct {
+	Added, Updated, Removed, Unchanged int
+	// Refused are entities that belong to others.
+	Refused []Refused
+}
+
+// Refused is an entity that belongs to another provider.
+type Refused struct{ Ref, Owner string }
+
+// Folder is a source without a cluster.
+type Folder struct {
+	Name   string
+	Source source.Source
+	// Watch, if not nil, calls changed when reading again is of use, until ctx
+	// ends.
+	Watch func(ctx context.Context, changed func()) error
+}
+
+// Detection is how change detection tells that an object is the same.
+type Detection struct {
+	Enabled bool
+	// Method is one of the constants.
+	Method string
+	Marks  state.Marks
+}
+
+// The methods of change detection.
+const (
+	ByVersion   = "resourceVersion"
+	ByHash      = "hash"
+	ByTimestamp = "timestamp"
+)
+
+// Processing is how units are worked off.
+type Processing struct {
+	// BatchSize units are loaded together, Parallelism batches at once.
+	BatchSize, Parallelism int
+	// A unit that failed is tried RetryAttempts times more, RetryDelay apart.
+	RetryAttempts int
+	RetryDelay    time.Duration
+}
+
+// Part is a variant of the service.
+type Part struct {
+	// Name is that of its section in the configuration.
+	Name    string
+	Profile engine.Profile
+	Engine  engine.Options
+	// Filter chooses definitions, after the profile.
+	Filter xrd.Filter
+	// Namespaces are those whose composites and claims are read; none means
+	// all.
+	Namespaces []string
+	Clusters   []source.Cluster
+	Folders    []Folder
+	// Definitions says that definitions are ingested, Workloads that labelled
+	// workloads are.
+	Definitions, Workloads bool
+	// Every is how often definitions are scanned, and WorkloadsEvery how often
+	// workloads are; a scan is given Timeout.
+	Every, WorkloadsEvery, Timeout time.Duration
+	// Watch follows clusters and folders between scans.
+	Watch     bool
+	Detection Detection
+	// Log is told what happens; Requests, if not nil, of every call to a
+	// cluster. Stacks logs where a panic came from.
+	Log      *slog.Logger
+	Requests *slog.Logger
+	Stacks   bool
+}
+
+// Caching is what is kept to be used again.
+type Caching struct {
+	Enabled bool
+	// TTL and MaxSize are those of the objects that were loaded.
+	TTL     time.Duration
+	MaxSize int
+	// Shared, if not nil, keeps what was made of units for other replicas too.
+	Shared Shared
+}
+
+// Options are what an Ingest is made of.
+type Options struct {
+	// Parts are in the order in which they may take a definition: one that the
+	// first takes is left to it by the others.
+	Parts      []Part
+	Memory     Memory
+	Catalog    Catalog
+	Processing Processing
+	Caching    Caching
+	// Build is a name for this version of the program and its settings: when it
+	// is another one, everything is made anew.
+	Build string
+	// Replica names this process in runs.
+	Replica  string
+	Now      func() time.Time
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+	// Again, if not nil, is asked to scan a place soon, when following it went
+	// wrong.
+	Again func(ctx context.Context, place string) error
+}
+
+// Ingest is the service. Its methods may be called at once.
+type Ingest struct {
+	Options
+	parts  []*part
+	places []*place
+	caches *caches
+	meters *meters
+	// wake asks the worker to look for dirty units.
+	wake chan struct{}
+	// dropped says that what the configuration does not name was dropped.
+	dropped atomic.Bool
+
+	mu sync.Mutex
+	// tries are how often units failed in a row, said what was last logged of
+	// something.
+	tries map[string]int
+	said  map[string]string
+	// failures are the units that failed last time, and why.
+	failures map[string]string
+}
+
+// New prepares everything and reads nothing yet. What is wrong with the
+// settings of one cluster is told when it is scanned; the others go on.
+func New(opts Options) *Ingest {
+	in := &Ingest{
+		Options: opts, wake: make(chan struct{}, 1),
+		tries: map[string]int{}, said: map[string]string{}, failures: map[string]string{},
+	}
+	in.meters = newMeters(opts.Registry)
+	in.caches = newCaches(opts.Caching, in.meters)
+	for i := range opts.Parts {
+		p := newPart(in, &opts.Parts[i])
+		in.parts = append(in.parts, p)
+		in.places = append(in.places, p.places()...)
+	}
+	return in
+}
+
+// Place is what can be scanned.
+type Place struct {
+	Name           string
+	Every, Timeout time.Duration
+}
+
+// Places returns all places there are to be scanned.
+func (in *Ingest) Places() []Place {
+	out := make([]Place, len(in.places))
+	for i, p := range in.places {
+		out[i] = Place{Name: p.name, Every: p.every, Timeout: p.part.Timeout}
+	}
+	return out
+}
+
+func (in *Ingest) place(name string) (*place, error) {
+	i := slices.IndexFunc(in.places, func(p *place) bool { return p.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("cannot scan %q: the configuration has no such source", name)
+	}
+	return in.places[i], nil
+}
+
+// Run follows the places that are watched and works off dirty units, until ctx
+// ends.
+func (in *Ingest) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, p := range in.places {
+		if p.part.Watch && p.follow != nil {
+			wg.Go(func() { p.follow(ctx) })
+		}
+	}
+	wg.Go(func() { in.workLoop(ctx) })
+	wg.Wait()
+}
+
+// Rouse has dirty units worked off soon.
+func (in *Ingest) rouse() {
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
+}
+
+// news reports whether text differs from what was last said about a thing. An
+// empty text forgets it.
+func (in *Ingest) news(about, text string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.said[about] == text {
+		return false
+	}
+	if text == "" {
+		delete(in.said, about)
+		return true
+	}
+	in.said[about] = text
+	return true
+}

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// meters are the metrics of the service.
+type meters struct {
+	discovered, entities, errors, notices, hits *prometheus.CounterVec
+	definitions, success                        *prometheus.GaugeVec
+	duration                                    *prometheus.HistogramVec
+}
+
+// The names in the first four are the contract's.
+func newMeters(r prometheus.Registerer) *meters {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		if r != nil {
+			r.MustRegister(c)
+		}
+		return c
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+		if r != nil {
+			r.MustRegister(g)
+		}
+		return g
+	}
+	m := &meters{
+		discovered: counter("composer_ingestor_xrds_discovered_total", "Definitions found, counted in every scan.", "cluster"),
+		entities:   counter("composer_ingestor_entities_generated_total", "Entities made and handed to the catalog."),
+		errors:     counter("composer_ingestor_errors_total", "Failures, by cluster and reason.", "cluster", "reason"),
+		notices:    counter("composer_ingestor_watch_events_total", "Changes that clusters told of.", "cluster"),
+		hits:       counter("composer_ingestor_cache_requests_total", "Requests to the caches, by what came of them.", "cache", "result"),
+
+		definitions: gauge("composer_ingestor_xrds", "Definitions at the last scan.", "source"),
+		success:     gauge("composer_ingestor_last_success_timestamp_seconds", "When a source was last read without an error.", "source"),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "composer_ingestor_processing_duration_seconds", Help: "How long the phases of runs took.",
+			Buckets: []float64{.001, .005, .02, .1, .5, 1, 2, 5, 15, 60, 300},
+		}, []string{"phase"}),
+	}
+	if r != nil {
+		r.MustRegister(m.duration)
+	}
+	for _, cache := range []string{cacheResources, cacheTransforms, cacheTemplates} {
+		m.hits.WithLabelValues(cache, "hit")
+		m.hits.WithLabelValues(cache, "miss")
+	}
+	return m
+}
+
+func (m *meters) phase(name string, took time.Duration) {
+	m.duration.WithLabelValues(name).Observe(took.Seconds())
+}
+
+func (m *meters) failed(cluster, reason string) { m.errors.WithLabelValues(cluster, reason).Inc() }
+
+func (m *meters) noticed(cluster string) { m.notices.WithLabelValues(cluster).Inc() }
+
+func (m *meters) made(entities int) { m.entities.WithLabelValues().Add(float64(entities)) }
+
+func (m *meters) cached(cache string, hit bool) {
+	result := "miss"
+	if hit {
+		result = "hit"
+	}
+	m.hits.WithLabelValues(cache, result).Inc()
+}
+
+func (m *meters) scanned(p *place, found int) {
+	m.discovered.WithLabelValues(p.at).Add(float64(found))
+	m.definitions.WithLabelValues(p.name).Set(float64(found))
+}
+
+func (m *meters) well(p *place, at time.Time) {
+	m.success.WithLabelValues(p.name).Set(float64(at.UnixMilli()) / 1000)
+}

@@ -1,0 +1,168 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// What made a scan begin.
+const (
+	TriggerSchedule = "schedule"
+	TriggerManual   = "manual"
+	TriggerWatch    = "watch"
+)
+
+// Run is what was done at one time.
+type Run struct {
+	// Source is the place that was scanned; empty if units were worked off that
+	// were dirty already.
+	Source  string `json:"source,omitempty"`
+	Trigger string `json:"trigger"`
+	// Replica is who did it.
+	Replica string    `json:"replica,omitempty"`
+	Started time.Time `json:"started"`
+	// Milliseconds are how long it took, and how long its phases did: those
+	// that run side by side add up to more than the whole.
+	Milliseconds int64            `json:"milliseconds"`
+	Phases       map[string]int64 `json:"phases,omitempty"`
+	// Discovered counts definitions, Changed the units that were dirty after
+	// the source was read.
+	Discovered int `json:"discovered"`
+	Changed    int `json:"changed"`
+	Tally
+	// Error is what went wrong; what could be done was.
+	Error string `json:"error,omitempty"`
+}
+
+// Scan reads a place and works off what changed. The error says what could not
+// be read or written; everything else was.
+func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
+	p, err := in.place(name)
+	if err != nil {
+		return Run{}, err
+	}
+	if err := in.Prepare(ctx); err != nil {
+		return Run{}, err
+	}
+	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
+	s, err := p.readAll(ctx)
+	if err != nil {
+		return run, err
+	}
+	read := in.Now().Sub(run.Started)
+	in.meters.phase("read", read)
+	in.meters.scanned(p, s.found)
+	if err := in.Memory.Touch(ctx, in.failed()); err != nil {
+		return run, err
+	}
+	if len(s.errs) > 0 {
+		in.meters.failed(p.at, reason(joinOnce(s.errs)))
+	} else {
+		in.meters.well(p, s.now)
+	}
+	var worked error
+	run.Discovered, run.Changed = s.found, s.dirty
+	run.Tally, worked = in.work(ctx)
+	err = errors.Join(joinOnce(s.errs), worked)
+	run.Phases = map[string]int64{"read": read.Milliseconds()}
+	in.journal(ctx, run, err)
+	return run, err
+}
+
+// readAll reads a place and remembers how that went. The error is one of the
+// memory's, or says that nobody wants to know any more.
+func (p *place) readAll(ctx context.Context) (*scan, error) {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	s := p.newScan(ctx)
+	failed := p.scan(ctx, s)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		// It was not the source's fault.
+		return nil, ctx.Err()
+	}
+	s.save(ctx)
+	// A scan that took too long has still something to say.
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
+	defer cancel()
+	return s, s.conclude(after, failed)
+}
+
+// concluding is how long it may take to write down how a scan went.
+const concluding = 15 * time.Second
+
+// failed returns the units that could not be made.
+func (in *Ingest) failed() []string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Sorted(maps.Keys(in.failures))
+}
+
+// journal writes down what was done. Runs that did nothing are only worth it if
+// somebody asked for them.
+func (in *Ingest) journal(ctx context.Context, run Run, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
+	defer cancel()
+	run.Replica = in.Replica
+	run.Milliseconds = in.Now().Sub(run.Started).Milliseconds()
+	if run.Phases == nil {
+		run.Phases = map[string]int64{}
+	}
+	run.Phases["load"], run.Phases["transform"], run.Phases["write"] = run.Load.Milliseconds(), run.Transform.Milliseconds(), run.Write.Milliseconds()
+	if err != nil {
+		run.Error = err.Error()
+	}
+	data, failed := json.Marshal(run)
+	if failed == nil {
+		failed = in.Memory.AddRun(ctx, run.Started, data)
+	}
+	if failed != nil {
+		in.warn(in.Log, "journal", "cannot write down a run", "error", failed)
+		return
+	}
+	in.news("journal", "")
+}
+
+// Runs returns what was done last, the newest first.
+func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
+	data, err := in.Memory.Runs(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Run, len(data))
+	for i := range data {
+		if err := json.Unmarshal(data[i], &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Prepare forgets what the configuration does not name any more, once.
+func (in *Ingest) Prepare(ctx context.Context) error {
+	if in.dropped.Load() {
+		return nil
+	}
+	keep := make([]string, len(in.places))
+	for i, p := range in.places {
+		keep[i] = p.name
+	}
+	gone, err := in.Memory.DropSources(ctx, keep)
+	if err != nil {
+		return err
+	}
+	for _, p := range in.parts {
+		if p.Detection.Enabled {
+			// What is remembered of a source that is gone is in nobody's way.
+			_ = p.Detection.Marks.Forget(ctx, keep)
+		}
+	}
+	in.dropped.Store(true)
+	for name, n := range gone {
+		in.Log.Warn("source is not in the configuration any more, so its entities go", "source", name, "objects", n)
+	}
+	return nil
+}

@@ -1,0 +1,351 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// list is a list of objects in a cluster.
+type list struct {
+	// name is the list's, res what is listed, and short what people call one.
+	name, short string
+	res         cluster.Resource
+	// labels narrow what is read whole; the objects that they leave out have
+	// been refused by then.
+	labels []string
+	// survey narrows what is listed at all.
+	survey string
+	// refuse says of an object's metadata why nothing is made of it.
+	refuse func(cluster.Item) string
+	// object makes of an object what is remembered of it.
+	object func(n *tree.Node) (state.Object, error)
+}
+
+// note is kept beside an object.
+type note struct {
+	// Refused is why nothing is made of it.
+	Refused string `json:"refused,omitempty"`
+	// Kinds are those that a definition gives, as they are listed.
+	Kinds  []cluster.Kind `json:"kinds,omitempty"`
+	Origin xrd.Origin     `json:"origin,omitzero"`
+}
+
+func (n note) encode() []byte {
+	data, err := json.Marshal(n)
+	if err != nil {
+		// It is made of strings.
+		panic(err)
+	}
+	return data
+}
+
+func noteOf(o *state.Object) (n note) {
+	// What cannot be read says nothing.
+	_ = json.Unmarshal(o.Note, &n)
+	return n
+}
+
+// keyOf is the key of an object in its list.
+func keyOf(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// fresh is how long ago a time may be that can still be that of two states.
+const fresh = 5 * time.Second
+
+// refusedMark is before the mark of an object that was refused.
+const refusedMark = "refused "
+
+// mark returns what tells an object from what it was before, as far as its
+// metadata can; empty means that it must be seen. Settings count as well, so
+// that with other ones everything is another thing.
+func (s *scan) mark(item cluster.Item) string {
+	d := s.part.Detection
+	switch {
+	case !d.Enabled:
+		return ""
+	case d.Method == ByVersion && item.Version > 0:
+		return s.seal(strconv.FormatInt(item.Version, 10))
+	case d.Method == ByTimestamp && !item.Changed.IsZero():
+		// Servers note no time when a label is taken away.
+		text := fmt.Sprintf("%d %q %q", item.Generation, item.Labels, item.Annotations)
+		return s.seal(item.Changed.UTC().Format(time.RFC3339) + " " + short(text))
+	}
+	return ""
+}
+
+// lasting reports whether a mark can be trusted next time. One made of a time
+// with seconds only, and of this very moment, cannot.
+func (s *scan) lasting(item cluster.Item) bool {
+	return s.part.Detection.Method != ByTimestamp || s.now.Sub(item.Changed).Abs() > fresh
+}
+
+// seal adds the settings to a mark.
+func (s *scan) seal(mark string) string { return mark + " " + s.part.sealed }
+
+// short returns a hash of a text.
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// hashMark is the mark of an object by what is remembered of it.
+func (s *scan) hashMark(o *state.Object) string {
+	sum := sha256.Sum256(o.Body)
+	return s.seal(hex.EncodeToString(sum[:16]))
+}
+
+// sifted is what is to be done about the objects of a list.
+type sifted struct {
+	put []state.Object
+	// want are objects that are to be seen whole, by their keys.
+	want map[string]cluster.Item
+	// again are keys of objects that are as they were, and looked at again.
+	again map[string]bool
+	marks map[string]string
+}
+
+// sift decides which of the items are to be looked at.
+func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifted {
+	out := &sifted{want: map[string]cluster.Item{}, again: map[string]bool{}, marks: map[string]string{}}
+	for _, item := range items {
+		key := keyOf(item.Namespace, item.Name)
+		version, there := known[key]
+		if why := l.refuse(item); why != "" {
+			mark := s.seal(refusedMark + why)
+			if there && s.marks[markKey(l.name, key)] == mark {
+				continue
+			}
+			out.marks[key] = mark
+			out.put = append(out.put, state.Object{
+				Source: s.name, List: l.name, Key: key, Unit: item.Name, Version: item.Version, Note: note{Refused: why}.encode(),
+			})
+			if version == item.Version {
+				out.again[key] = true
+			}
+			continue
+		}
+		mark := s.mark(item)
+		if there && mark != "" && s.marks[markKey(l.name, key)] == mark {
+			continue
+		}
+		out.want[key] = item
+	}
+	return out
+}
+
+// whole is how many of a list's objects must have changed for the list to be
+// read whole instead of each of them.
+const whole = 4
+
+// pageSize is how many objects are remembered at once.
+const pageSize = 500
+
+// take has the mirror know what was seen of a list. items are all there are,
+// as of version, or with part those that changed.
+func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, part bool) error {
+	known, err := s.part.in.Memory.Known(ctx, s.name, l.name)
+	if err != nil {
+		return err
+	}
+	sifted := s.sift(l, items, known)
+	anew := !part && s.counts(ctx, l.name) > version && version > 0
+	put := func(objects []state.Object, more state.Observation) error {
+		more.Source, more.List, more.Put, more.Anew = s.name, l.name, objects, anew
+		dirty, err := s.part.in.Memory.Observe(ctx, more)
+		s.mu.Lock()
+		s.dirty += dirty
+		s.mu.Unlock()
+		return err
+	}
+	if err := put(sifted.put, state.Observation{}); err != nil {
+		return err
+	}
+	seen := func(n *tree.Node) (state.Object, bool, error) { return s.see(l, n, sifted, known) }
+	if err := s.bodies(ctx, c, l, sifted, len(items), seen, func(o []state.Object) error { return put(o, state.Observation{}) }); err != nil {
+		return err
+	}
+	if err := s.lookAgain(ctx, l, sifted); err != nil {
+		return err
+	}
+	if part {
+		s.remember(l.name, sifted.marks, nil)
+		return nil
+	}
+	there := make(map[string]bool, len(items))
+	keys := make([]string, 0, len(items))
+	for _, item := range items {
+		key := keyOf(item.Namespace, item.Name)
+		there[key] = true
+		keys = append(keys, key)
+	}
+	var gone []string
+	for key := range known {
+		if !there[key] {
+			gone = append(gone, key)
+		}
+	}
+	s.remember(l.name, sifted.marks, gone)
+	return put(nil, state.Observation{Complete: true, Keys: keys, Version: version})
+}
+
+// counts returns the version at which the list was read last.
+func (s *scan) counts(ctx context.Context, list string) int64 {
+	all, err := s.part.in.conditions(ctx)
+	if err != nil {
+		return 0
+	}
+	return all[s.name].Lists[list].Version
+}
+
+// see makes an object of what was read whole, and reports whether it is to be
+// remembered.
+func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64) (state.Object, bool, error) {
+	key := keyOf(n.Get("metadata", "namespace").Str(), n.Get("metadata", "name").Str())
+	item, wanted := sifted.want[key]
+	if !wanted {
+		return state.Object{}, false, nil
+	}
+	o, err := l.object(n)
+	if err != nil {
+		return o, false, fmt.Errorf("cannot keep %s: %w", key, err)
+	}
+	o.Source, o.List, o.Key = s.name, l.name, key
+	o.Version, _ = strconv.ParseInt(n.Get("metadata", "resourceVersion").Str(), 10, 64)
+	mark := s.mark(item)
+	if d := s.part.Detection; d.Enabled && mark == "" {
+		mark = s.hashMark(&o)
+	}
+	_, there := known[key]
+	same := mark != "" && there && s.marks[markKey(l.name, key)] == mark
+	if s.lasting(item) && mark != "" {
+		sifted.marks[key] = mark
+	}
+	if same {
+		return o, false, nil
+	}
+	if there && known[key] == o.Version {
+		sifted.again[key] = true
+	}
+	return o, true, nil
+}
+
+// bodies reads the wanted objects whole and hands them on, a page at a time.
+func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *sifted, all int,
+	see func(*tree.Node) (state.Object, bool, error), put func([]state.Object) error) error {
+	hand := func(nodes []*tree.Node) error {
+		page := make([]state.Object, 0, len(nodes))
+		for _, n := range nodes {
+			o, ok, err := see(n)
+			if err != nil {
+				return err
+			}
+			if ok {
+				page = append(page, o)
+			}
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		return put(page)
+	}
+	if len(want.want) > 2*whole && len(want.want)*whole > all {
+		for _, labels := range l.labels {
+			if _, err := c.Each(ctx, l.res, labels, func(items []*tree.Node, spoilt []finding.Finding) error {
+				s.note(spoilt)
+				return hand(items)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	names := make([]cluster.NamespacedName, 0, min(len(want.want), pageSize))
+	fetch := func() error {
+		// What was deleted meanwhile is told by the next list, or by the watch.
+		items, _, err := c.Fetch(ctx, l.res, names)
+		if err := s.unreadable(err); err != nil {
+			return err
+		}
+		names = names[:0]
+		return hand(items)
+	}
+	for _, item := range want.want {
+		names = append(names, cluster.NamespacedName{Namespace: item.Namespace, Name: item.Name})
+		if len(names) == pageSize {
+			if err := fetch(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fetch()
+}
+
+// lookAgain makes units dirty whose objects are as they were, because change
+// detection cannot tell, or the settings are other ones.
+func (s *scan) lookAgain(ctx context.Context, l list, sifted *sifted) error {
+	if len(sifted.again) == 0 {
+		return nil
+	}
+	if !strings.HasPrefix(l.name, listDefinitions) {
+		n, err := s.part.in.Memory.TouchSource(ctx, s.name, l.name)
+		s.mu.Lock()
+		s.dirty += n
+		s.mu.Unlock()
+		return err
+	}
+	names := make([]string, 0, len(sifted.again))
+	for name := range sifted.again {
+		names = append(names, name)
+	}
+	s.mu.Lock()
+	s.dirty += len(names)
+	s.mu.Unlock()
+	return s.part.in.Memory.Touch(ctx, names)
+}
+
+// unreadable takes the objects that cannot be read for findings: they cost no
+// other its place, and what was known of them stays. It returns the other
+// errors.
+func (s *scan) unreadable(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var rest []error
+	for _, err := range joined.Unwrap() {
+		e, ok := errors.AsType[*cluster.Error](err)
+		if !ok || e.Reason != cluster.Spoilt {
+			rest = append(rest, err)
+			continue
+		}
+		s.note([]finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: e.Doing, Message: e.Error(), Hint: e.Hint}})
+	}
+	return errors.Join(rest...)
+}
+
+// note keeps findings of the scan.
+func (s *scan) note(fs []finding.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.findings = append(s.findings, fs...)
+}

@@ -1,0 +1,289 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// providerDefinition is before the name of a definition in that of the provider
+// of its entities. Workloads have the name of their unit.
+const providerDefinition = "definition:"
+
+func provider(unit string) string {
+	if strings.HasPrefix(unit, unitWorkload) {
+		return unit
+	}
+	return providerDefinition + unit
+}
+
+// load loads all that belongs to units.
+func (in *Ingest) load(ctx context.Context, names []string) (map[string][]state.Object, error) {
+	objects, err := in.Memory.UnitObjects(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]state.Object, len(names))
+	owners := map[string][]string{}
+	for _, o := range objects {
+		out[o.Unit] = append(out[o.Unit], o)
+		for _, kind := range []string{o.Kind, o.Claim} {
+			if kind != "" && !slices.Contains(owners[kind], o.Unit) {
+				owners[kind] = append(owners[kind], o.Unit)
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return out, nil
+	}
+	more, err := in.Memory.KindObjects(ctx, slices.Sorted(maps.Keys(owners)))
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range more {
+		for _, unit := range owners[o.Of] {
+			out[unit] = append(out[unit], o)
+		}
+	}
+	return out, nil
+}
+
+// make makes what is to be written of a batch of units.
+func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
+	begun := s.Now()
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = u.Name
+	}
+	loaded, err := s.load(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	took := s.Now().Sub(begun)
+	s.meters.phase("load", took)
+	s.mu.Lock()
+	s.tally.Load += took
+	s.mu.Unlock()
+	begun = s.Now()
+	out := make([]done, len(units))
+	for i, u := range units {
+		out[i] = s.one(ctx, u, loaded[u.Name])
+	}
+	took = s.Now().Sub(begun)
+	s.meters.phase("transform", took)
+	s.mu.Lock()
+	s.tally.Transform += took
+	s.mu.Unlock()
+	return out, ctx.Err()
+}
+
+// one makes what is to be written of a unit.
+func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) done {
+	d := done{unit: u, outcome: Outcome{Provider: provider(u.Name), Full: true}}
+	stale, since := s.stale(objects)
+	key := s.fingerprint(u.Name, objects, stale)
+	if kept, ok := s.caches.made(ctx, key); ok {
+		d.outcome.Entities, d.outcome.Full = kept.Entities, kept.Full
+		return d
+	}
+	entities, made := s.transform(ctx, u.Name, objects)
+	if made.failed != "" {
+		d.failed = made.failed
+		return d
+	}
+	// What the catalog would refuse now may have been good before.
+	d.outcome.Full = len(made.withheld) == 0
+	for _, e := range entities {
+		if stale != "" {
+			engine.MarkStale(e, stale, since)
+		}
+		d.outcome.Entities = append(d.outcome.Entities, entity.AppendNDJSON(nil, e))
+	}
+	s.caches.keep(ctx, key, d.outcome)
+	return d
+}
+
+// making is how a unit was transformed.
+type making struct {
+	// part is who took it, empty if nobody did.
+	part     string
+	refused  map[string]string
+	withheld []string
+	failed   string
+	findings []finding.Finding
+	sources  []engine.Source
+	// left are parts that would have taken it too.
+	left []string
+}
+
+// transform has the first part that takes a unit make its entities.
+func (s *shift) transform(ctx context.Context, unit string, objects []state.Object) ([]*entity.Entity, making) {
+	if strings.HasPrefix(unit, unitWorkload) {
+		return s.component(strings.TrimPrefix(unit, unitWorkload), objects)
+	}
+	m := making{refused: map[string]string{}}
+	var entities []*entity.Entity
+	for _, p := range s.parts {
+		set, err := s.set(p, objects)
+		if err != nil {
+			m.failed = err.Error()
+			return nil, m
+		}
+		if len(set.Definitions) == 0 || !p.Definitions {
+			continue
+		}
+		report, err := pipeline.Run(ctx, pipeline.Options{
+			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
+			Engine: p.engine(s.now, s.caches.forms()), Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
+		})
+		if err != nil {
+			m.failed = err.Error()
+			return nil, m
+		}
+		if len(report.Definitions) == 0 {
+			for _, r := range report.Refused {
+				m.refused[p.Name] = r.Why
+			}
+			continue
+		}
+		if m.part != "" {
+			m.left = append(m.left, p.Name)
+			continue
+		}
+		m.part, m.withheld, m.findings, m.sources = p.Name, report.Withheld, report.Findings, report.Sources[report.Definitions[0]]
+		entities = report.Entities
+		for _, f := range report.Findings {
+			if f.Rule == pipeline.RuleInternal {
+				m.failed = f.Message
+			}
+		}
+	}
+	return entities, m
+}
+
+// panicked logs where the engine panicked, if that is wanted.
+func (p *part) panicked(definition string, stack []byte) {
+	if p.Stacks && p.in.news("panic "+definition, string(stack)) {
+		p.Log.Error("the engine panicked", "definition", definition, "stack", string(stack))
+	}
+}
+
+// set makes a set of those of the objects that a part has seen.
+func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
+	set := &xrd.Set{}
+	for i := range objects {
+		o := &objects[i]
+		if !p.owns(o.Source) || len(o.Body) == 0 {
+			continue
+		}
+		n, err := s.caches.node(o)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read what is remembered of %s %s: %w", o.Source, o.Key, err)
+		}
+		set.Add(n, noteOf(o).Origin)
+	}
+	return set, nil
+}
+
+// owns reports whether a place is one of the part's.
+func (p *part) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
+
+// component makes the entity of workloads.
+func (s *shift) component(id string, objects []state.Object) ([]*entity.Entity, making) {
+	for _, p := range s.parts {
+		if !p.Workloads {
+			continue
+		}
+		var found []*xrd.Object
+		set, err := s.set(p, objects)
+		if err != nil {
+			return nil, making{failed: err.Error()}
+		}
+		found = append(found, set.Others...)
+		if len(found) == 0 {
+			continue
+		}
+		o := p.Engine
+		o.Now = s.now
+		e, fs := engine.Component(id, found, o)
+		m := making{part: p.Name, findings: fs}
+		if bad := entity.Check(e); finding.Count(bad, finding.Error) > 0 {
+			m.findings = append(m.findings, bad...)
+			m.withheld = []string{e.Key()}
+			return nil, m
+		}
+		return []*entity.Entity{e}, m
+	}
+	return nil, making{}
+}
+
+// stale says which of the lists that a unit's objects are of cannot be read,
+// and since when; empty if all can.
+func (s *shift) stale(objects []state.Object) (what string, since time.Time) {
+	var places []string
+	for i := range objects {
+		o := &objects[i]
+		c, ok := s.conditions[o.Source].Lists[o.List]
+		if !ok || c.Stale.IsZero() {
+			continue
+		}
+		where := s.called(o.Source, o.List)
+		if !slices.Contains(places, where) {
+			places = append(places, where)
+		}
+		if since.IsZero() || c.Stale.Before(since) {
+			since = c.Stale
+		}
+	}
+	slices.Sort(places)
+	return strings.Join(places, ", "), since
+}
+
+// called is how people call a list of a place.
+func (in *Ingest) called(source, list string) string {
+	at := source
+	if i := slices.IndexFunc(in.places, func(p *place) bool { return p.name == source }); i >= 0 {
+		at = in.places[i].at
+	}
+	kind, _, _ := strings.Cut(list, " ")
+	return at + "/" + kind
+}
+
+// fingerprint tells whether anything that a unit's entities depend on is
+// another.
+func (s *shift) fingerprint(unit string, objects []state.Object, stale string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00", unit, stale)
+	for _, p := range s.parts {
+		fmt.Fprintf(h, "%s\x00", p.sealed)
+	}
+	for i := range objects {
+		o := &objects[i]
+		fmt.Fprintf(h, "%s\x00%s\x00%d %d\x00", o.Source, o.Key, len(o.Note), len(o.Body))
+		h.Write(o.Note)
+		h.Write(o.Body)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// decode reads what is remembered of an object.
+func decode(o *state.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
+
+// Provides reports whether a provider is one of the service's.
+func Provides(provider string) bool {
+	return strings.HasPrefix(provider, providerDefinition) || strings.HasPrefix(provider, unitWorkload)
+}

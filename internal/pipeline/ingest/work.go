@@ -1,0 +1,283 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/state"
+)
+
+// lookEvery is how often dirty units are looked for without being asked to:
+// another replica may have died over them.
+const lookEvery = 30 * time.Second
+
+// workLoop works off dirty units whenever there may be some.
+func (in *Ingest) workLoop(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	in.rouse()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-in.wake:
+		case <-tick.C:
+		}
+		begun := in.Now()
+		t, err := in.work(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			in.warn(in.Log, "work", "cannot bring the catalog up to date; it is tried again", "error", err)
+			in.meters.failed("", "catalog")
+		default:
+			in.news("work", "")
+		}
+		if t.changed() || t.Failed > 0 {
+			in.journal(ctx, Run{Trigger: TriggerWatch, Started: begun, Tally: t}, err)
+		}
+	}
+}
+
+// Tally counts what was done.
+type Tally struct {
+	// Units are those that were worked on; Failed those of them of which
+	// nothing could be made.
+	Units  int `json:"units"`
+	Failed int `json:"failed"`
+	// Added, Updated, Removed and Unchanged count entities, Refused those that
+	// belong to others.
+	Added     int `json:"added"`
+	Updated   int `json:"updated"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	Refused   int `json:"refused"`
+	// The times that the phases took.
+	Load      time.Duration `json:"-"`
+	Transform time.Duration `json:"-"`
+	Write     time.Duration `json:"-"`
+}
+
+func (t *Tally) changed() bool { return t.Added+t.Updated+t.Removed > 0 }
+
+func (t *Tally) add(w Written) {
+	t.Added += w.Added
+	t.Updated += w.Updated
+	t.Removed += w.Removed
+	t.Unchanged += w.Unchanged
+	t.Refused += len(w.Refused)
+}
+
+// mostUnits are worked off at once, before others get their turn.
+const mostUnits = 50_000
+
+// work works off all dirty units. Only one replica does so at a time: what it
+// loads must be what it writes.
+func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
+	// Whoever has nothing to do need not wait for its turn.
+	units, err := in.Memory.Units(ctx, 1)
+	if err != nil || len(units) == 0 {
+		return total, err
+	}
+	err = in.Memory.Alone(ctx, "ingest", func(ctx context.Context) error {
+		units, err := in.Memory.Units(ctx, mostUnits)
+		if err != nil || len(units) == 0 {
+			return err
+		}
+		conditions, err := in.conditions(ctx)
+		if err != nil {
+			return err
+		}
+		s := &shift{Ingest: in, now: in.Now(), conditions: conditions}
+		err = s.run(ctx, units)
+		total = s.tally
+		return err
+	})
+	return total, err
+}
+
+// shift is one working off.
+type shift struct {
+	*Ingest
+	now        time.Time
+	conditions map[string]condition
+
+	mu    sync.Mutex
+	tally Tally
+}
+
+// done is a unit with what is to be written of it.
+type done struct {
+	unit    state.Unit
+	outcome Outcome
+	// failed is why nothing could be made of it; what there is stays.
+	failed string
+}
+
+// mostDocuments are about as many as are written in one transaction: enough
+// that a transaction is worth it, and few enough that readers and memory do not
+// suffer.
+const mostDocuments = 1500
+
+// run loads and transforms batches side by side, and writes what is ready.
+func (s *shift) run(ctx context.Context, units []state.Unit) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	batches := make(chan []state.Unit)
+	ready := make(chan []done, s.Processing.Parallelism)
+	go func() {
+		defer close(batches)
+		for batch := range slices.Chunk(units, max(1, s.Processing.BatchSize)) {
+			select {
+			case batches <- batch:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range max(1, s.Processing.Parallelism) {
+		workers.Go(func() {
+			for batch := range batches {
+				made, err := s.make(ctx, batch)
+				if err != nil {
+					stop(err)
+					return
+				}
+				select {
+				case ready <- made:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(ready)
+	}()
+	for made := range ready {
+		size := documents(made)
+	gather:
+		for size < mostDocuments {
+			select {
+			case more, ok := <-ready:
+				if !ok {
+					break gather
+				}
+				made = append(made, more...)
+				size += documents(more)
+			default:
+				break gather
+			}
+		}
+		if err := s.write(ctx, made); err != nil {
+			stop(err)
+			break
+		}
+	}
+	for range ready {
+		// Workers that are on their way end.
+	}
+	return context.Cause(ctx)
+}
+
+func documents(made []done) (n int) {
+	for i := range made {
+		n += len(made[i].outcome.Entities)
+	}
+	return n
+}
+
+// write hands units to the catalog, and takes them off the agenda.
+func (s *shift) write(ctx context.Context, made []done) error {
+	begun := s.Now()
+	var outcomes []Outcome
+	var units []state.Unit
+	var failed []done
+	for _, d := range made {
+		if d.failed != "" {
+			failed = append(failed, d)
+			continue
+		}
+		outcomes = append(outcomes, d.outcome)
+		units = append(units, d.unit)
+	}
+	written, err := s.Catalog.Put(ctx, outcomes)
+	if err != nil {
+		return err
+	}
+	for i, w := range written {
+		s.tally.add(w)
+		s.told(units[i].Name, outcomes[i], w)
+	}
+	for _, d := range failed {
+		if s.retried(ctx, d) {
+			continue
+		}
+		units = append(units, d.unit)
+	}
+	s.tally.Units += len(made)
+	s.tally.Failed += len(failed)
+	err = s.Memory.Done(ctx, units)
+	took := s.Now().Sub(begun)
+	s.tally.Write += took
+	s.meters.phase("write", took)
+	return err
+}
+
+// told logs what became of a unit, one line for each change, and forgets that
+// it had failed.
+func (s *shift) told(unit string, o Outcome, w Written) {
+	s.mu.Lock()
+	s.Ingest.mu.Lock()
+	delete(s.tries, unit)
+	delete(s.failures, unit)
+	s.Ingest.mu.Unlock()
+	s.mu.Unlock()
+	s.news("unit "+unit, "")
+	if w.Added+w.Updated+w.Removed > 0 {
+		s.Log.Info("catalog changed", "unit", unit, "added", w.Added, "updated", w.Updated, "removed", w.Removed)
+	}
+	refs := make([]string, 0, len(w.Refused))
+	for _, r := range w.Refused {
+		refs = append(refs, fmt.Sprintf("%s (of %s)", r.Ref, r.Owner))
+	}
+	if len(refs) > 0 {
+		s.warn(s.Log, "refused "+unit, "entities belong to somebody else and are left to them", "unit", unit, "entities", strings.Join(refs, ", "))
+		s.meters.failed("", "conflict")
+	} else {
+		s.news("refused "+unit, "")
+	}
+	s.meters.made(len(o.Entities))
+}
+
+// retried reports whether a unit that failed is tried once more, and sees to
+// it. What could not be made of it stays as it was.
+func (s *shift) retried(ctx context.Context, d done) bool {
+	s.Ingest.mu.Lock()
+	s.tries[d.unit.Name]++
+	tries := s.tries[d.unit.Name]
+	s.failures[d.unit.Name] = d.failed
+	s.Ingest.mu.Unlock()
+	s.warn(s.Log, "unit "+d.unit.Name, "nothing can be made of a unit; what the catalog has of it stays", "unit", d.unit.Name, "error", d.failed)
+	s.meters.failed("", "transform")
+	if tries > s.Processing.RetryAttempts {
+		s.Ingest.mu.Lock()
+		delete(s.tries, d.unit.Name)
+		s.Ingest.mu.Unlock()
+		return false
+	}
+	time.AfterFunc(s.Processing.RetryDelay, func() {
+		if ctx.Err() == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.rouse()
+		}
+	})
+	return true
+}

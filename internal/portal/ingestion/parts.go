@@ -1,0 +1,132 @@
+package ingestion
+
+import (
+	"context"
+	"log/slog"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/source/git"
+)
+
+// parts makes the variants of what the configuration says. Variant A comes
+// first: what it takes is left to it.
+func (o *Options) parts() []ingest.Part {
+	return []ingest.Part{o.composer(), o.cluster()}
+}
+
+func (o *Options) composer() ingest.Part {
+	c := &o.Config.Composer
+	profile, filter := o.Config.Selection(engine.ComposerIngestor)
+	log := slog.New(leveled{o.Log.Handler(), c.Logging.Level, false})
+	p := ingest.Part{
+		Name: config.SectionComposer, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
+		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
+		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
+		Detection: ingest.Detection{Enabled: c.ChangeDetection.Enabled, Method: c.ChangeDetection.Method, Marks: o.marks(c.ChangeDetection.Storage)},
+		Log:       log, Stacks: c.Logging.IncludeStackTraces,
+	}
+	if c.Logging.LogRequests {
+		p.Requests = slog.New(leveled{o.Log.Handler(), c.Logging.Level, true})
+	}
+	if !c.Enabled {
+		return p
+	}
+	p.Definitions, p.Clusters = true, c.Clusters
+	for _, s := range c.Sources {
+		p.Folders = append(p.Folders, folder(s, c.Watch))
+	}
+	return p
+}
+
+func (o *Options) cluster() ingest.Part {
+	c := &o.Config.ClusterIngestor
+	profile, filter := o.Config.Selection(engine.ClusterIngestor)
+	p := ingest.Part{
+		Name: config.SectionClusterIngestor, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
+		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
+		// The contract names no other for this variant.
+		Timeout:   o.Config.Composer.Schedule.Timeout,
+		Detection: ingest.Detection{Enabled: true, Method: ingest.ByVersion, Marks: state.NewMemory()},
+		Log:       o.Log,
+	}
+	if !c.Enabled {
+		return p
+	}
+	p.Clusters = o.Config.Orchestrator.Clusters
+	p.Definitions, p.Workloads = c.XRDs.Enabled, c.Components.Enabled
+	return p
+}
+
+// marks are where change detection remembers.
+func (o *Options) marks(storage string) state.Marks {
+	switch {
+	case storage == config.StorageDatabase:
+		return state.NewDatabase(o.Store)
+	case storage == config.StorageRedis && o.Redis != nil:
+		return o.Redis.Marks()
+	}
+	return state.NewMemory()
+}
+
+func (o *Options) caching() ingest.Caching {
+	c := o.Config.Composer.Caching
+	out := ingest.Caching{Enabled: c.Enabled, TTL: c.TTL, MaxSize: c.MaxSize}
+	if o.Redis != nil {
+		out.Shared = o.Redis
+	}
+	return out
+}
+
+// folder is a source without a cluster. A repository cannot be watched; it is
+// asked on the schedule what has changed.
+func folder(s config.Source, watch bool) ingest.Folder {
+	if s.Type == config.SourceGit {
+		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, git.Options{Ref: s.Branch, Path: s.Path, Auth: git.Auth{
+			Username: s.Username, Token: s.Token, TokenFile: s.TokenFile,
+			SSHKeyFile: s.SSHKeyFile, KnownHostsFile: s.KnownHostsFile, CAFile: s.CAFile,
+		}})}
+	}
+	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive})
+	f := ingest.Folder{Name: s.Name, Source: src}
+	if watch {
+		f.Watch = src.Watch
+	}
+	return f
+}
+
+// leveled is a handler with a level of its own.
+type leveled struct {
+	slog.Handler
+	least slog.Level
+	// raised makes of details what is always told.
+	raised bool
+}
+
+// Enabled implements slog.Handler.
+func (l leveled) Enabled(_ context.Context, level slog.Level) bool {
+	return l.raised || level >= l.least
+}
+
+// Handle implements slog.Handler.
+func (l leveled) Handle(ctx context.Context, r slog.Record) error {
+	if l.raised && r.Level < slog.LevelInfo {
+		r.Level = slog.LevelInfo
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (l leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
+	l.Handler = l.Handler.WithAttrs(attrs)
+	return l
+}
+
+// WithGroup implements slog.Handler.
+func (l leveled) WithGroup(name string) slog.Handler {
+	l.Handler = l.Handler.WithGroup(name)
+	return l
+}

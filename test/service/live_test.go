@@ -1,0 +1,52 @@
+package service_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/apiserver"
+)
+
+// TestLive applies, changes and deletes definitions, Compositions and composites
+// while the service watches: each shows in the catalog within a second.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}})
+	s := start(t, setup{sections: composer(nil, cluster("prod", c))})
+	s.wants("", entities("alphas")...)
+	s.fares("healthy", map[string]string{"prod": "connected"})
+
+	steps := []struct {
+		what string
+		do   func()
+		seen func() bool
+	}{
+		{"a definition", func() { c.Apply(t, definition("betas", "one")) }, func() bool { return s.entity(template("betas")) != nil }},
+		{"a field", func() { c.Apply(t, definition("betas", "other")) }, func() bool { return strings.Contains(string(s.entity(template("betas")).Spec), "other") }},
+		{"a Composition", func() { c.Apply(t, composition("beta-one", "betas")) }, func() bool { return s.entity("resource:default/beta-one-composition") != nil }},
+		{"a composite", func() { c.Apply(t, composite("mine", "betas")) }, func() bool {
+			refs, err := s.refs("kind=resource,spec.type=crossplane-xr")
+			return err == nil && len(refs) == 1
+		}},
+		{"no composite", func() { c.Delete(t, composite("mine", "betas")) }, func() bool {
+			refs, err := s.refs("kind=resource,spec.type=crossplane-xr")
+			return err == nil && len(refs) == 0
+		}},
+		{"no Composition", func() { c.Delete(t, composition("beta-one", "betas")) }, func() bool { return s.entity("resource:default/beta-one-composition") == nil }},
+		{"no definition", func() { c.Delete(t, definition("betas", "other")) }, func() bool { return s.entity(template("betas")) == nil }},
+	}
+	for _, step := range steps {
+		step.do()
+		began := time.Now()
+		s.until(step.what, func() error {
+			if !step.seen() {
+				return fmt.Errorf("the catalog does not show it")
+			}
+			return nil
+		})
+		t.Logf("%s shows after %v", step.what, time.Since(began).Round(time.Millisecond))
+	}
+	s.wants("", entities("alphas")...)
+}
