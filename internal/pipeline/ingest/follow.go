@@ -245,16 +245,7 @@ func (w *watcher) read(ctx context.Context, batch []*news) {
 	if len(batch) == 0 {
 		return
 	}
-	w.busy.Lock()
-	s := w.newScan(ctx)
-	var err error
-	for _, n := range batch {
-		if e := w.take(ctx, s, n); e != nil {
-			err = e
-		}
-	}
-	s.save(ctx)
-	w.busy.Unlock()
+	err := w.takeAll(ctx, batch)
 	w.part.in.rouse()
 	if err != nil && ctx.Err() == nil {
 		w.part.in.warn(w.part.Log, "read "+w.name, "what changed cannot be read, so the source is scanned", "source", w.name, "error", err)
@@ -262,6 +253,23 @@ func (w *watcher) read(ctx context.Context, batch []*news) {
 		return
 	}
 	w.part.in.news("read "+w.name, "")
+}
+
+// takeAll takes all that can be, and returns one of the errors.
+func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
+	w.busy.Lock()
+	defer w.busy.Unlock()
+	s, err := w.newScan(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range batch {
+		if e := w.take(ctx, s, n); e != nil {
+			err = e
+		}
+	}
+	s.save(ctx)
+	return err
 }
 
 func (w *watcher) take(ctx context.Context, s *scan, n *news) error {

@@ -34,8 +34,8 @@ type Health struct {
 	LastRun time.Time `json:"lastRun,omitzero"`
 	// EntitiesGenerated is how many entities the catalog has of them.
 	EntitiesGenerated int `json:"entitiesGenerated"`
-	// Sources are the details.
-	Sources []SourceHealth `json:"sources"`
+	// Sources are the details; nil for who may not know them.
+	Sources []SourceHealth `json:"sources,omitzero"`
 	// Failures are units of which nothing can be made, and why.
 	Failures map[string]string `json:"failures,omitempty"`
 }
@@ -83,14 +83,9 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 			h.Clusters[p.at] = s.State
 		}
 	}
-	in.mu.Lock()
-	for unit, why := range in.failures {
-		if h.Failures == nil {
-			h.Failures = map[string]string{}
-		}
-		h.Failures[unit] = why
+	if h.Failures, err = in.failing(ctx); err != nil {
+		return Health{}, err
 	}
-	in.mu.Unlock()
 	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial })
 	switch {
 	case good == 0 && len(in.places) > 0 && !some:

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -210,16 +209,11 @@ type Ingest struct {
 	meters *meters
 	// wake asks the worker to look for dirty units.
 	wake chan struct{}
-	// dropped says that what the configuration does not name was dropped.
-	dropped atomic.Bool
-
-	mu sync.Mutex
+	mu   sync.Mutex
 	// tries are how often units failed in a row, said what was last logged of
 	// something.
 	tries map[string]int
 	said  map[string]string
-	// failures are the units that failed last time, and why.
-	failures map[string]string
 }
 
 // New prepares everything and reads nothing yet. What is wrong with the
@@ -227,7 +221,7 @@ type Ingest struct {
 func New(opts Options) *Ingest {
 	in := &Ingest{
 		Options: opts, wake: make(chan struct{}, 1),
-		tries: map[string]int{}, said: map[string]string{}, failures: map[string]string{},
+		tries: map[string]int{}, said: map[string]string{},
 	}
 	in.meters = newMeters(opts.Registry)
 	in.caches = newCaches(opts.Caching, in.meters)
@@ -272,6 +266,7 @@ func (in *Ingest) Run(ctx context.Context) {
 		}
 	}
 	wg.Go(func() { in.workLoop(ctx) })
+	wg.Go(func() { in.tidy(ctx) })
 	wg.Wait()
 }
 

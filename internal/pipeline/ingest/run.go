@@ -45,9 +45,6 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	if err := in.Prepare(ctx); err != nil {
-		return Run{}, err
-	}
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
 	if err != nil {
@@ -56,7 +53,12 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	read := in.Now().Sub(run.Started)
 	in.meters.phase("read", read)
 	in.meters.scanned(p, s.found)
-	if err := in.Memory.Touch(ctx, in.failed()); err != nil {
+	failing, err := in.failing(ctx)
+	if err == nil {
+		// What could not be made may be by now.
+		err = in.Memory.Touch(ctx, slices.Sorted(maps.Keys(failing)))
+	}
+	if err != nil {
 		return run, err
 	}
 	if len(s.errs) > 0 {
@@ -78,7 +80,10 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 func (p *place) readAll(ctx context.Context) (*scan, error) {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	s := p.newScan(ctx)
+	s, err := p.newScan(ctx)
+	if err != nil {
+		return nil, err
+	}
 	failed := p.scan(ctx, s)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// It was not the source's fault.
@@ -94,11 +99,34 @@ func (p *place) readAll(ctx context.Context) (*scan, error) {
 // concluding is how long it may take to write down how a scan went.
 const concluding = 15 * time.Second
 
-// failed returns the units that could not be made.
-func (in *Ingest) failed() []string {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return slices.Sorted(maps.Keys(in.failures))
+// notSource is before the names under which the journal keeps what is not the
+// state of a source.
+const notSource = "about "
+
+// listFailing is where the journal keeps the units of which nothing can be made.
+const listFailing = notSource + "units that failed"
+
+// failing returns the units of which nothing could be made when they were last
+// tried, by whichever replica, and why.
+func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
+	states, err := in.Memory.SourceStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	if data, ok := states[listFailing]; ok {
+		err = json.Unmarshal(data, &out)
+	}
+	return out, err
+}
+
+// fails remembers them.
+func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
+	data, err := json.Marshal(failures)
+	if err != nil {
+		return err
+	}
+	return in.Memory.SetSource(ctx, listFailing, data)
 }
 
 // journal writes down what was done. Runs that did nothing are only worth it if
@@ -141,14 +169,28 @@ func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
 	return out, nil
 }
 
-// Prepare forgets what the configuration does not name any more, once.
-func (in *Ingest) Prepare(ctx context.Context) error {
-	if in.dropped.Load() {
-		return nil
+// tidyEvery is how often it is seen to that nothing is remembered of sources
+// that the configuration does not name. A replica with an older one may bring
+// them back while it still runs.
+const tidyEvery = 10 * time.Minute
+
+// tidy forgets sources that the configuration does not name, now and again.
+func (in *Ingest) tidy(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait := tidyEvery
+		if err := in.drop(ctx); err != nil && ctx.Err() == nil {
+			in.warn(in.Log, "tidy", "cannot forget sources that are not in the configuration any more", "error", err)
+			wait = time.Second
+		}
+		pause(ctx, wait)
 	}
-	keep := make([]string, len(in.places))
-	for i, p := range in.places {
-		keep[i] = p.name
+}
+
+// drop forgets them once.
+func (in *Ingest) drop(ctx context.Context) error {
+	keep := []string{listFailing}
+	for _, p := range in.places {
+		keep = append(keep, p.name)
 	}
 	gone, err := in.Memory.DropSources(ctx, keep)
 	if err != nil {
@@ -160,9 +202,10 @@ func (in *Ingest) Prepare(ctx context.Context) error {
 			_ = p.Detection.Marks.Forget(ctx, keep)
 		}
 	}
-	in.dropped.Store(true)
 	for name, n := range gone {
 		in.Log.Warn("source is not in the configuration any more, so its entities go", "source", name, "objects", n)
 	}
+	in.news("tidy", "")
+	in.rouse()
 	return nil
 }

@@ -20,6 +20,8 @@ import (
 type scan struct {
 	*place
 	now time.Time
+	// before is what is remembered of the place.
+	before condition
 	// marks are those that change detection remembers; nil means none.
 	marks map[string]string
 
@@ -43,21 +45,26 @@ type listed struct {
 }
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
-func (p *place) newScan(ctx context.Context) *scan {
+func (p *place) newScan(ctx context.Context) (*scan, error) {
 	s := &scan{place: p, now: p.part.in.Now(), set: map[string]string{}, lists: map[string]listed{}}
+	all, err := p.part.in.conditions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.before = all[p.name]
 	d := p.part.Detection
 	if !d.Enabled {
-		return s
+		return s, nil
 	}
 	marks, err := d.Marks.Load(ctx, p.name)
 	if err != nil {
 		p.part.in.warn(p.part.Log, "marks "+p.name, "change detection has lost its memory, so everything is looked at again",
 			"source", p.name, "error", err)
-		return s
+		return s, nil
 	}
 	p.part.in.news("marks "+p.name, "")
 	s.marks = marks
-	return s
+	return s, nil
 }
 
 // markKey is what the mark of an object is remembered under.
@@ -134,6 +141,9 @@ func (in *Ingest) conditions(ctx context.Context) (map[string]condition, error) 
 	}
 	out := make(map[string]condition, len(states))
 	for name, data := range states {
+		if strings.HasPrefix(name, notSource) {
+			continue
+		}
 		var c condition
 		if err := json.Unmarshal(data, &c); err != nil {
 			return nil, fmt.Errorf("cannot read the state of source %q: %w", name, err)
@@ -146,11 +156,7 @@ func (in *Ingest) conditions(ctx context.Context) (map[string]condition, error) 
 // conclude brings what is remembered of the place up to date after a scan, and
 // has the entities of lists that became stale, or are no longer, made anew.
 func (s *scan) conclude(ctx context.Context, whole error) error {
-	all, err := s.part.in.conditions(ctx)
-	if err != nil {
-		return err
-	}
-	before := all[s.name]
+	before := s.before
 	after := condition{Tried: s.now, Good: before.Good, Lists: map[string]listCondition{}}
 	if whole != nil {
 		// It was not even found out which lists there are.

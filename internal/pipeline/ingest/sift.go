@@ -165,7 +165,8 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 		return err
 	}
 	sifted := s.sift(l, items, known)
-	anew := !part && s.counts(ctx, l.name) > version && version > 0
+	// Versions only grow, unless the cluster was restored.
+	anew := !part && s.before.Lists[l.name].Version > version && version > 0
 	put := func(objects []state.Object, more state.Observation) error {
 		more.Source, more.List, more.Put, more.Anew = s.name, l.name, objects, anew
 		dirty, err := s.part.in.Memory.Observe(ctx, more)
@@ -203,15 +204,6 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	}
 	s.remember(l.name, sifted.marks, gone)
 	return put(nil, state.Observation{Complete: true, Keys: keys, Version: version})
-}
-
-// counts returns the version at which the list was read last.
-func (s *scan) counts(ctx context.Context, list string) int64 {
-	all, err := s.part.in.conditions(ctx)
-	if err != nil {
-		return 0
-	}
-	return all[s.name].Lists[list].Version
 }
 
 // see makes an object of what was read whole, and reports whether it is to be

@@ -94,10 +94,14 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 		if err != nil {
 			return err
 		}
-		s := &shift{Ingest: in, now: in.Now(), conditions: conditions}
+		failures, err := in.failing(ctx)
+		if err != nil {
+			return err
+		}
+		s := &shift{Ingest: in, now: in.Now(), conditions: conditions, failures: failures}
 		err = s.run(ctx, units)
 		total = s.tally
-		return err
+		return errors.Join(err, in.fails(ctx, s.failures))
 	})
 	return total, err
 }
@@ -107,6 +111,9 @@ type shift struct {
 	*Ingest
 	now        time.Time
 	conditions map[string]condition
+	// failures are the units of which nothing could be made, and why. They
+	// belong to whoever writes.
+	failures map[string]string
 
 	mu    sync.Mutex
 	tally Tally
@@ -218,7 +225,7 @@ func (s *shift) write(ctx context.Context, made []done) error {
 		s.told(units[i].Name, outcomes[i], w)
 	}
 	for _, d := range failed {
-		if s.retried(ctx, d) {
+		if s.retried(d) {
 			continue
 		}
 		units = append(units, d.unit)
@@ -235,12 +242,10 @@ func (s *shift) write(ctx context.Context, made []done) error {
 // told logs what became of a unit, one line for each change, and forgets that
 // it had failed.
 func (s *shift) told(unit string, o Outcome, w Written) {
-	s.mu.Lock()
 	s.Ingest.mu.Lock()
 	delete(s.tries, unit)
-	delete(s.failures, unit)
 	s.Ingest.mu.Unlock()
-	s.mu.Unlock()
+	delete(s.failures, unit)
 	s.news("unit "+unit, "")
 	if w.Added+w.Updated+w.Removed > 0 {
 		s.Log.Info("catalog changed", "unit", unit, "added", w.Added, "updated", w.Updated, "removed", w.Removed)
@@ -260,12 +265,12 @@ func (s *shift) told(unit string, o Outcome, w Written) {
 
 // retried reports whether a unit that failed is tried once more, and sees to
 // it. What could not be made of it stays as it was.
-func (s *shift) retried(ctx context.Context, d done) bool {
+func (s *shift) retried(d done) bool {
 	s.Ingest.mu.Lock()
 	s.tries[d.unit.Name]++
 	tries := s.tries[d.unit.Name]
-	s.failures[d.unit.Name] = d.failed
 	s.Ingest.mu.Unlock()
+	s.failures[d.unit.Name] = d.failed
 	s.warn(s.Log, "unit "+d.unit.Name, "nothing can be made of a unit; what the catalog has of it stays", "unit", d.unit.Name, "error", d.failed)
 	s.meters.failed("", "transform")
 	if tries > s.Processing.RetryAttempts {
@@ -274,10 +279,6 @@ func (s *shift) retried(ctx context.Context, d done) bool {
 		s.Ingest.mu.Unlock()
 		return false
 	}
-	time.AfterFunc(s.Processing.RetryDelay, func() {
-		if ctx.Err() == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			s.rouse()
-		}
-	})
+	time.AfterFunc(s.Processing.RetryDelay, s.rouse)
 	return true
 }

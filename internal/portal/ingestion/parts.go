@@ -26,8 +26,10 @@ func (o *Options) composer() ingest.Part {
 		Name: config.SectionComposer, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
-		Detection: ingest.Detection{Enabled: c.ChangeDetection.Enabled, Method: c.ChangeDetection.Method, Marks: o.marks(c.ChangeDetection.Storage)},
+		Detection: o.detection(),
 		Log:       log, Stacks: c.Logging.IncludeStackTraces,
+		// What is switched off is still configured; without definitions nothing is read of it.
+		Clusters: c.Clusters,
 	}
 	if c.Logging.LogRequests {
 		p.Requests = slog.New(leveled{o.Log.Handler(), c.Logging.Level, true})
@@ -35,7 +37,7 @@ func (o *Options) composer() ingest.Part {
 	if !c.Enabled {
 		return p
 	}
-	p.Definitions, p.Clusters = true, c.Clusters
+	p.Definitions = true
 	for _, s := range c.Sources {
 		p.Folders = append(p.Folders, folder(s, c.Watch))
 	}
@@ -48,10 +50,9 @@ func (o *Options) cluster() ingest.Part {
 	p := ingest.Part{
 		Name: config.SectionClusterIngestor, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
-		// The contract names no other for this variant.
-		Timeout:   o.Config.Composer.Schedule.Timeout,
-		Detection: ingest.Detection{Enabled: true, Method: ingest.ByVersion, Marks: state.NewMemory()},
-		Log:       o.Log,
+		// The contract names no others for this variant.
+		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(),
+		Log: o.Log,
 	}
 	if !c.Enabled {
 		return p
@@ -59,6 +60,11 @@ func (o *Options) cluster() ingest.Part {
 	p.Clusters = o.Config.Orchestrator.Clusters
 	p.Definitions, p.Workloads = c.XRDs.Enabled, c.Components.Enabled
 	return p
+}
+
+func (o *Options) detection() ingest.Detection {
+	c := o.Config.Composer.ChangeDetection
+	return ingest.Detection{Enabled: c.Enabled, Method: c.Method, Marks: o.marks(c.Storage)}
 }
 
 // marks are where change detection remembers.

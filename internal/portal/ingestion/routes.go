@@ -128,7 +128,7 @@ func (in *Ingestion) explain(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
 		return err
 	}
-	name := strings.ToLower(r.PathValue("xrd"))
+	name := r.PathValue("xrd")
 	x, ok, err := in.ingest.Explain(ctx, name)
 	if err != nil {
 		return err
