@@ -151,20 +151,34 @@ func (c *component) description() string {
 	return b.String()
 }
 
-// ref settles an entity reference: that of the first workload which has one,
-// else the option. What is none is reported and passed over.
+// ref settles an entity reference: the one that the workloads name, else the
+// option. What is none is reported and passed over, and so is what they do not
+// agree on: whoever can label a workload could make the Component theirs.
 func (c *component) ref(field, key, option, kind, namespace string) string {
 	const hint = "write it as name, namespace/name or kind:namespace/name"
+	named := ""
 	for _, p := range c.parts {
 		v := p.Annotations[key]
-		if v == "" {
-			continue
+		switch {
+		case v == "":
+		case !isRef(v, kind, namespace):
+			c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
+		case named != "" && named != v:
+			c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s is %q here and %q on another workload of the same id, so neither counts", field, v, named),
+				"name the same everywhere, or give one of them another id")
+			return c.option(field, option, kind, namespace, hint)
+		default:
+			named = v
 		}
-		if isRef(v, kind, namespace) {
-			return v
-		}
-		c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
 	}
+	if named != "" {
+		return named
+	}
+	return c.option(field, option, kind, namespace, hint)
+}
+
+// option is a reference that was given as an option.
+func (c *component) option(field, option, kind, namespace, hint string) string {
 	if option != "" && !isRef(option, kind, namespace) {
 		c.note(RuleRef, part{}, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option), hint)
 		return ""

@@ -94,10 +94,17 @@ func TestComponent(t *testing.T) {
 			want: head(at("shop", "east"), "    - deployment\n", "Deployment a, b, c, d, e, f, g, h, …", usual),
 		},
 		"annotations": {
-			reason:    "the first workload in order that names an owner; a system only if one is named",
-			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web", owner("late")), w("east", "shop", "Deployment", "web", owner("group:shop/carts")), w("east", "shop", "Deployment", "api", annotated("portal.io/system", "sales"))},
+			reason:    "the owner that workloads name, if they agree; a system only if one is named",
+			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web"), w("east", "shop", "Deployment", "web", owner("group:shop/carts")), w("east", "shop", "Deployment", "api", annotated("portal.io/system", "sales"))},
 			opts:      engine.Options{Owner: "option", System: "option"},
 			want:      head(at("shop", "east,west"), "    - deployment\n", "Deployment api, web", "  lifecycle: production\n  owner: group:shop/carts\n  system: sales\n"),
+		},
+		"disputed": {
+			reason:    "nobody makes another's Component theirs by a label",
+			workloads: []*xrd.Object{w("west", "shop", "Deployment", "web", owner("thieves")), w("east", "shop", "Deployment", "web", owner("group:shop/carts"))},
+			opts:      engine.Options{Owner: "option"},
+			want:      head(at("shop", "east,west"), "    - deployment\n", "Deployment web", "  lifecycle: production\n  owner: option\n"),
+			rules:     []string{"ENG003"},
 		},
 		"options": {
 			reason: "options go before defaults", workloads: []*xrd.Object{w("east", "shop", "Deployment", "web")},

@@ -35,6 +35,66 @@ var (
 	}, secretFields...)
 )
 
+// Telling returns of a composite's status what is told of it: conditions and
+// addresses. The rest is nobody's business, and may be secret.
+func Telling(status *tree.Node) *tree.Node {
+	if !status.IsMap() {
+		return status
+	}
+	out := tree.Obj()
+	for _, f := range status.Fields {
+		switch {
+		case f.Key == "conditions":
+			out.Fields = append(out.Fields, tree.F(f.Key, conditionsOf(f.Value)))
+		case len(appendLinks(nil, "", &f)) > 0:
+			out.Fields = append(out.Fields, tree.F(f.Key, addressesIn(f.Value)))
+		case f.Value.IsMap() && !hasWord(f.Key, secretFields):
+			inner := tree.Obj()
+			for _, g := range f.Value.Fields {
+				if len(appendLinks(nil, "", &g)) > 0 {
+					inner.Fields = append(inner.Fields, tree.F(g.Key, addressesIn(g.Value)))
+				}
+			}
+			if len(inner.Fields) > 0 {
+				out.Fields = append(out.Fields, tree.F(f.Key, inner))
+			}
+		}
+	}
+	return out
+}
+
+// conditionsOf keeps of conditions what does not change with every look.
+func conditionsOf(n *tree.Node) *tree.Node {
+	if !n.IsList() {
+		return n
+	}
+	out := tree.Arr()
+	for _, c := range n.Items {
+		kept := tree.Obj()
+		for _, key := range []string{"type", "status", "reason"} {
+			if f := c.Field(key); f != nil {
+				kept.Fields = append(kept.Fields, *f)
+			}
+		}
+		out.Items = append(out.Items, kept)
+	}
+	return out
+}
+
+// addressesIn keeps of a list the addresses.
+func addressesIn(n *tree.Node) *tree.Node {
+	if !n.IsList() {
+		return n
+	}
+	out := tree.Arr()
+	for _, item := range n.Items {
+		if item.IsString() && webAddress(item.Text) != "" {
+			out.Items = append(out.Items, item)
+		}
+	}
+	return out
+}
+
 // links returns the addresses that a status tells, at its top and one level
 // down. The order of its keys does not matter.
 func links(status *tree.Node) []entity.Link {

@@ -1,7 +1,9 @@
 package xrd
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"example.dev/ingestor/finding"
@@ -112,6 +114,18 @@ func (s *Set) addList(list, items *tree.Node, origin Origin) {
 
 func isExtension(n *tree.Node) bool {
 	return groupOf(words.APIVersionIn(n.Get("apiVersion").Str())) == words.GroupExtensions
+}
+
+// Within leaves of the Others those of namespaces, and those of none unless they
+// belong to a claim of another one. No namespaces are all of them.
+func (s *Set) Within(namespaces []string) {
+	if len(namespaces) == 0 {
+		return
+	}
+	s.Others = slices.DeleteFunc(s.Others, func(o *Object) bool {
+		in := cmp.Or(o.Namespace, o.Node.Get("spec", "claimRef", "namespace").Str())
+		return in != "" && !slices.Contains(namespaces, in)
+	})
 }
 
 // Join adds what another set holds.

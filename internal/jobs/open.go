@@ -74,6 +74,8 @@ type Queue struct {
 	// it is only slow, does not begin a second time beside itself.
 	mu      sync.Mutex
 	running map[string]bool
+	// failing are the jobs that failed last time, and why.
+	failing map[string]string
 }
 
 // Open opens the queue and brings its tables up to date. Close it.
@@ -88,7 +90,7 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 		opts.look = look
 	}
 	q := &Queue{opts: opts, id: rand.Text(), log: opts.Log, tasks: map[string]Task{}, due: newDue(),
-		schedule: map[string]schedule{}, running: map[string]bool{}, close: func() {}}
+		schedule: map[string]schedule{}, running: map[string]bool{}, failing: map[string]string{}, close: func() {}}
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -172,6 +173,7 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	switch {
 	case err == nil:
 		q.metrics.ran(w.Task, "done", took)
+		q.news(w, "")
 		q.settle(ctx, j, riverdriver.JobSetStateCompleted(j.ID, q.opts.Now(), nil))
 		return nil
 	case ctx.Err() != nil:
@@ -181,7 +183,11 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	}
 	q.metrics.ran(w.Task, "failed", took)
 	last := j.Attempt >= j.MaxAttempts
-	q.log.Warn("a task failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "err", err)
+	level := slog.LevelDebug
+	if q.news(w, err.Error()) {
+		level = slog.LevelWarn
+	}
+	q.log.Log(ctx, level, "a task failed", "task", w.Task, "key", w.Key, "attempt", job.Attempt, "attempts", job.Attempts, "last", last, "err", err)
 	if last {
 		q.settle(ctx, j, riverdriver.JobSetStateDiscarded(j.ID, q.opts.Now(), attemptError(j.JobRow, began, err), nil))
 		return nil
@@ -201,6 +207,20 @@ func (q *Queue) wakeAfter(d time.Duration) {
 		defer cancel()
 		_ = q.engine.wake(ctx) // If it fails, somebody looks soon anyway.
 	})
+}
+
+// news reports whether a job fails for another reason than the last time, which
+// is worth a line; that it fails again for the same one is not. Empty is none.
+func (q *Queue) news(w work, why string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.failing[w.name()] == why {
+		return false
+	}
+	if q.failing[w.name()] = why; why == "" {
+		delete(q.failing, w.name())
+	}
+	return true
 }
 
 // begin tells whether a job may run here.

@@ -130,6 +130,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
 		Build: opts.Build, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry,
 	})
+	cat.Deleted = p.ingestion.Restore
 	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})
 	p.schedule(c.Catalog.XRDTemplates)
 	p.routes = append([]server.Plugin{

@@ -48,6 +48,9 @@ type Observation struct {
 	// Anew says that the source counts its versions anew, so that those known
 	// mean nothing.
 	Anew bool
+	// Look says that an object of a later version changes its units even if it
+	// is otherwise the same: somebody has found that it is to be looked at.
+	Look bool
 }
 
 // Unit is something that entities are made for and that has changed since.

@@ -164,6 +164,9 @@ func (s *Store) try(ctx context.Context, st *seat, key int64) (got bool, err err
 				st.conn = nil
 				return false, err
 			}
+			// A machine that vanished, or stands still, must not keep the lock. A
+			// server that does not know the setting waits for its own time.
+			_, _ = st.conn.Exec(ctx, fmt.Sprintf("SET idle_session_timeout = %d", (4*pulse).Milliseconds()))
 		}
 		err := st.conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&got)
 		if err == nil {

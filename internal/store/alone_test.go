@@ -127,7 +127,8 @@ func TestAloneLost(t *testing.T) {
 	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
 	a, b := open(), open()
 	err := a.Alone(t.Context(), "work", func(ctx context.Context) error {
-		if _, err := b.write.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"); err != nil {
+		if _, err := b.write.Exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -66,6 +66,7 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 	if err != nil {
 		return err
 	}
+	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
 	defer func() { _ = tx.Rollback() }()
 	if s.opts.Client == Postgres {
 		// A replica that vanished must not keep the others waiting for good.
@@ -75,7 +76,6 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 			return err
 		}
 	}
-	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
 	if err := tx.QueryRowContext(ctx, "UPDATE "+table+" SET n = n + 1 RETURNING n").Scan(&w.n); err != nil {
 		return err
 	}
@@ -138,22 +138,27 @@ func (w *writer) insert(ctx context.Context, into, tail string, columns, rows in
 	return nil
 }
 
-// The engines get help with this many new entities. SQLite gets none beyond
-// mostAdded, because it sorts in memory.
+// The engines get help with this many new entities. SQLite's index is not made
+// anew beyond mostAdded, because it sorts in memory.
 const (
+	someAdded = 200
 	manyAdded = 1000
 	mostAdded = 20_000
 )
 
 // bulk prepares for so many new entities and returns what is to be done when
-// they are written. SQLite's second index of search is made anew, as long as
-// most of the rows are new: made of all rows at once it takes a fraction of the
-// time. PostgreSQL counts what it has, which it would do of its own accord some
-// minutes later, and plans badly until then.
+// they are written, as long as most of the rows are new. PostgreSQL counts what
+// it has, which it would do of its own accord some minutes later, and plans badly
+// until then. SQLite's second index of search is made anew: made of all rows at
+// once it takes a fraction of the time.
 func (w *writer) bulk(ctx context.Context, added int) (done func() error, err error) {
 	done = func() error { return nil }
-	if added < manyAdded {
+	if added < someAdded {
 		return done, nil
+	}
+	var have int
+	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > 2*added {
+		return done, err
 	}
 	if w.s.opts.Client == Postgres {
 		return func() error {
@@ -161,9 +166,8 @@ func (w *writer) bulk(ctx context.Context, added int) (done func() error, err er
 			return err
 		}, nil
 	}
-	var have int
-	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > added || added > mostAdded {
-		return done, err
+	if have > added || added < manyAdded || added > mostAdded {
+		return done, nil
 	}
 	var index string
 	const query = "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = 'search_ref'"

@@ -22,16 +22,19 @@ const (
 	maxWord = 64
 	// maxProse is how much of a description is searched for words.
 	maxProse = 2 << 10
-	// formKey is the key below which nothing is indexed.
-	formKey = "spec.parameters"
 	// relationKey is before the type in the keys of relations.
 	relationKey = "relations."
 )
 
+// bare are keys below which nothing is indexed: the fields of a form, and what
+// the steps of a Template make of them, which is the form once more.
+var bare = []string{"spec.parameters", "spec.steps.input", "spec.output"}
+
 // Indexed tells whether entities can be chosen by a key. The fields of a form
 // are not indexed; that there is one is.
 func Indexed(key string) bool {
-	return !strings.HasPrefix(lowerKey(key), formKey+".")
+	lower := lowerKey(key)
+	return !slices.ContainsFunc(bare, func(b string) bool { return strings.HasPrefix(lower, b+".") })
 }
 
 // lowerKey is the key as it is indexed.
@@ -113,9 +116,11 @@ func (x *indexer) below(part string, n *tree.Node) {
 }
 
 func (x *indexer) value(n *tree.Node) {
-	if string(x.path) == formKey {
-		x.add(x.path, noValue, "")
-		return
+	for _, b := range bare {
+		if string(x.path) == b {
+			x.add(x.path, noValue, "")
+			return
+		}
 	}
 	switch {
 	case n.IsMap():

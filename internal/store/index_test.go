@@ -127,7 +127,8 @@ func TestSureOrder(t *testing.T) {
 func TestIndexed(t *testing.T) {
 	for key, want := range map[string]bool{
 		"spec.parameters": true, "spec.parameters.title": false, "Spec.Parameters.x": false,
-		"spec.parametersToo.x": true, "kind": true,
+		"spec.parametersToo.x": true, "kind": true, "spec.steps.action": true, "spec.steps.input": true,
+		"spec.steps.input.manifest.kind": false, "spec.output.text": false, "spec.outputs.x": true,
 	} {
 		if got := Indexed(key); got != want {
 			t.Errorf("Indexed(%q) = %v", key, got)

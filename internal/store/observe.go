@@ -44,7 +44,8 @@ type outcome struct {
 
 // Observe takes over what was seen of a list, in one transaction, and returns
 // how many units have changed by that. An object that is the same but for its
-// version changes none. If there is nothing to write, no transaction is begun.
+// version changes none, unless Look says so. If there is nothing to write, no
+// transaction is begun.
 func (s *Store) Observe(ctx context.Context, o state.Observation) (units int, err error) {
 	doing := fmt.Sprintf("store what was seen of %q in %q", o.List, o.Source)
 	at := sightingOf(o)
@@ -230,7 +231,7 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 		if was != nil && !was.gone && !same {
 			changed.add(was.unit, was.of)
 		}
-		if there && !k.gone && !same {
+		if there && !k.gone && (!same || o.Look && k.version != was.version) {
 			changed.add(k.unit, k.of)
 		}
 		if !there {

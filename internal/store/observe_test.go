@@ -98,24 +98,26 @@ func TestObserve(t *testing.T) {
 		step("a newer one wins", state.Observation{Put: []state.Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
 		step("if nothing but the version is new, no unit is", state.Observation{Put: []state.Object{definition("a", 9, "new")}},
 			nil, map[string]int64{"a": 9, "b": 6})
+		step("but if it is to be looked at, it is", state.Observation{Look: true, Put: []state.Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
+			[]string{ub}, map[string]int64{"a": 9, "b": 7})
 		step("an object changes the unit that gives its kind", state.Observation{List: other, Put: []state.Object{xa}},
 			[]string{ua}, map[string]int64{"ns/x": 7})
 		step("as a claim too, and in whatever source", state.Observation{Source: "else", List: other,
 			Put: []state.Object{composite("y", a.Claim, 1, "y"), composite("z", "x.io/None", 1, "z")}}, []string{ua}, map[string]int64{"y": 1, "z": 1})
 		step("it changes what it was of as well", state.Observation{List: other, Put: []state.Object{composite("ns/x", b.Kind, 8, "x")}},
 			[]string{ua, ub}, map[string]int64{"ns/x": 8})
-		step("so does what has another unit", state.Observation{Put: []state.Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 6})
-		step("and back", state.Observation{Put: []state.Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 6})
-		step("an older deletion loses", state.Observation{Gone: []state.Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 6})
-		step("a newer one wins", state.Observation{Gone: []state.Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 6})
-		step("what was seen before it comes too late", state.Observation{Put: []state.Object{again}}, nil, map[string]int64{"b": 6})
-		step("what is deleted before it was seen never comes", state.Observation{Gone: []state.Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 6})
-		step("nor does it", state.Observation{Put: []state.Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 6})
-		step("a list keeps what it has", state.Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 6})
+		step("so does what has another unit", state.Observation{Put: []state.Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
+		step("and back", state.Observation{Put: []state.Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 7})
+		step("an older deletion loses", state.Observation{Gone: []state.Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
+		step("a newer one wins", state.Observation{Gone: []state.Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
+		step("what was seen before it comes too late", state.Observation{Put: []state.Object{again}}, nil, map[string]int64{"b": 7})
+		step("what is deleted before it was seen never comes", state.Observation{Gone: []state.Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
+		step("nor does it", state.Observation{Put: []state.Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
+		step("a list keeps what it has", state.Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
 		step("the mark of a deletion that is newer than a list stays", state.Observation{Put: []state.Object{definition("d", 19, "d")}},
-			nil, map[string]int64{"b": 6})
+			nil, map[string]int64{"b": 7})
 		step("one that is not is gone with it", state.Observation{Put: []state.Object{definition("a", 11, "a")}},
-			[]string{ua}, map[string]int64{"a": 11, "b": 6})
+			[]string{ua}, map[string]int64{"a": 11, "b": 7})
 		step("a list removes what it has not", state.Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
 		step("but nothing newer", state.Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
 		step("what is put is in the list", state.Observation{Complete: true, Version: 30, Put: []state.Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})

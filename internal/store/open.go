@@ -28,8 +28,8 @@ const (
 	busyTimeout    = 10 * time.Second
 	journalMaximum = 32 << 20
 	// checkpointPages is how many pages of the journal are brought into the
-	// file at once: many changes in a row write the same ones again and again.
-	checkpointPages = 3000
+	// file at once: large changes in a row write the same ones again and again.
+	checkpointPages = 4000
 )
 
 // What PostgreSQL is asked for.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -32,6 +33,15 @@ func TestOutage(t *testing.T) {
 		"Ping":      s.Ping,
 		"Each": func(ctx context.Context) error {
 			return s.Each(ctx, Query{Limit: NoLimit}, func(*Entity) error { return nil })
+		},
+		"Units":       func(ctx context.Context) error { _, err := s.Units(ctx, 1); return err },
+		"UnitObjects": func(ctx context.Context) error { _, err := s.UnitObjects(ctx, []string{"u"}); return err },
+		"Alone": func(ctx context.Context) error {
+			return s.Alone(ctx, "work", func(context.Context) error { return nil })
+		},
+		"Observe": func(ctx context.Context) error {
+			_, err := s.Observe(ctx, state.Observation{Source: "s", List: "l", Put: []state.Object{{Key: "k", Unit: "u", Version: 1}}})
+			return err
 		},
 		"Sync": func(ctx context.Context) error {
 			_, err := s.Sync(ctx, Change{Provider: "test", Put: []Document{small(t, "API", "b", "")}})

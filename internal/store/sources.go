@@ -66,7 +66,7 @@ func (s *Store) AddRun(ctx context.Context, started time.Time, run []byte) error
 			return err
 		}
 		_, err := w.tx.ExecContext(ctx,
-			"DELETE FROM runs WHERE n IN (SELECT n FROM runs ORDER BY started DESC, n DESC LIMIT $1 OFFSET $2)", keptRuns, keptRuns)
+			"DELETE FROM runs WHERE n IN (SELECT n FROM runs ORDER BY n DESC LIMIT $1 OFFSET $2)", keptRuns, keptRuns)
 		return err
 	})
 	return fail("remember a run", err)
@@ -78,7 +78,7 @@ func (s *Store) Runs(ctx context.Context, limit int) ([][]byte, error) {
 		limit = keptRuns
 	}
 	var runs [][]byte
-	err := eachRow(ctx, s.rows, "SELECT run FROM runs ORDER BY started DESC, n DESC LIMIT $1", []any{max(0, limit)},
+	err := eachRow(ctx, s.rows, "SELECT run FROM runs ORDER BY n DESC LIMIT $1", []any{max(0, limit)},
 		func(rows *rows) error {
 			var run []byte
 			if err := rows.Scan(&run); err != nil {

@@ -66,9 +66,10 @@ type Change struct {
 	// Provider owns what it puts, until it is removed.
 	Provider string
 	// Full says that Put is everything the provider has, so that whatever
-	// else it owns is removed.
+	// else it owns is removed, but for Keep.
 	Full bool
 	Put  []Document
+	Keep []string
 	// Remove are references. Those of other providers, and of entities that
 	// are not there, are passed over.
 	Remove []string

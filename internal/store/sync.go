@@ -244,6 +244,13 @@ func releases(changes []Change, offers []offer, have map[string]known) map[strin
 			}
 		}
 	}
+	for i := range changes {
+		for _, ref := range changes[i].Keep {
+			if ref = refKey(ref); have[ref].provider == changes[i].Provider {
+				delete(givenUp, ref)
+			}
+		}
+	}
 	for i := range offers {
 		if have[offers[i].ref].provider == changes[offers[i].change].Provider {
 			delete(givenUp, offers[i].ref)

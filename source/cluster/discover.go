@@ -146,6 +146,21 @@ func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	return out, once(errs)
 }
 
+// Serves reports whether the server serves a kind, and means to go on doing so:
+// one whose definition is being deleted loses all of its objects first, which
+// says nothing of them.
+func (c *Cluster) Serves(ctx context.Context, r Resource) (bool, error) {
+	names, err := c.served(ctx, r.Group, r.Version)
+	return slices.Contains(names, r.Plural), err
+}
+
+// ending reports whether a kind is about to go: its objects can be read and
+// deleted, and no new ones be made. It is asked of discovery's verbs for it.
+func ending(verbs *tree.Node) bool {
+	list := verbs.List()
+	return len(list) > 0 && !slices.ContainsFunc(list, func(v *tree.Node) bool { return v.Str() == "create" })
+}
+
 // served returns the resources of a version of a group.
 func (c *Cluster) served(ctx context.Context, group, version string) ([]string, error) {
 	answer, err := c.askFor(ctx, "APIResourceList", "/apis/"+group+"/"+version)
@@ -158,7 +173,9 @@ func (c *Cluster) served(ctx context.Context, group, version string) ([]string, 
 	}
 	var names []string
 	for _, res := range answer.Get("resources").List() {
-		names = append(names, res.Get("name").Str())
+		if !ending(res.Get("verbs")) {
+			names = append(names, res.Get("name").Str())
+		}
 	}
 	return names, nil
 }

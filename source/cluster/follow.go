@@ -53,6 +53,9 @@ type FollowOptions struct {
 	// takes care of it by itself; a kind that is not served has the reason
 	// Absent, and is asked for until it is.
 	Trouble func(*Error)
+	// Well, if not nil, is told that following goes on after trouble, though
+	// there may be nothing new to tell of.
+	Well func()
 }
 
 // Pauses after a failure grow between these. A stream that has lived for steady
@@ -105,6 +108,8 @@ type following struct {
 	pauses *backoff.ExponentialBackOff
 	// version is where a stream goes on; empty if a list is needed first.
 	version string
+	// troubled says that Trouble was told, and Well not since.
+	troubled bool
 }
 
 // listenerError is what ended a Follow from within.
@@ -199,6 +204,10 @@ func (f *following) run(ctx context.Context, r request, lasts time.Duration) err
 		return err
 	}
 	f.Cluster.opts.Log.Debug("stream begins", "path", r.path, "query", r.query.Encode())
+	if f.troubled && f.opts.Well != nil {
+		f.opts.Well()
+	}
+	f.troubled = false
 	limit.Reset(lasts + f.Cluster.opts.Timeout)
 	return f.read(resp.Body)
 }
@@ -272,6 +281,7 @@ func (f *following) trouble(ctx context.Context, err error) time.Duration {
 	e, ok := errors.AsType[*Error](err)
 	// What ends because it was ended is no trouble.
 	if f.opts.Trouble != nil && ok && ctx.Err() == nil {
+		f.troubled = true
 		f.opts.Trouble(e)
 	}
 	if status, ok := errors.AsType[*statusError](err); ok {

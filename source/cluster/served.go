@@ -53,6 +53,9 @@ func (s Served) take(answer *tree.Node) {
 	for _, group := range answer.Get("items").List() {
 		for _, v := range group.Get("versions").List() {
 			for _, res := range v.Get("resources").List() {
+				if ending(res.Get("verbs")) {
+					continue
+				}
 				s.all[Resource{Group: group.Get("metadata", "name").Str(), Version: v.Get("version").Str(), Plural: res.Get("resource").Str()}] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -39,15 +40,18 @@ const (
 // caches are the three caches: objects as they were loaded, what was made of
 // units, and compiled forms. All of them nil are no caches.
 type caches struct {
-	meters     *meters
-	shared     Shared
+	meters *meters
+	now    func() time.Time
+	shared Shared
+	// away is when the shared cache last did not answer, in milliseconds.
+	away       atomic.Int64
 	resources  *otter.Cache[string, *tree.Node]
 	transforms *otter.Cache[string, Outcome]
 	templates  *otter.Cache[string, *form.Form]
 }
 
-func newCaches(c Caching, m *meters) *caches {
-	out := &caches{meters: m}
+func newCaches(c Caching, m *meters, now func() time.Time) *caches {
+	out := &caches{meters: m, now: now}
 	if !c.Enabled {
 		return out
 	}
@@ -110,14 +114,27 @@ func (c *caches) made(ctx context.Context, key string) (Outcome, bool) {
 // fromShared asks the cache of all replicas. That it does not answer costs
 // time, not truth.
 func (c *caches) fromShared(ctx context.Context, key string) (o Outcome, ok bool) {
-	if c.shared == nil {
+	if c.shared == nil || c.resting() {
 		return o, false
 	}
 	data, ok, err := c.shared.Get(ctx, key)
+	c.asked(err)
 	if err != nil || !ok || json.Unmarshal(data, &o) != nil {
 		return Outcome{}, false
 	}
 	return o, true
+}
+
+// resting reports whether the shared cache is left alone, because it did not
+// answer a moment ago: a thousand units would each wait for it.
+func (c *caches) resting() bool {
+	return c.now().Sub(time.UnixMilli(c.away.Load())).Abs() < resting
+}
+
+func (c *caches) asked(err error) {
+	if err != nil {
+		c.away.Store(c.now().UnixMilli())
+	}
 }
 
 // keep remembers what was made of a unit.
@@ -126,12 +143,12 @@ func (c *caches) keep(ctx context.Context, key string, o Outcome) {
 		return
 	}
 	c.transforms.Set(key, o)
-	if c.shared == nil {
+	if c.shared == nil || c.resting() {
 		return
 	}
 	if data, err := json.Marshal(o); err == nil {
 		// It is made anew if it is not there.
-		_ = c.shared.Set(ctx, key, data, transformsFor)
+		c.asked(c.shared.Set(ctx, key, data, transformsFor))
 	}
 }
 

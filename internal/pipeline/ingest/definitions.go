@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
@@ -36,6 +38,10 @@ const atOnce = 4
 // scan reads all lists of the cluster. The error is one that kept it from
 // finding out which lists there are.
 func (d *definitions) scan(ctx context.Context, s *scan) error {
+	lists, err := d.part.in.Memory.Lists(ctx, d.name)
+	if err != nil {
+		return err
+	}
 	apis, err := d.cluster.APIs(ctx)
 	if err != nil && len(apis) == 0 {
 		return err
@@ -59,22 +65,58 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err := d.composites(ctx, s, kinds); err != nil {
 		return err
 	}
-	return d.forget(ctx, s)
+	return d.forget(ctx, s, lists)
 }
 
-// forget drops the lists that there are no longer: those of kinds that no
-// definition gives any more. It needs to be known which do.
-func (d *definitions) forget(ctx context.Context, s *scan) error {
-	var keep []string
+// forget drops those of the lists that there are no longer: of kinds that no
+// definition gives any more. It needs to be known which do. What somebody else
+// has begun to read meanwhile stays.
+func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error {
 	for name, l := range s.lists {
 		if strings.HasPrefix(name, listDefinitions) && l.err != nil {
 			return nil
 		}
-		keep = append(keep, name)
+	}
+	if err := d.missed(ctx, s); err != nil {
+		return err
+	}
+	keep := slices.Collect(maps.Keys(s.lists))
+	now, err := d.part.in.Memory.Lists(ctx, d.name)
+	if err != nil {
+		return err
+	}
+	for _, name := range now {
+		if !slices.Contains(lists, name) {
+			keep = append(keep, name)
+		}
 	}
 	dirty, err := d.part.in.Memory.DropLists(ctx, d.name, keep)
 	s.dirty += dirty
 	return err
+}
+
+// missed notes the lists of definitions and Compositions that there were, and
+// that are not served any more. What became of their objects is not known.
+func (d *definitions) missed(ctx context.Context, s *scan) error {
+	known, err := d.part.in.Memory.Lists(ctx, d.name)
+	if err != nil {
+		return err
+	}
+	for _, name := range known {
+		role, of, _ := strings.Cut(name, " ")
+		if role += " "; role != listDefinitions && role != listCompositions {
+			continue
+		}
+		if _, read := s.lists[name]; read {
+			continue
+		}
+		objects, err := d.part.in.Memory.Known(ctx, d.name, name)
+		if err != nil {
+			return err
+		}
+		s.ended(name, listed{count: len(objects), err: s.absent(of)})
+	}
+	return nil
 }
 
 // fixed returns the lists of definitions and Compositions.
@@ -147,7 +189,8 @@ func (p *part) required() xrd.Selector {
 func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error) {
 	d := xrd.NewDefinition(n, origin)
 	o := state.Object{Unit: d.Name}
-	kept := note{Origin: origin, Refused: p.refuse(d)}
+	kept := noteFor(n, origin)
+	kept.Refused = p.refuse(d)
 	if kept.Refused == "" {
 		o.Kind, o.Claim = kindKey(d.Group, d.Names.Kind), kindKey(d.Group, d.Claim.Kind)
 		kept.Kinds = cluster.Composites(d, p.Namespaces)
@@ -159,19 +202,26 @@ func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error)
 
 // composition makes an object of a Composition.
 func composition(n *tree.Node, origin xrd.Origin) state.Object {
-	c := xrd.NewComposition(n, origin)
-	group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
 	return state.Object{
-		Of: kindKey(group, c.TypeKind), Note: note{Origin: origin}.encode(), Body: body(xrd.Prune(n, xrd.RoleComposition)),
+		Of: forKind(xrd.NewComposition(n, origin)), Note: noteFor(n, origin).encode(), Body: body(xrd.Prune(n, xrd.RoleComposition)),
 	}
+}
+
+// forKind is the kind that a Composition is for.
+func forKind(c *xrd.Composition) string {
+	group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
+	return kindKey(group, c.TypeKind)
 }
 
 // composite makes an object of a composite or a claim.
 func composite(n *tree.Node, origin xrd.Origin) state.Object {
 	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
-	return state.Object{
-		Of: kindKey(group, n.Get("kind").Str()), Note: note{Origin: origin}.encode(), Body: body(xrd.Prune(n, xrd.RoleComposite)),
+	kept := xrd.Prune(n, xrd.RoleComposite)
+	if status := kept.Field("status"); status != nil {
+		// The pruned object has fields of its own.
+		status.Value = engine.Telling(status.Value)
 	}
+	return state.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept)}
 }
 
 // kindKey is how a kind is called in the mirror; empty for no kind.
@@ -179,7 +229,19 @@ func kindKey(group, kind string) string {
 	if kind == "" {
 		return ""
 	}
-	return group + "/" + kind
+	return bounded(group + "/" + kind)
+}
+
+// mostName is the longest name that goes into the mirror as it is. A cluster's
+// own are shorter.
+const mostName = 300
+
+// bounded returns a name that databases can find things by.
+func bounded(name string) string {
+	if len(name) <= mostName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:mostName], "") + " " + short(name)
 }
 
 // body writes what is remembered of a pruned object: not what changes whenever
@@ -254,10 +316,7 @@ func (d *definitions) unserved(ctx context.Context, s *scan, name string, k clus
 	}
 	l := listed{count: len(known)}
 	if len(known) > 0 {
-		l.err = &cluster.Error{
-			Cluster: d.at, Doing: "list " + k.String(), Reason: cluster.Absent, Err: errors.New("the cluster does not serve that kind any more"),
-			Hint: "if the definition is to stay, see why it is not established; its resources are kept as they were last seen",
-		}
+		l.err = s.absent(k.Resource.String())
 	}
 	s.ended(name, l)
 	return nil
@@ -265,10 +324,28 @@ func (d *definitions) unserved(ctx context.Context, s *scan, name string, k clus
 
 // read surveys a list and takes what is new.
 func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
+	s.mu.Lock()
+	silent := s.silent
+	s.mu.Unlock()
+	if silent != nil {
+		// One that does not answer is not waited for again and again.
+		s.ended(l.name, listed{err: silent})
+		return
+	}
 	survey, err := c.Survey(ctx, l.res, l.survey)
 	if err == nil {
-		s.note(survey.Spoilt)
-		err = s.take(ctx, c, l, survey.Items, survey.Version, len(survey.Spoilt) > 0)
+		reached := surveyed
+		if len(survey.Spoilt) > 0 {
+			// They exist all the same, so that nothing can be taken for gone.
+			reached = some
+		}
+		s.note(l.name, survey.Spoilt)
+		err = s.take(ctx, c, l, survey.Items, survey.Version, reached)
+	}
+	if e, ok := errors.AsType[*cluster.Error](err); ok && (e.Reason == cluster.Unreachable || e.Reason == cluster.Timeout) {
+		s.mu.Lock()
+		s.silent = err
+		s.mu.Unlock()
 	}
 	if strings.HasPrefix(l.name, listDefinitions) {
 		s.mu.Lock()

@@ -45,9 +45,9 @@ type watcher struct {
 	// followed are the kinds of composites that are followed, by list; it
 	// belongs to the goroutine that gathers.
 	followed map[string]context.CancelFunc
-	// unserved is when to ask again for kinds that are not served; zero for
+	// unserved says when to ask again for kinds that are not served; nil for
 	// not at all.
-	unserved time.Time
+	unserved <-chan time.Time
 	pauses   *backoff.ExponentialBackOff
 	wg       sync.WaitGroup
 }
@@ -109,7 +109,11 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 		w.begin(ctx, l)
 	}
 	w.composites(ctx)
-	for w.wait(ctx) {
+	for {
+		again, ok := w.wait(ctx)
+		if !ok {
+			return
+		}
 		batch := w.gather()
 		definitions := false
 		for _, n := range batch {
@@ -119,26 +123,21 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 		if definitions {
 			w.pauses.Reset()
 		}
-		if now := w.part.in.Now(); definitions || !w.unserved.IsZero() && !now.Before(w.unserved) {
+		if definitions || again {
 			w.composites(ctx)
 		}
 	}
 }
 
-// wait waits for news, and until they have settled. It reports whether ctx goes
-// on.
-func (w *watcher) wait(ctx context.Context) bool {
-	var again <-chan time.Time
-	if !w.unserved.IsZero() {
-		timer := time.NewTimer(w.unserved.Sub(w.part.in.Now()))
-		defer timer.Stop()
-		again = timer.C
-	}
+// wait waits for news, and until they have settled, or until it is time to ask
+// again for kinds that are not served. It reports whether that is so, and
+// whether ctx goes on.
+func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 	select {
 	case <-ctx.Done():
-		return false
-	case <-again:
-		return true
+		return false, false
+	case <-w.unserved:
+		return true, true
 	case <-w.moved:
 	}
 	deadline := time.NewTimer(patience)
@@ -148,12 +147,12 @@ func (w *watcher) wait(ctx context.Context) bool {
 		select {
 		case <-ctx.Done():
 			settled.Stop()
-			return false
+			return false, false
 		case <-deadline.C:
 			settled.Stop()
-			return true
+			return false, true
 		case <-settled.C:
-			return true
+			return false, true
 		case <-w.moved:
 			settled.Stop()
 		}
@@ -173,16 +172,23 @@ func (w *watcher) gather() []*news {
 // begin follows one list in a goroutine of its own.
 func (w *watcher) begin(ctx context.Context, l list) {
 	w.wg.Go(func() {
-		_ = w.cluster.Follow(ctx, l.res, l.survey, cluster.FollowOptions{Trouble: func(e *cluster.Error) { w.trouble(ctx, l, e) }},
-			func(n cluster.Notice) error {
-				w.notice(ctx, l, n)
-				return nil
-			})
+		defer w.part.in.caught(w.place)
+		opts := cluster.FollowOptions{
+			Trouble: func(e *cluster.Error) { w.trouble(ctx, l, e) },
+			Well:    func() { w.well(ctx, l) },
+		}
+		_ = w.cluster.Follow(ctx, l.res, l.survey, opts, func(n cluster.Notice) error {
+			w.notice(n, l)
+			if n.Type == cluster.Listed {
+				w.hear(ctx)
+			}
+			return nil
+		})
 	})
 }
 
 // notice remembers what is to be read.
-func (w *watcher) notice(ctx context.Context, l list, n cluster.Notice) {
+func (w *watcher) notice(n cluster.Notice, l list) {
 	w.mu.Lock()
 	p := w.pending[l.name]
 	if p == nil || n.Type == cluster.Listed {
@@ -202,17 +208,30 @@ func (w *watcher) notice(ctx context.Context, l list, n cluster.Notice) {
 		delete(p.gone, key)
 		p.items[key] = item
 	}
-	well := w.troubled[l.name]
-	delete(w.troubled, l.name)
 	w.mu.Unlock()
 	w.part.in.meters.noticed(w.at)
-	if well {
-		// It may be that all is well again: only a scan can say so.
-		w.part.in.again(ctx, w.place)
-	}
 	select {
 	case w.moved <- struct{}{}:
 	default:
+	}
+}
+
+// well notes that a list can be followed again.
+func (w *watcher) well(ctx context.Context, l list) {
+	w.mu.Lock()
+	delete(w.troubled, l.name)
+	w.mu.Unlock()
+	w.hear(ctx)
+}
+
+// hear has the place scanned if it could not be read last time: a list of it
+// can be now, so all may be well, which only a scan can say. One that goes on
+// at the moment does so itself.
+func (p *place) hear(ctx context.Context) {
+	p.heard.Add(1)
+	all, err := p.part.in.conditions(ctx)
+	if err == nil && all[p.name].Error != "" {
+		p.part.in.again(ctx, p)
 	}
 }
 
@@ -235,10 +254,27 @@ func (in *Ingest) again(ctx context.Context, p *place) {
 	if in.Again == nil || ctx.Err() != nil {
 		return
 	}
-	if err := in.Again(ctx, p.name); err != nil && ctx.Err() == nil {
-		in.warn(p.part.Log, "again "+p.name, "cannot ask for a scan; the schedule goes on", "source", p.name, "error", err)
+	err := in.Again(ctx, p.name)
+	if err == nil || ctx.Err() != nil || p.asking.Swap(true) {
+		return
 	}
+	in.warn(p.part.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
+	// Without the scan, what was noticed while the queue was away would wait
+	// for the schedule.
+	in.asking.Go(func() {
+		defer p.asking.Store(false)
+		for pauses := growing(); ctx.Err() == nil; {
+			pause(ctx, min(pauses.NextBackOff(), mostAsking))
+			if in.Again(ctx, p.name) == nil {
+				in.news("again "+p.name, "")
+				return
+			}
+		}
+	})
 }
+
+// mostAsking is the longest pause between attempts to ask for a scan.
+const mostAsking = 5 * time.Second
 
 // read takes what was noticed. What cannot be taken now is left to a scan.
 func (w *watcher) read(ctx context.Context, batch []*news) {
@@ -257,15 +293,21 @@ func (w *watcher) read(ctx context.Context, batch []*news) {
 
 // takeAll takes all that can be, and returns one of the errors.
 func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
-	w.busy.Lock()
-	defer w.busy.Unlock()
+	if err := w.lock(ctx); err != nil {
+		return err
+	}
+	defer w.unlock()
 	s, err := w.newScan(ctx)
 	if err != nil {
 		return err
 	}
 	for _, n := range batch {
-		if e := w.take(ctx, s, n); e != nil {
+		switch e := w.take(ctx, s, n); {
+		case e != nil:
 			err = e
+		case !s.before.Lists[n.list.name].Stale.IsZero():
+			// The scan that could not read it is to be made good.
+			w.part.in.again(ctx, w.place)
 		}
 	}
 	s.save(ctx)
@@ -275,12 +317,23 @@ func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
 func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 	items := slices.Collect(maps.Values(n.items))
 	if len(items) > 0 || n.listed {
-		if err := s.take(ctx, w.cluster, n.list, items, n.version, !n.listed || n.spoilt); err != nil {
+		reached := some
+		if n.listed && !n.spoilt {
+			reached = told
+		}
+		if err := s.take(ctx, w.cluster, n.list, items, n.version, reached); err != nil {
 			return err
+		}
+		if reached == told && n.version < s.before.Lists[n.list.name].Version {
+			// It came late, or the cluster was restored, which a scan can tell.
+			w.part.in.again(ctx, w.place)
 		}
 	}
 	if len(n.gone) == 0 {
 		return nil
+	}
+	if err := s.ending(ctx, w.cluster, n.list); err != nil {
+		return err
 	}
 	o := state.Observation{Source: w.name, List: n.list.name}
 	for key, version := range n.gone {
@@ -294,7 +347,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 // composites follows the kinds that definitions give now, and no others. Those
 // that are not served yet are asked for again, soon at first.
 func (w *watcher) composites(ctx context.Context) {
-	w.unserved = time.Time{}
+	w.unserved = nil
 	kinds, err := w.kinds(ctx)
 	if err != nil {
 		w.later()
@@ -340,7 +393,7 @@ func (w *watcher) composites(ctx context.Context) {
 
 // later has kinds that are missing asked for again.
 func (w *watcher) later() {
-	if w.unserved.IsZero() {
-		w.unserved = w.part.in.Now().Add(w.pauses.NextBackOff())
+	if w.unserved == nil {
+		w.unserved = time.After(w.pauses.NextBackOff())
 	}
 }

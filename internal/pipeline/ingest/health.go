@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"example.dev/ingestor/source/cluster"
 )
 
 // The words for how the service, or a part of it, fares.
@@ -253,7 +251,7 @@ func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, 
 		return x, false, nil
 	}
 	s := &shift{Ingest: in, now: in.Now(), conditions: conditions}
-	entities, m := s.transform(ctx, name, objects)
+	entities, m := s.transform(ctx, name, objects, s.now)
 	x.Stale, x.StaleSince = s.stale(objects)
 	x.TakenBy, x.LeftBy, x.Withheld, x.Failure = m.part, m.left, m.withheld, m.failed
 	for _, e := range entities {
@@ -287,12 +285,4 @@ func (in *Ingest) Clusters() []Cluster {
 	}
 	slices.SortFunc(out, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
 	return out
-}
-
-// address is where a cluster is, as far as that is known.
-func address(c *cluster.Cluster) string {
-	if c == nil {
-		return ""
-	}
-	return c.URL()
 }

@@ -92,8 +92,9 @@ type Outcome struct {
 	Provider string
 	// Entities are documents in JSON.
 	Entities [][]byte
-	// Full says that the provider has no others.
-	Full bool
+	// Keep are references of others that the provider keeps, if it has them.
+	// All that are in neither go.
+	Keep []string
 }
 
 // Written is what became of an Outcome.
@@ -145,6 +146,8 @@ type Part struct {
 	Name    string
 	Profile engine.Profile
 	Engine  engine.Options
+	// Transform, if not nil, puts something around the engine.
+	Transform func(engine.Transformer) engine.Transformer
 	// Filter chooses definitions, after the profile.
 	Filter xrd.Filter
 	// Namespaces are those whose composites and claims are read; none means
@@ -190,8 +193,9 @@ type Options struct {
 	// Build is a name for this version of the program and its settings: when it
 	// is another one, everything is made anew.
 	Build string
-	// Replica names this process in runs.
+	// Replica names this process in runs. Sole says that there is no other.
 	Replica  string
+	Sole     bool
 	Now      func() time.Time
 	Log      *slog.Logger
 	Registry prometheus.Registerer
@@ -209,11 +213,16 @@ type Ingest struct {
 	meters *meters
 	// wake asks the worker to look for dirty units.
 	wake chan struct{}
-	mu   sync.Mutex
+	// asking are those who see to it that places are scanned.
+	asking sync.WaitGroup
+
+	mu sync.Mutex
 	// tries are how often units failed in a row, said what was last logged of
 	// something.
 	tries map[string]int
-	said  map[string]string
+	// resting are units that are left alone for now.
+	resting map[string]rest
+	said    map[string]string
 }
 
 // New prepares everything and reads nothing yet. What is wrong with the
@@ -221,10 +230,10 @@ type Ingest struct {
 func New(opts Options) *Ingest {
 	in := &Ingest{
 		Options: opts, wake: make(chan struct{}, 1),
-		tries: map[string]int{}, said: map[string]string{},
+		tries: map[string]int{}, resting: map[string]rest{}, said: map[string]string{},
 	}
 	in.meters = newMeters(opts.Registry)
-	in.caches = newCaches(opts.Caching, in.meters)
+	in.caches = newCaches(opts.Caching, in.meters, opts.Now)
 	for i := range opts.Parts {
 		p := newPart(in, &opts.Parts[i])
 		in.parts = append(in.parts, p)
@@ -268,6 +277,7 @@ func (in *Ingest) Run(ctx context.Context) {
 	wg.Go(func() { in.workLoop(ctx) })
 	wg.Go(func() { in.tidy(ctx) })
 	wg.Wait()
+	in.asking.Wait()
 }
 
 // Rouse has dirty units worked off soon.

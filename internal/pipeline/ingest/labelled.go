@@ -39,6 +39,10 @@ func (w *labelled) scan(ctx context.Context, s *scan) error {
 	_ = group.Wait()
 	count := 0
 	for _, l := range s.lists {
+		if l.err != nil {
+			// How many there are is not known.
+			return ctx.Err()
+		}
 		count += l.count
 	}
 	if w.part.in.news("workloads "+w.name, numOfCustomResources(count)) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.dev/ingestor/engine"
@@ -41,15 +41,44 @@ type place struct {
 	at      string
 	cluster bool
 	// url is the cluster's.
-	url   string
-	every time.Duration
+	url string
+	// sealed is a hash of the settings, and of where the place is.
+	sealed string
+	every  time.Duration
 	// scan reads the place; follow, which may be nil, reads on as it changes
 	// until ctx ends.
 	scan   func(ctx context.Context, s *scan) error
 	follow func(ctx context.Context)
 	// busy is held while the place is read: whoever comes next finds the marks
 	// of what was seen.
-	busy sync.Mutex
+	busy chan struct{}
+	// away is when the memory of change detection last did not answer; it
+	// belongs to whoever holds busy.
+	away time.Time
+	// heard counts how often a list was found to be readable by following it.
+	heard atomic.Int64
+	// asking says that somebody sees to it that the place is scanned.
+	asking atomic.Bool
+}
+
+// lock waits until nobody else reads the place.
+func (p *place) lock(ctx context.Context) error {
+	select {
+	case p.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *place) unlock() { <-p.busy }
+
+// caught keeps a panic while a place is followed from ending the process. It is
+// deferred.
+func (in *Ingest) caught(p *place) {
+	if v := recover(); v != nil {
+		in.warn(p.part.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
+	}
 }
 
 // The names of places behind the part's own.
@@ -58,20 +87,26 @@ const (
 	workloads = "/workloads"
 )
 
+// unanswered is how long a server that does not answer is waited for within a
+// scan. The queue tries again, and health is to tell the truth soon.
+const unanswered = 5 * time.Second
+
 // places returns the places of a part.
 func (p *part) places() []*place {
 	var out []*place
 	for i := range p.Clusters {
 		settings := &p.Clusters[i]
-		c, err := cluster.Connect(*settings, cluster.Options{Log: p.Requests})
+		c, err := cluster.Connect(*settings, cluster.Options{Log: p.Requests, Patience: unanswered})
 		if p.Definitions {
-			pl := &place{name: p.Name + "/" + settings.Name, part: p, at: settings.Name, cluster: true, url: address(c), every: p.Every}
+			pl := p.place(settings.Name, "", p.Every)
+			pl.inCluster(c)
 			d := &definitions{place: pl, cluster: c}
 			pl.scan, pl.follow = d.scan, d.follow
 			out = append(out, pl.unless(err))
 		}
 		if p.Workloads {
-			pl := &place{name: p.Name + "/" + settings.Name + workloads, part: p, at: settings.Name, cluster: true, url: address(c), every: p.WorkloadsEvery}
+			pl := p.place(settings.Name, workloads, p.WorkloadsEvery)
+			pl.inCluster(c)
 			w := &labelled{place: pl, cluster: c}
 			pl.scan = w.scan
 			out = append(out, pl.unless(err))
@@ -79,7 +114,8 @@ func (p *part) places() []*place {
 	}
 	for i := range p.Folders {
 		f := &folder{Folder: &p.Folders[i]}
-		pl := &place{name: p.Name + "/" + folders + f.Name, part: p, at: f.Name, every: p.Every}
+		pl := p.place(f.Name, "", p.Every)
+		pl.name = p.Name + "/" + folders + f.Name
 		f.place = pl
 		pl.scan = f.scan
 		if f.Watch != nil {
@@ -88,6 +124,19 @@ func (p *part) places() []*place {
 		out = append(out, pl)
 	}
 	return out
+}
+
+func (p *part) place(at, suffix string, every time.Duration) *place {
+	return &place{name: p.Name + "/" + at + suffix, part: p, at: at, every: every, busy: make(chan struct{}, 1), sealed: p.sealed}
+}
+
+// inCluster makes it a place in a cluster, which is nil if there is no way to it.
+func (p *place) inCluster(c *cluster.Cluster) {
+	p.cluster = true
+	if c != nil {
+		p.url = c.URL()
+		p.sealed = short(p.part.sealed + p.url)[:8]
+	}
 }
 
 // unless makes a place that cannot be reached say so at every scan.
@@ -141,9 +190,13 @@ func (p *part) filterText() string {
 	return fmt.Sprintf("%s|%s|%v|%v", f.Labels, f.Annotations, f.Groups, f.Exclude)
 }
 
-// engine returns an engine for work that begins now.
-func (p *part) engine(now time.Time, forms engine.FormCache) *engine.Engine {
+// engine returns an engine for what was found at a moment, and what transforms.
+func (p *part) engine(found time.Time, forms engine.FormCache) (*engine.Engine, engine.Transformer) {
 	o := p.Engine
-	o.Now, o.Forms = now, forms
-	return engine.New(p.Profile, o, engine.Hooks{})
+	o.Now, o.Forms = found, forms
+	e := engine.New(p.Profile, o, engine.Hooks{})
+	if p.Transform == nil {
+		return e, e
+	}
+	return e, p.Transform(e)
 }

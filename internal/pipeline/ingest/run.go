@@ -66,6 +66,10 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	} else {
 		in.meters.well(p, s.now)
 	}
+	if p.follow != nil || !p.cluster {
+		// Workloads are scanned too often for that.
+		in.rested("")
+	}
 	var worked error
 	run.Discovered, run.Changed = s.found, s.dirty
 	run.Tally, worked = in.work(ctx)
@@ -78,22 +82,30 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 // readAll reads a place and remembers how that went. The error is one of the
 // memory's, or says that nobody wants to know any more.
 func (p *place) readAll(ctx context.Context) (*scan, error) {
-	p.busy.Lock()
-	defer p.busy.Unlock()
+	if err := p.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer p.unlock()
 	s, err := p.newScan(ctx)
 	if err != nil {
 		return nil, err
 	}
+	heard := p.heard.Load()
 	failed := p.scan(ctx, s)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// It was not the source's fault.
 		return nil, ctx.Err()
 	}
-	s.save(ctx)
 	// A scan that took too long has still something to say.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
 	defer cancel()
-	return s, s.conclude(after, failed)
+	s.save(after)
+	err = s.conclude(after, failed)
+	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
+		// What could not be read may have been readable a moment later.
+		p.part.in.again(after, p)
+	}
+	return s, err
 }
 
 // concluding is how long it may take to write down how a scan went.
@@ -167,45 +179,4 @@ func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
 		}
 	}
 	return out, nil
-}
-
-// tidyEvery is how often it is seen to that nothing is remembered of sources
-// that the configuration does not name. A replica with an older one may bring
-// them back while it still runs.
-const tidyEvery = 10 * time.Minute
-
-// tidy forgets sources that the configuration does not name, now and again.
-func (in *Ingest) tidy(ctx context.Context) {
-	for ctx.Err() == nil {
-		wait := tidyEvery
-		if err := in.drop(ctx); err != nil && ctx.Err() == nil {
-			in.warn(in.Log, "tidy", "cannot forget sources that are not in the configuration any more", "error", err)
-			wait = time.Second
-		}
-		pause(ctx, wait)
-	}
-}
-
-// drop forgets them once.
-func (in *Ingest) drop(ctx context.Context) error {
-	keep := []string{listFailing}
-	for _, p := range in.places {
-		keep = append(keep, p.name)
-	}
-	gone, err := in.Memory.DropSources(ctx, keep)
-	if err != nil {
-		return err
-	}
-	for _, p := range in.parts {
-		if p.Detection.Enabled {
-			// What is remembered of a source that is gone is in nobody's way.
-			_ = p.Detection.Marks.Forget(ctx, keep)
-		}
-	}
-	for name, n := range gone {
-		in.Log.Warn("source is not in the configuration any more, so its entities go", "source", name, "objects", n)
-	}
-	in.news("tidy", "")
-	in.rouse()
-	return nil
 }

@@ -22,8 +22,10 @@ type scan struct {
 	now time.Time
 	// before is what is remembered of the place.
 	before condition
-	// marks are those that change detection remembers; nil means none.
+	// marks are those that change detection remembers; nil means none. lost
+	// says that it cannot be asked.
 	marks map[string]string
+	lost  bool
 
 	mu sync.Mutex
 	// set and drop are what is to be remembered instead.
@@ -33,8 +35,11 @@ type scan struct {
 	lists map[string]listed
 	// found counts definitions, dirty the units that changed.
 	found, dirty int
-	findings     []finding.Finding
-	errs         []error
+	// spoilt are objects that cannot be read, by list.
+	spoilt map[string][]finding.Finding
+	errs   []error
+	// silent is why the place is not asked any more; nil while it answers.
+	silent error
 }
 
 // listed is how reading a list went.
@@ -46,7 +51,7 @@ type listed struct {
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
 func (p *place) newScan(ctx context.Context) (*scan, error) {
-	s := &scan{place: p, now: p.part.in.Now(), set: map[string]string{}, lists: map[string]listed{}}
+	s := &scan{place: p, now: p.part.in.Now(), set: map[string]string{}, lists: map[string]listed{}, spoilt: map[string][]finding.Finding{}}
 	all, err := p.part.in.conditions(ctx)
 	if err != nil {
 		return nil, err
@@ -56,16 +61,31 @@ func (p *place) newScan(ctx context.Context) (*scan, error) {
 	if !d.Enabled {
 		return s, nil
 	}
-	marks, err := d.Marks.Load(ctx, p.name)
-	if err != nil {
-		p.part.in.warn(p.part.Log, "marks "+p.name, "change detection has lost its memory, so everything is looked at again",
-			"source", p.name, "error", err)
+	if s.lost = s.now.Sub(p.away).Abs() < resting; s.lost {
 		return s, nil
 	}
-	p.part.in.news("marks "+p.name, "")
+	marks, err := d.Marks.Load(ctx, p.name)
+	if err != nil {
+		s.lost, p.away = true, s.now
+		if ctx.Err() == nil && p.part.in.news(lostMarks+p.name, "lost") {
+			p.part.Log.Warn("change detection has lost its memory, so everything is looked at again", "source", p.name, "error", err)
+		}
+		return s, nil
+	}
+	p.part.in.news(lostMarks+p.name, "")
 	s.marks = marks
 	return s, nil
 }
+
+// resting is how long a memory that does not answer is left alone, so that what
+// changes meanwhile need not wait for it.
+const resting = 3 * time.Second
+
+// What is said of marks is said once, whatever the error is called this time.
+const (
+	lostMarks    = "marks of "
+	unsavedMarks = "saving marks of "
+)
 
 // markKey is what the mark of an object is remembered under.
 func markKey(list, key string) string { return list + "\n" + key }
@@ -90,12 +110,18 @@ func (s *scan) remember(list string, set map[string]string, gone []string) {
 // save hands the marks to change detection.
 func (s *scan) save(ctx context.Context) {
 	d := s.part.Detection
-	if !d.Enabled || len(s.set)+len(s.drop) == 0 {
+	if !d.Enabled || s.lost || len(s.set)+len(s.drop) == 0 {
 		return
 	}
-	if err := d.Marks.Save(ctx, s.name, s.set, s.drop); err != nil && ctx.Err() == nil {
-		s.part.in.warn(s.part.Log, "marks "+s.name, "cannot remember what was seen, so it is looked at again next time",
-			"source", s.name, "error", err)
+	err := d.Marks.Save(ctx, s.name, s.set, s.drop)
+	switch {
+	case err == nil:
+		s.part.in.news(unsavedMarks+s.name, "")
+	case ctx.Err() == nil:
+		s.away = s.now
+		if s.part.in.news(unsavedMarks+s.name, "unsaved") {
+			s.part.Log.Warn("cannot remember what was seen, so it is looked at again next time", "source", s.name, "error", err)
+		}
 	}
 }
 
@@ -131,6 +157,8 @@ type listCondition struct {
 	Stale time.Time `json:"stale,omitzero"`
 	// Good is when it was last read.
 	Good time.Time `json:"good,omitzero"`
+	// Spoilt counts its objects that cannot be read.
+	Spoilt int `json:"spoilt,omitempty"`
 }
 
 // conditions returns those of all places that were ever read.
@@ -171,23 +199,26 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		}
 		s.errs = append(s.errs, whole)
 	}
+	var turned []string
 	for list, l := range s.lists {
 		was := before.Lists[list]
-		now := listCondition{Count: l.count, Version: l.version, Good: s.now}
+		now := listCondition{Count: l.count, Version: l.version, Good: s.now, Spoilt: len(s.spoilt[list])}
+		if bad := s.spoilt[list]; len(bad) > 0 && l.err == nil {
+			s.errs = append(s.errs, fmt.Errorf("cannot read %d of the objects in %s: %s", len(bad), list, bad[0].Message))
+		}
 		if l.err != nil {
 			now = listCondition{Count: was.Count, Version: was.Version, Good: was.Good, Error: l.err.Error(), Stale: was.Stale}
 			if now.Stale.IsZero() {
 				now.Stale = was.Good
 			}
-			if now.Stale.IsZero() {
+			if now.Stale.IsZero() || now.Stale.After(s.now) {
+				// It was never read, or the clock was set back since.
 				now.Stale = s.now
 			}
 		}
 		after.Lists[list] = now
-		if was.Stale.IsZero() != now.Stale.IsZero() && (now.Count > 0 || was.Count > 0) {
-			if _, err := s.part.in.Memory.TouchSource(ctx, s.name, list); err != nil {
-				return err
-			}
+		if !was.Stale.Equal(now.Stale) {
+			turned = append(turned, list)
 		}
 	}
 	joined := joinOnce(s.errs)
@@ -201,7 +232,25 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		return err
 	}
 	s.tell(joined)
-	return s.part.in.Memory.SetSource(ctx, s.name, data)
+	return s.settle(ctx, turned, data)
+}
+
+// settle remembers the state of the place, and has the units made anew of lists
+// that have become stale or fresh. Nobody works in between: the units would be
+// done with the state from before.
+func (s *scan) settle(ctx context.Context, turned []string, data []byte) error {
+	m := s.part.in.Memory
+	if len(turned) == 0 {
+		return m.SetSource(ctx, s.name, data)
+	}
+	return m.Alone(ctx, theWork, func(ctx context.Context) error {
+		for _, list := range turned {
+			if _, err := m.TouchSource(ctx, s.name, list); err != nil {
+				return err
+			}
+		}
+		return m.SetSource(ctx, s.name, data)
+	})
 }
 
 // tell logs how the scan went, once for every change of that.

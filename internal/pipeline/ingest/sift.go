@@ -41,6 +41,17 @@ type note struct {
 	// Kinds are those that a definition gives, as they are listed.
 	Kinds  []cluster.Kind `json:"kinds,omitempty"`
 	Origin xrd.Origin     `json:"origin,omitzero"`
+	// At is where it stands in a file: of two of one name the first is used.
+	At tree.Pos `json:"at,omitzero"`
+}
+
+// noteFor is what is kept of an object that is taken.
+func noteFor(n *tree.Node, origin xrd.Origin) note {
+	out := note{Origin: origin}
+	if origin.File != "" {
+		out.At = n.At()
+	}
+	return out
 }
 
 func (n note) encode() []byte {
@@ -81,7 +92,7 @@ func (s *scan) mark(item cluster.Item) string {
 	case !d.Enabled:
 		return ""
 	case d.Method == ByVersion && item.Version > 0:
-		return s.seal(strconv.FormatInt(item.Version, 10))
+		return s.seal(strconv.FormatInt(item.Version, 10) + " " + item.UID)
 	case d.Method == ByTimestamp && !item.Changed.IsZero():
 		// Servers note no time when a label is taken away.
 		text := fmt.Sprintf("%d %q %q", item.Generation, item.Labels, item.Annotations)
@@ -92,12 +103,12 @@ func (s *scan) mark(item cluster.Item) string {
 
 // lasting reports whether a mark can be trusted next time. One made of a time
 // with seconds only, and of this very moment, cannot.
-func (s *scan) lasting(item cluster.Item) bool {
-	return s.part.Detection.Method != ByTimestamp || s.now.Sub(item.Changed).Abs() > fresh
+func (s *scan) lasting(item cluster.Item, newest time.Time) bool {
+	return s.part.Detection.Method != ByTimestamp || newest.Sub(item.Changed) > fresh
 }
 
 // seal adds the settings to a mark.
-func (s *scan) seal(mark string) string { return mark + " " + s.part.sealed }
+func (s *scan) seal(mark string) string { return mark + " " + s.sealed }
 
 // short returns a hash of a text.
 func short(text string) string {
@@ -105,10 +116,14 @@ func short(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// hashMark is the mark of an object by what is remembered of it.
-func (s *scan) hashMark(o *state.Object) string {
-	sum := sha256.Sum256(o.Body)
-	return s.seal(hex.EncodeToString(sum[:16]))
+// hashMark is the mark of an object by what is remembered of it, and of the
+// version it was remembered at: an object that is again what it was before may
+// have been something else in between, of which there is no mark.
+func (s *scan) hashMark(o *state.Object, version int64) string {
+	h := sha256.New()
+	h.Write(o.Body)
+	h.Write(o.Note)
+	return s.seal(hex.EncodeToString(h.Sum(nil)[:16]) + " " + strconv.FormatInt(version, 10))
 }
 
 // sifted is what is to be done about the objects of a list.
@@ -119,6 +134,8 @@ type sifted struct {
 	// again are keys of objects that are as they were, and looked at again.
 	again map[string]bool
 	marks map[string]string
+	// newest is when the last of the objects changed, by the cluster's clock.
+	newest time.Time
 }
 
 // sift decides which of the items are to be looked at.
@@ -126,10 +143,15 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 	out := &sifted{want: map[string]cluster.Item{}, again: map[string]bool{}, marks: map[string]string{}}
 	for _, item := range items {
 		key := keyOf(item.Namespace, item.Name)
+		if item.Changed.After(out.newest) {
+			out.newest = item.Changed
+		}
+		// The mirror may be older than the marks, when its database was restored.
 		version, there := known[key]
+		current := there && version >= item.Version
 		if why := l.refuse(item); why != "" {
 			mark := s.seal(refusedMark + why)
-			if there && s.marks[markKey(l.name, key)] == mark {
+			if current && s.marks[markKey(l.name, key)] == mark {
 				continue
 			}
 			out.marks[key] = mark
@@ -142,7 +164,7 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 			continue
 		}
 		mark := s.mark(item)
-		if there && mark != "" && s.marks[markKey(l.name, key)] == mark {
+		if current && mark != "" && s.marks[markKey(l.name, key)] == mark {
 			continue
 		}
 		out.want[key] = item
@@ -157,35 +179,60 @@ const whole = 4
 // pageSize is how many objects are remembered at once.
 const pageSize = 500
 
-// take has the mirror know what was seen of a list. items are all there are,
-// as of version, or with part those that changed.
-func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, part bool) error {
+// reach is how much of a list was seen.
+type reach uint8
+
+const (
+	// some are objects that changed.
+	some reach = iota
+	// told is all there is, as a watch tells it, which may be late.
+	told
+	// surveyed is all there is, asked for by a scan after it had read what is
+	// remembered of the list.
+	surveyed
+)
+
+// take has the mirror know what was seen of a list: all that was reached, as of
+// version.
+func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, reached reach) error {
 	known, err := s.part.in.Memory.Known(ctx, s.name, l.name)
 	if err != nil {
 		return err
 	}
 	sifted := s.sift(l, items, known)
 	// Versions only grow, unless the cluster was restored.
-	anew := !part && s.before.Lists[l.name].Version > version && version > 0
-	put := func(objects []state.Object, more state.Observation) error {
-		more.Source, more.List, more.Put, more.Anew = s.name, l.name, objects, anew
-		dirty, err := s.part.in.Memory.Observe(ctx, more)
+	anew := reached == surveyed && s.before.Lists[l.name].Version > version && version > 0
+	observe := func(o state.Observation) error {
+		o.Source, o.List, o.Anew, o.Look = s.name, l.name, o.Anew || anew, true
+		dirty, err := s.part.in.Memory.Observe(ctx, o)
 		s.mu.Lock()
 		s.dirty += dirty
 		s.mu.Unlock()
 		return err
 	}
-	if err := put(sifted.put, state.Observation{}); err != nil {
+	put := func(objects []state.Object) error {
+		// An object that was of a later version before the list was read is of
+		// another history: that of a cluster which had the name before.
+		var other []state.Object
+		if reached == surveyed {
+			objects, other = split(objects, func(o *state.Object) bool { return o.Version < known[o.Key] && known[o.Key] <= version })
+		}
+		if err := observe(state.Observation{Put: objects}); err != nil || len(other) == 0 {
+			return err
+		}
+		return observe(state.Observation{Put: other, Anew: true})
+	}
+	if err := put(sifted.put); err != nil {
 		return err
 	}
 	seen := func(n *tree.Node) (state.Object, bool, error) { return s.see(l, n, sifted, known) }
-	if err := s.bodies(ctx, c, l, sifted, len(items), seen, func(o []state.Object) error { return put(o, state.Observation{}) }); err != nil {
+	if err := s.bodies(ctx, c, l, sifted, len(items), seen, put); err != nil {
 		return err
 	}
 	if err := s.lookAgain(ctx, l, sifted); err != nil {
 		return err
 	}
-	if part {
+	if reached == some {
 		s.remember(l.name, sifted.marks, nil)
 		return nil
 	}
@@ -202,8 +249,46 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 			gone = append(gone, key)
 		}
 	}
+	if len(gone) > 0 {
+		if err := s.ending(ctx, c, l); err != nil {
+			return err
+		}
+	}
 	s.remember(l.name, sifted.marks, gone)
-	return put(nil, state.Observation{Complete: true, Keys: keys, Version: version})
+	return observe(state.Observation{Complete: true, Keys: keys, Version: version})
+}
+
+// split returns the objects for which is does not hold, and those for which it
+// does.
+func split(objects []state.Object, is func(*state.Object) bool) (not, those []state.Object) {
+	for i := range objects {
+		if is(&objects[i]) {
+			those = append(those, objects[i])
+			continue
+		}
+		not = append(not, objects[i])
+	}
+	return not, those
+}
+
+// ending returns an error if a list's kind is about to go, or has gone: then all
+// of its objects are deleted first, which says nothing of them. Whoever takes
+// the kind away, with everything that is of it, wants something else than the
+// one who deletes an object.
+func (s *scan) ending(ctx context.Context, c *cluster.Cluster, l list) error {
+	served, err := c.Serves(ctx, l.res)
+	if err != nil || served {
+		return err
+	}
+	return s.absent(l.res.String())
+}
+
+// absent is the error of a list whose kind is not served any more.
+func (s *scan) absent(kind string) error {
+	return &cluster.Error{
+		Cluster: s.at, Doing: "list " + kind, Reason: cluster.Absent, Err: errors.New("the cluster does not serve that kind any more"),
+		Hint: "if its objects are to stay, see why it is not established; they are kept as they were last seen",
+	}
 }
 
 // see makes an object of what was read whole, and reports whether it is to be
@@ -214,25 +299,31 @@ func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64)
 	if !wanted {
 		return state.Object{}, false, nil
 	}
-	o, err := l.object(n)
+	o, err := s.object(l, n)
 	if err != nil {
-		return o, false, fmt.Errorf("cannot keep %s: %w", key, err)
+		// It costs no other its place, and what was known of it stays.
+		s.note(l.name, []finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: key, Message: err.Error()}})
+		return o, false, nil
 	}
 	o.Source, o.List, o.Key = s.name, l.name, key
 	o.Version, _ = strconv.ParseInt(n.Get("metadata", "resourceVersion").Str(), 10, 64)
+	version, there := known[key]
+	before := s.marks[markKey(l.name, key)]
 	mark := s.mark(item)
-	if d := s.part.Detection; d.Enabled && mark == "" {
-		mark = s.hashMark(&o)
+	if s.part.Detection.Enabled && mark == "" {
+		if there && before == s.hashMark(&o, version) {
+			return o, false, nil
+		}
+		mark = s.hashMark(&o, o.Version)
 	}
-	_, there := known[key]
-	same := mark != "" && there && s.marks[markKey(l.name, key)] == mark
-	if s.lasting(item) && mark != "" {
+	same := mark != "" && there && before == mark && version >= item.Version
+	if s.lasting(item, sifted.newest) && mark != "" {
 		sifted.marks[key] = mark
 	}
 	if same {
 		return o, false, nil
 	}
-	if there && known[key] == o.Version {
+	if there && version == o.Version {
 		sifted.again[key] = true
 	}
 	return o, true, nil
@@ -258,21 +349,36 @@ func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *sif
 		return put(page)
 	}
 	if len(want.want) > 2*whole && len(want.want)*whole > all {
-		for _, labels := range l.labels {
-			if _, err := c.Each(ctx, l.res, labels, func(items []*tree.Node, spoilt []finding.Finding) error {
-				s.note(spoilt)
-				return hand(items)
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.listed(ctx, c, l, hand)
 	}
+	err := s.fetched(ctx, c, l, want, hand)
+	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason == cluster.Forbidden {
+		// Who may list need not be allowed to get.
+		return s.listed(ctx, c, l, hand)
+	}
+	return err
+}
+
+// listed reads a list whole.
+func (s *scan) listed(ctx context.Context, c *cluster.Cluster, l list, hand func([]*tree.Node) error) error {
+	for _, labels := range l.labels {
+		if _, err := c.Each(ctx, l.res, labels, func(items []*tree.Node, spoilt []finding.Finding) error {
+			s.note(l.name, spoilt)
+			return hand(items)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetched reads the wanted objects of a list one by one.
+func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *sifted, hand func([]*tree.Node) error) error {
 	names := make([]cluster.NamespacedName, 0, min(len(want.want), pageSize))
 	fetch := func() error {
 		// What was deleted meanwhile is told by the next list, or by the watch.
 		items, _, err := c.Fetch(ctx, l.res, names)
-		if err := s.unreadable(err); err != nil {
+		if err := s.unreadable(l.name, err); err != nil {
 			return err
 		}
 		names = names[:0]
@@ -318,7 +424,7 @@ func (s *scan) lookAgain(ctx context.Context, l list, sifted *sifted) error {
 // unreadable takes the objects that cannot be read for findings: they cost no
 // other its place, and what was known of them stays. It returns the other
 // errors.
-func (s *scan) unreadable(err error) error {
+func (s *scan) unreadable(list string, err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return err
@@ -330,14 +436,28 @@ func (s *scan) unreadable(err error) error {
 			rest = append(rest, err)
 			continue
 		}
-		s.note([]finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: e.Doing, Message: e.Error(), Hint: e.Hint}})
+		s.note(list, []finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: e.Doing, Message: e.Error(), Hint: e.Hint}})
 	}
 	return errors.Join(rest...)
 }
 
-// note keeps findings of the scan.
-func (s *scan) note(fs []finding.Finding) {
+// note keeps findings about objects of a list that cannot be read.
+func (s *scan) note(list string, fs []finding.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.findings = append(s.findings, fs...)
+	for _, f := range fs {
+		if f.Severity == finding.Error {
+			s.spoilt[list] = append(s.spoilt[list], f)
+		}
+	}
+}
+
+// object is the list's, of which a mistake costs one object and not the process.
+func (s *scan) object(l list, n *tree.Node) (o state.Object, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot make anything of the object: %v", p)
+		}
+	}()
+	return l.object(n)
 }

@@ -92,21 +92,32 @@ func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
 }
 
 // one makes what is to be written of a unit.
-func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) done {
-	d := done{unit: u, outcome: Outcome{Provider: provider(u.Name), Full: true}}
+func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (d done) {
+	d = done{unit: u, outcome: Outcome{Provider: provider(u.Name)}}
+	defer func() {
+		if p := recover(); p != nil {
+			// One definition must not cost the others their service.
+			d.failed = fmt.Sprintf("cannot make anything of it: %v", p)
+		}
+	}()
 	stale, since := s.stale(objects)
-	key := s.fingerprint(u.Name, objects, stale)
+	found := s.now
+	if stale != "" {
+		// It was not found now.
+		found = since
+	}
+	key := s.fingerprint(u.Name, objects, stale, since)
 	if kept, ok := s.caches.made(ctx, key); ok {
-		d.outcome.Entities, d.outcome.Full = kept.Entities, kept.Full
+		d.outcome.Entities, d.outcome.Keep = kept.Entities, kept.Keep
 		return d
 	}
-	entities, made := s.transform(ctx, u.Name, objects)
+	entities, made := s.transform(ctx, u.Name, objects, found)
 	if made.failed != "" {
 		d.failed = made.failed
 		return d
 	}
 	// What the catalog would refuse now may have been good before.
-	d.outcome.Full = len(made.withheld) == 0
+	d.outcome.Keep = made.withheld
 	for _, e := range entities {
 		if stale != "" {
 			engine.MarkStale(e, stale, since)
@@ -130,10 +141,11 @@ type making struct {
 	left []string
 }
 
-// transform has the first part that takes a unit make its entities.
-func (s *shift) transform(ctx context.Context, unit string, objects []state.Object) ([]*entity.Entity, making) {
+// transform has the first part that takes a unit make its entities, of what was
+// found at a moment.
+func (s *shift) transform(ctx context.Context, unit string, objects []state.Object, found time.Time) ([]*entity.Entity, making) {
 	if strings.HasPrefix(unit, unitWorkload) {
-		return s.component(strings.TrimPrefix(unit, unitWorkload), objects)
+		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
 	}
 	m := making{refused: map[string]string{}}
 	var entities []*entity.Entity
@@ -146,9 +158,10 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 		if len(set.Definitions) == 0 || !p.Definitions {
 			continue
 		}
+		maker, transformer := p.engine(found, s.caches.forms())
 		report, err := pipeline.Run(ctx, pipeline.Options{
 			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
-			Engine: p.engine(s.now, s.caches.forms()), Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
+			Engine: maker, Transformer: transformer, Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
 		})
 		if err != nil {
 			m.failed = err.Error()
@@ -194,7 +207,14 @@ func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read what is remembered of %s %s: %w", o.Source, o.Key, err)
 		}
-		set.Add(n, noteOf(o).Origin)
+		kept := noteOf(o)
+		if kept.At != (tree.Pos{}) {
+			// Others see it without a place.
+			placed := *n
+			placed.Pos = kept.At
+			n = &placed
+		}
+		set.Add(n, kept.Origin)
 	}
 	return set, nil
 }
@@ -203,7 +223,7 @@ func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
 func (p *part) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
 
 // component makes the entity of workloads.
-func (s *shift) component(id string, objects []state.Object) ([]*entity.Entity, making) {
+func (s *shift) component(id string, objects []state.Object, at time.Time) ([]*entity.Entity, making) {
 	for _, p := range s.parts {
 		if !p.Workloads {
 			continue
@@ -218,7 +238,7 @@ func (s *shift) component(id string, objects []state.Object) ([]*entity.Entity, 
 			continue
 		}
 		o := p.Engine
-		o.Now = s.now
+		o.Now = at
 		e, fs := engine.Component(id, found, o)
 		m := making{part: p.Name, findings: fs}
 		if bad := entity.Check(e); finding.Count(bad, finding.Error) > 0 {
@@ -265,9 +285,9 @@ func (in *Ingest) called(source, list string) string {
 
 // fingerprint tells whether anything that a unit's entities depend on is
 // another.
-func (s *shift) fingerprint(unit string, objects []state.Object, stale string) string {
+func (s *shift) fingerprint(unit string, objects []state.Object, stale string, since time.Time) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00", unit, stale)
+	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
 	for _, p := range s.parts {
 		fmt.Fprintf(h, "%s\x00", p.sealed)
 	}
@@ -282,6 +302,18 @@ func (s *shift) fingerprint(unit string, objects []state.Object, stale string) s
 
 // decode reads what is remembered of an object.
 func decode(o *state.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
+
+// Restore brings back what a provider has, if it is one of the service's.
+func (in *Ingest) Restore(ctx context.Context, provider string) error {
+	if !Provides(provider) {
+		return nil
+	}
+	if err := in.Memory.Touch(ctx, []string{strings.TrimPrefix(provider, providerDefinition)}); err != nil {
+		return err
+	}
+	in.rouse()
+	return nil
+}
 
 // Provides reports whether a provider is one of the service's.
 func Provides(provider string) bool {

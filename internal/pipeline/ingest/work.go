@@ -16,6 +16,10 @@ import (
 // another replica may have died over them.
 const lookEvery = 30 * time.Second
 
+// workAgain is how soon dirty units are tried again when they could not be
+// worked off.
+const workAgain = 2 * time.Second
+
 // workLoop works off dirty units whenever there may be some.
 func (in *Ingest) workLoop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
@@ -36,6 +40,7 @@ func (in *Ingest) workLoop(ctx context.Context) {
 		case err != nil:
 			in.warn(in.Log, "work", "cannot bring the catalog up to date; it is tried again", "error", err)
 			in.meters.failed("", "catalog")
+			time.AfterFunc(workAgain, in.rouse)
 		default:
 			in.news("work", "")
 		}
@@ -74,6 +79,9 @@ func (t *Tally) add(w Written) {
 	t.Refused += len(w.Refused)
 }
 
+// theWork is what one replica does at a time.
+const theWork = "ingest"
+
 // mostUnits are worked off at once, before others get their turn.
 const mostUnits = 50_000
 
@@ -81,12 +89,12 @@ const mostUnits = 50_000
 // loads must be what it writes.
 func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 	// Whoever has nothing to do need not wait for its turn.
-	units, err := in.Memory.Units(ctx, 1)
+	units, err := in.due(ctx, 1)
 	if err != nil || len(units) == 0 {
 		return total, err
 	}
-	err = in.Memory.Alone(ctx, "ingest", func(ctx context.Context) error {
-		units, err := in.Memory.Units(ctx, mostUnits)
+	err = in.Memory.Alone(ctx, theWork, func(ctx context.Context) error {
+		units, err := in.due(ctx, mostUnits)
 		if err != nil || len(units) == 0 {
 			return err
 		}
@@ -127,10 +135,14 @@ type done struct {
 	failed string
 }
 
-// mostDocuments are about as many as are written in one transaction: enough
-// that a transaction is worth it, and few enough that readers and memory do not
-// suffer.
-const mostDocuments = 1500
+// About so many documents are written in one transaction: some as soon as they
+// are ready, and more of them where there are very many, as at a first scan,
+// because the catalog takes those better in one piece. Memory sets a limit.
+const (
+	someDocuments = 1500
+	manyDocuments = 6000
+	manyUnits     = 2000
+)
 
 // run loads and transforms batches side by side, and writes what is ready.
 func (s *shift) run(ctx context.Context, units []state.Unit) error {
@@ -170,20 +182,7 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		close(ready)
 	}()
 	for made := range ready {
-		size := documents(made)
-	gather:
-		for size < mostDocuments {
-			select {
-			case more, ok := <-ready:
-				if !ok {
-					break gather
-				}
-				made = append(made, more...)
-				size += documents(more)
-			default:
-				break gather
-			}
-		}
+		made = gather(made, ready, len(units) >= manyUnits)
 		if err := s.write(ctx, made); err != nil {
 			stop(err)
 			break
@@ -193,6 +192,27 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		// Workers that are on their way end.
 	}
 	return context.Cause(ctx)
+}
+
+// gather adds what is ready to what is made, and waits for more if there will be
+// very much of it.
+func gather(made []done, ready <-chan []done, many bool) []done {
+	most := someDocuments
+	if many {
+		most = manyDocuments
+	}
+	for size := documents(made); size < most; {
+		if !many && len(ready) == 0 {
+			break
+		}
+		more, ok := <-ready
+		if !ok {
+			break
+		}
+		made = append(made, more...)
+		size += documents(more)
+	}
+	return made
 }
 
 func documents(made []done) (n int) {
@@ -220,19 +240,28 @@ func (s *shift) write(ctx context.Context, made []done) error {
 	if err != nil {
 		return err
 	}
+	var finished []state.Unit
 	for i, w := range written {
 		s.tally.add(w)
 		s.told(units[i].Name, outcomes[i], w)
+		if w.Removed > 0 {
+			s.rested(outcomes[i].Provider)
+		}
+		if len(w.Refused) == 0 {
+			finished = append(finished, units[i])
+			continue
+		}
+		s.restUntil(units[i], w.Refused)
 	}
 	for _, d := range failed {
 		if s.retried(d) {
 			continue
 		}
-		units = append(units, d.unit)
+		finished = append(finished, d.unit)
 	}
 	s.tally.Units += len(made)
 	s.tally.Failed += len(failed)
-	err = s.Memory.Done(ctx, units)
+	err = s.Memory.Done(ctx, finished)
 	took := s.Now().Sub(begun)
 	s.tally.Write += took
 	s.meters.phase("write", took)
@@ -244,6 +273,7 @@ func (s *shift) write(ctx context.Context, made []done) error {
 func (s *shift) told(unit string, o Outcome, w Written) {
 	s.Ingest.mu.Lock()
 	delete(s.tries, unit)
+	delete(s.resting, unit)
 	s.Ingest.mu.Unlock()
 	delete(s.failures, unit)
 	s.news("unit "+unit, "")
@@ -254,11 +284,9 @@ func (s *shift) told(unit string, o Outcome, w Written) {
 	for _, r := range w.Refused {
 		refs = append(refs, fmt.Sprintf("%s (of %s)", r.Ref, r.Owner))
 	}
-	if len(refs) > 0 {
-		s.warn(s.Log, "refused "+unit, "entities belong to somebody else and are left to them", "unit", unit, "entities", strings.Join(refs, ", "))
+	if text := strings.Join(refs, ", "); s.news("refused "+unit, text) && text != "" {
+		s.Log.Warn("entities belong to somebody else and are left to them", "unit", unit, "entities", text)
 		s.meters.failed("", "conflict")
-	} else {
-		s.news("refused "+unit, "")
 	}
 	s.meters.made(len(o.Entities))
 }
@@ -279,6 +307,6 @@ func (s *shift) retried(d done) bool {
 		s.Ingest.mu.Unlock()
 		return false
 	}
-	time.AfterFunc(s.Processing.RetryDelay, s.rouse)
+	s.restFor(d.unit, s.Processing.RetryDelay)
 	return true
 }

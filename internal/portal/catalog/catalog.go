@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"context"
 	"sync/atomic"
 
 	"example.dev/ingestor/internal/portal/permission"
@@ -13,6 +14,9 @@ import (
 type Catalog struct {
 	store  *store.Store
 	policy *permission.Policy
+	// Deleted, if not nil, is told of an entity that somebody deleted, so that
+	// its provider can bring it back.
+	Deleted func(ctx context.Context, e *store.Entity) error
 	// key signs cursors, once it is known.
 	key atomic.Pointer[[]byte]
 }

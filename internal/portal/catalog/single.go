@@ -88,6 +88,11 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 		if err := c.store.DeleteByUID(r.Context(), uid); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
+		if c.Deleted != nil {
+			if err := c.Deleted(r.Context(), e); err != nil {
+				return err
+			}
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -55,8 +55,8 @@ func New(opts Options) *Ingestion {
 		Parts: opts.parts(), Memory: opts.Store, Catalog: catalog{opts.Store},
 		Processing: ingest.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
-		Build:      opts.Build, Replica: opts.Replica,
-		Now: opts.Now, Log: opts.Log, Registry: opts.Registry,
+		Build:      opts.Build, Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
+		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
 		Again: func(ctx context.Context, place string) error { return in.scanSoon(ctx, place, ingest.TriggerWatch) },
 	})
 	opts.Queue.Handle(jobs.Task{Name: taskScan, Run: func(ctx context.Context, j jobs.Job) error {
@@ -93,6 +93,10 @@ func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error 
 	return fmt.Errorf("cannot scan %q: the configuration has no such source", place)
 }
 
+// Restore brings back an entity of the service that somebody deleted: it is
+// there as long as its definition is.
+func (in *Ingestion) Restore(ctx context.Context, e *store.Entity) error { return in.ingest.Restore(ctx, e.Provider) }
+
 // Run follows sources until ctx ends. What the configuration does not name any
 // more is forgotten first.
 func (in *Ingestion) Run(ctx context.Context) { in.ingest.Run(ctx) }
@@ -104,7 +108,7 @@ type catalog struct{ store *store.Store }
 func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
-		changes[i] = store.Change{Provider: o.Provider, Full: o.Full, Put: make([]store.Document, len(o.Entities))}
+		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
 		for j, e := range o.Entities {
 			changes[i].Put[j] = store.Document{JSON: e}
 		}
@@ -139,7 +143,7 @@ func (s *staleness) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	counts, err := s.in.Stale(ctx)
 	if err != nil {
-		to <- prometheus.NewInvalidMetric(staleObjects, err)
+		// The other metrics are of more use now than ever.
 		return
 	}
 	for source, n := range counts {

@@ -21,13 +21,12 @@ func (o *Options) parts() []ingest.Part {
 func (o *Options) composer() ingest.Part {
 	c := &o.Config.Composer
 	profile, filter := o.Config.Selection(engine.ComposerIngestor)
-	log := slog.New(leveled{o.Log.Handler(), c.Logging.Level, false})
 	p := ingest.Part{
 		Name: config.SectionComposer, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
 		Detection: o.detection(),
-		Log:       log, Stacks: c.Logging.IncludeStackTraces,
+		Log:       o.log(), Stacks: c.Logging.IncludeStackTraces,
 		// What is switched off is still configured; without definitions nothing is read of it.
 		Clusters: c.Clusters,
 	}
@@ -44,6 +43,11 @@ func (o *Options) composer() ingest.Part {
 	return p
 }
 
+// log is what is told of variant A, and of what is common to both.
+func (o *Options) log() *slog.Logger {
+	return slog.New(leveled{o.Log.Handler(), o.Config.Composer.Logging.Level, false})
+}
+
 func (o *Options) cluster() ingest.Part {
 	c := &o.Config.ClusterIngestor
 	profile, filter := o.Config.Selection(engine.ClusterIngestor)
@@ -52,12 +56,11 @@ func (o *Options) cluster() ingest.Part {
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
 		// The contract names no others for this variant.
 		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(),
-		Log: o.Log,
+		Log: o.Log, Clusters: o.Config.Orchestrator.Clusters,
 	}
 	if !c.Enabled {
 		return p
 	}
-	p.Clusters = o.Config.Orchestrator.Clusters
 	p.Definitions, p.Workloads = c.XRDs.Enabled, c.Components.Enabled
 	return p
 }
@@ -91,10 +94,7 @@ func (o *Options) caching() ingest.Caching {
 // asked on the schedule what has changed.
 func folder(s config.Source, watch bool) ingest.Folder {
 	if s.Type == config.SourceGit {
-		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, git.Options{Ref: s.Branch, Path: s.Path, Auth: git.Auth{
-			Username: s.Username, Token: s.Token, TokenFile: s.TokenFile,
-			SSHKeyFile: s.SSHKeyFile, KnownHostsFile: s.KnownHostsFile, CAFile: s.CAFile,
-		}})}
+		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, repository(s))}
 	}
 	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive})
 	f := ingest.Folder{Name: s.Name, Source: src}
@@ -102,6 +102,14 @@ func folder(s config.Source, watch bool) ingest.Folder {
 		f.Watch = src.Watch
 	}
 	return f
+}
+
+// repository is how a repository is read.
+func repository(s config.Source) git.Options {
+	return git.Options{Ref: s.Branch, Path: s.Path, Auth: git.Auth{
+		Username: s.Username, Token: s.Token, TokenFile: s.TokenFile,
+		SSHKeyFile: s.SSHKeyFile, KnownHostsFile: s.KnownHostsFile, CAFile: s.CAFile,
+	}}
 }
 
 // leveled is a handler with a level of its own.

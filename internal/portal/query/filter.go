@@ -95,7 +95,7 @@ func CheckKey(what, key string) error {
 		return err
 	}
 	if !store.Indexed(key) {
-		return server.Input("Invalid %s, the field '%s' cannot be searched: what is below spec.parameters is not indexed", what, Short(key))
+		return server.Input("Invalid %s, the field '%s' cannot be searched: forms, and what steps make of them, are not indexed", what, Short(key))
 	}
 	return nil
 }

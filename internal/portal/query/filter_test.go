@@ -79,7 +79,7 @@ func TestFilters(t *testing.T) {
 		"NotIndexed": {
 			reason: "What is not indexed would look as if there were none.",
 			params: []string{"spec.parameters.title=x"},
-			err:    "Invalid filter, the field 'spec.parameters.title' cannot be searched: what is below spec.parameters is not indexed",
+			err:    "Invalid filter, the field 'spec.parameters.title' cannot be searched: forms, and what steps make of them, are not indexed",
 		},
 		"Parameters": {
 			reason: "The key itself is indexed.",
@@ -245,7 +245,7 @@ func TestPredicate(t *testing.T) {
 		"NotIndexed": {
 			reason: "What is not indexed would look as if there were none.",
 			query:  `{"spec.parameters.x":{"$exists":false}}`,
-			err:    "Invalid query, the field 'spec.parameters.x' cannot be searched: what is below spec.parameters is not indexed",
+			err:    "Invalid query, the field 'spec.parameters.x' cannot be searched: forms, and what steps make of them, are not indexed",
 		},
 		"Deep": {
 			reason: "Nesting has an end.",

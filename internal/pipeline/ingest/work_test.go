@@ -1,0 +1,205 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/state"
+)
+
+// counting is a Memory that counts the batches it is asked for, and holds each
+// until as many as are wanted are asked for at once.
+type counting struct {
+	Memory
+	want int
+
+	mu     sync.Mutex
+	sizes  []int
+	now    int
+	most   int
+	enough chan struct{}
+}
+
+func (c *counting) UnitObjects(ctx context.Context, units []string) ([]state.Object, error) {
+	c.mu.Lock()
+	c.sizes = append(c.sizes, len(units))
+	c.now++
+	if c.most = max(c.most, c.now); c.most == c.want && c.enough != nil {
+		close(c.enough)
+		c.enough = nil
+	}
+	enough := c.enough
+	c.mu.Unlock()
+	if enough != nil {
+		select {
+		case <-enough:
+		case <-time.After(10 * time.Second):
+		}
+	}
+	defer func() {
+		c.mu.Lock()
+		c.now--
+		c.mu.Unlock()
+	}()
+	return c.Memory.UnitObjects(ctx, units)
+}
+
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason      string
+		definitions int
+		processing  Processing
+		sizes       []int
+	}{
+		"Usual":    {"Batches are as large as the configuration says, as many at once as it says.", 25, Processing{BatchSize: 10, Parallelism: 3}, []int{10, 10, 5}},
+		"Ones":     {"A batch may be one unit.", 6, Processing{BatchSize: 1, Parallelism: 2}, []int{1, 1, 1, 1, 1, 1}},
+		"OneByOne": {"Nothing need go on at once.", 9, Processing{BatchSize: 3, Parallelism: 1}, []int{3, 3, 3}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			count := &counting{want: tc.processing.Parallelism, enough: make(chan struct{})}
+			b := kitchen(t, []string{"files"}, func(o *Options) {
+				count.Memory, o.Memory, o.Processing = o.Memory, count, tc.processing
+			})
+			for i := range tc.definitions {
+				b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+			}
+			run, err := b.read(t, "files")
+			if err != nil || run.Units != tc.definitions || run.Added != 3*tc.definitions {
+				t.Fatalf("%s\nrun %+v, %v", tc.reason, run, err)
+			}
+			slices.SortFunc(count.sizes, func(a, b int) int { return b - a })
+			if diff := cmp.Diff(tc.sizes, count.sizes); diff != "" {
+				t.Errorf("%s\nsizes of batches: %s", tc.reason, diff)
+			}
+			if count.most != tc.processing.Parallelism {
+				t.Errorf("%s\n%d batches at once, want %d", tc.reason, count.most, tc.processing.Parallelism)
+			}
+		})
+	}
+}
+
+// breaking panics on a definition, as long as it is broken.
+type breaking struct {
+	engine.Transformer
+	mu    *sync.Mutex
+	seen  *int
+	whole *bool
+}
+
+func (b breaking) Transform(in engine.Input) (engine.Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if in.Definition.Name == "bad.example.org" {
+		if *b.seen++; !*b.whole {
+			panic("it breaks")
+		}
+	}
+	return b.Transformer.Transform(in)
+}
+
+// broken is a kitchen with a definition that breaks the engine beside one that
+// does not.
+func broken(t *testing.T, change func(*Options)) (b *bench, seen func() int, mend func()) {
+	t.Helper()
+	var mu sync.Mutex
+	count, whole := 0, false
+	b = kitchen(t, []string{"files"}, func(o *Options) {
+		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return breaking{e, &mu, &count, &whole} }
+		change(o)
+	})
+	b.shelves["files"].set("bad", definition("bad", "one"))
+	b.shelves["files"].set("good", definition("good", "one"))
+	return b, func() int {
+			mu.Lock()
+			defer mu.Unlock()
+			return count
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			whole = true
+		}
+}
+
+func TestPanicked(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		stacks bool
+	}{
+		"Stacks":   {"Where it broke is logged if that is wanted.", true},
+		"NoStacks": {"Nobody wants to see a stack unasked.", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _, _ := broken(t, func(o *Options) { o.Parts[0].Stacks = tc.stacks })
+			if _, err := b.read(t, "files"); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(b.log.String(), "goroutine"); got != tc.stacks {
+				t.Errorf("%s\n%s", tc.reason, b.log)
+			}
+			if !strings.Contains(b.log.String(), "it breaks") {
+				t.Errorf("that it broke is not logged: %s", b.log)
+			}
+			if n := len(b.catalog.entries()); n != 3 {
+				t.Errorf("the catalog has %d entities of the one that is well", n)
+			}
+			h, err := b.Health(t.Context(), 3)
+			if err != nil || h.Status != Degraded || !strings.Contains(h.Failures["bad.example.org"], "it breaks") {
+				t.Errorf("health is %+v, %v", h, err)
+			}
+		})
+	}
+}
+
+// TestRetried has a unit fail that is tried again by itself, and then only by a
+// scan.
+func TestRetried(t *testing.T) {
+	t.Parallel()
+	b, seen, mend := broken(t, func(o *Options) {
+		o.Processing.RetryAttempts, o.Processing.RetryDelay = 2, time.Millisecond
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.Run(ctx)
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	if _, err := b.read(t, "files"); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for seen() < 3 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if n := seen(); n != 3 {
+		t.Errorf("it was tried %d times, want 3", n)
+	}
+	mend()
+	if _, err := b.read(t, "files"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.catalog.entries()); n != 6 {
+		t.Errorf("mended, there are %d entities, want 6", n)
+	}
+	if h, err := b.Health(t.Context(), 6); err != nil || h.Status != Healthy {
+		t.Errorf("health is %+v, %v", h, err)
+	}
+}
