@@ -50,7 +50,9 @@ type setup struct {
 	sections sections
 	// build names the version of the program.
 	build string
-	now   func() time.Time
+	// environment are further variables, for a process of its own.
+	environment []string
+	now         func() time.Time
 }
 
 // write writes the configuration into a folder of the test.

@@ -30,6 +30,8 @@ const (
 type definitions struct {
 	*place
 	cluster *cluster.Cluster
+	// served tells who follows of the lists that the last scan found.
+	served chan []list
 }
 
 // atOnce is how many lists of a cluster are read at once.
@@ -46,9 +48,11 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err != nil && len(apis) == 0 {
 		return err
 	}
+	fixed := d.fixed(apis)
+	d.tell(fixed)
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for _, l := range d.fixed(apis) {
+	for _, l := range fixed {
 		group.Go(func() error {
 			s.read(ctx, d.cluster, l)
 			return nil
@@ -77,7 +81,7 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 			return nil
 		}
 	}
-	if err := d.missed(ctx, s); err != nil {
+	if err := d.missed(ctx, s, lists); err != nil {
 		return err
 	}
 	keep := slices.Collect(maps.Keys(s.lists))
@@ -95,14 +99,10 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 	return err
 }
 
-// missed notes the lists of definitions and Compositions that there were, and
-// that are not served any more. What became of their objects is not known.
-func (d *definitions) missed(ctx context.Context, s *scan) error {
-	known, err := d.part.in.Memory.Lists(ctx, d.name)
-	if err != nil {
-		return err
-	}
-	for _, name := range known {
+// missed notes those of the lists, of definitions and Compositions, that are not
+// served any more. What became of their objects is not known.
+func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error {
+	for _, name := range lists {
 		role, of, _ := strings.Cut(name, " ")
 		if role += " "; role != listDefinitions && role != listCompositions {
 			continue
@@ -117,6 +117,19 @@ func (d *definitions) missed(ctx context.Context, s *scan) error {
 		s.ended(name, listed{count: len(objects), err: s.absent(of)})
 	}
 	return nil
+}
+
+// tell has lists followed that were not served when following began, such as
+// that of Compositions in a cluster where Crossplane was being installed.
+func (d *definitions) tell(lists []list) {
+	select {
+	case <-d.served:
+	default:
+	}
+	select {
+	case d.served <- lists:
+	default:
+	}
 }
 
 // fixed returns the lists of definitions and Compositions.

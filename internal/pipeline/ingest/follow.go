@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -39,9 +40,13 @@ type watcher struct {
 
 	mu      sync.Mutex
 	pending map[string]*news
-	// troubled are lists that cannot be followed at the moment.
+	// troubled are lists that cannot be followed at the moment; mended says that
+	// some can be again.
 	troubled map[string]bool
+	mended   atomic.Bool
 
+	// begun are the lists of definitions and Compositions that are followed.
+	begun map[string]bool
 	// followed are the kinds of composites that are followed, by list; it
 	// belongs to the goroutine that gathers.
 	followed map[string]context.CancelFunc
@@ -72,7 +77,7 @@ func (d *definitions) follow(ctx context.Context) {
 			d.part.in.news("watch "+d.name, "")
 			w := &watcher{
 				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
-				followed: map[string]context.CancelFunc{}, pauses: growing(),
+				begun: map[string]bool{}, followed: map[string]context.CancelFunc{}, pauses: growing(),
 			}
 			w.run(ctx, d.fixed(apis))
 			return
@@ -105,9 +110,7 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 	defer w.wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	for _, l := range lists {
-		w.begin(ctx, l)
-	}
+	w.beginAll(ctx, lists)
 	w.composites(ctx)
 	for {
 		again, ok := w.wait(ctx)
@@ -120,6 +123,9 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 			definitions = definitions || strings.HasPrefix(n.list.name, listDefinitions)
 		}
 		w.read(ctx, batch)
+		if w.mended.Swap(false) {
+			w.hear(ctx)
+		}
 		if definitions {
 			w.pauses.Reset()
 		}
@@ -138,6 +144,9 @@ func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 		return false, false
 	case <-w.unserved:
 		return true, true
+	case lists := <-w.served:
+		w.beginAll(ctx, lists)
+		return false, true
 	case <-w.moved:
 	}
 	deadline := time.NewTimer(patience)
@@ -169,19 +178,26 @@ func (w *watcher) gather() []*news {
 	return out
 }
 
+// beginAll follows those of the lists that are not followed yet.
+func (w *watcher) beginAll(ctx context.Context, lists []list) {
+	for _, l := range lists {
+		if !w.begun[l.name] {
+			w.begun[l.name] = true
+			w.begin(ctx, l)
+		}
+	}
+}
+
 // begin follows one list in a goroutine of its own.
 func (w *watcher) begin(ctx context.Context, l list) {
 	w.wg.Go(func() {
 		defer w.part.in.caught(w.place)
 		opts := cluster.FollowOptions{
 			Trouble: func(e *cluster.Error) { w.trouble(ctx, l, e) },
-			Well:    func() { w.well(ctx, l) },
+			Well:    func() { w.well(l) },
 		}
 		_ = w.cluster.Follow(ctx, l.res, l.survey, opts, func(n cluster.Notice) error {
 			w.notice(n, l)
-			if n.Type == cluster.Listed {
-				w.hear(ctx)
-			}
 			return nil
 		})
 	})
@@ -196,6 +212,7 @@ func (w *watcher) notice(n cluster.Notice, l list) {
 		w.pending[l.name] = p
 	}
 	if n.Type == cluster.Listed {
+		w.heard.Add(1)
 		p.listed, p.version, p.spoilt = true, n.Version, len(n.Spoilt) > 0
 	}
 	for _, item := range n.Items {
@@ -210,71 +227,16 @@ func (w *watcher) notice(n cluster.Notice, l list) {
 	}
 	w.mu.Unlock()
 	w.part.in.meters.noticed(w.at)
+	w.move()
+}
+
+// move says that there is something to see to.
+func (w *watcher) move() {
 	select {
 	case w.moved <- struct{}{}:
 	default:
 	}
 }
-
-// well notes that a list can be followed again.
-func (w *watcher) well(ctx context.Context, l list) {
-	w.mu.Lock()
-	delete(w.troubled, l.name)
-	w.mu.Unlock()
-	w.hear(ctx)
-}
-
-// hear has the place scanned if it could not be read last time: a list of it
-// can be now, so all may be well, which only a scan can say. One that goes on
-// at the moment does so itself.
-func (p *place) hear(ctx context.Context) {
-	p.heard.Add(1)
-	all, err := p.part.in.conditions(ctx)
-	if err == nil && all[p.name].Error != "" {
-		p.part.in.again(ctx, p)
-	}
-}
-
-// trouble has the place scanned when following it goes wrong, so that health
-// tells the truth before the schedule would.
-func (w *watcher) trouble(ctx context.Context, l list, e *cluster.Error) {
-	w.mu.Lock()
-	first := !w.troubled[l.name]
-	w.troubled[l.name] = true
-	w.mu.Unlock()
-	if !first {
-		return
-	}
-	w.part.in.meters.failed(w.at, string(e.Reason))
-	w.part.in.again(ctx, w.place)
-}
-
-// again asks for a scan.
-func (in *Ingest) again(ctx context.Context, p *place) {
-	if in.Again == nil || ctx.Err() != nil {
-		return
-	}
-	err := in.Again(ctx, p.name)
-	if err == nil || ctx.Err() != nil || p.asking.Swap(true) {
-		return
-	}
-	in.warn(p.part.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
-	// Without the scan, what was noticed while the queue was away would wait
-	// for the schedule.
-	in.asking.Go(func() {
-		defer p.asking.Store(false)
-		for pauses := growing(); ctx.Err() == nil; {
-			pause(ctx, min(pauses.NextBackOff(), mostAsking))
-			if in.Again(ctx, p.name) == nil {
-				in.news("again "+p.name, "")
-				return
-			}
-		}
-	})
-}
-
-// mostAsking is the longest pause between attempts to ask for a scan.
-const mostAsking = 5 * time.Second
 
 // read takes what was noticed. What cannot be taken now is left to a scan.
 func (w *watcher) read(ctx context.Context, batch []*news) {
@@ -305,7 +267,7 @@ func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
 		switch e := w.take(ctx, s, n); {
 		case e != nil:
 			err = e
-		case !s.before.Lists[n.list.name].Stale.IsZero():
+		case n.listed && s.before.Error != "", !s.before.Lists[n.list.name].Stale.IsZero():
 			// The scan that could not read it is to be made good.
 			w.part.in.again(ctx, w.place)
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ spec:
 `, plural, field)
 }
 
-// composition is one for a definition.
+// aComposition is one for a definition.
 func aComposition(name, plural string) string {
 	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
@@ -145,7 +146,13 @@ type bench struct {
 	catalog *ledger
 	shelves map[string]*shelf
 	log     *bytes.Buffer
-	clock   time.Time
+	clock   atomic.Pointer[time.Time]
+}
+
+// later has some time go by.
+func (b *bench) later(d time.Duration) {
+	now := b.clock.Load().Add(d)
+	b.clock.Store(&now)
 }
 
 // kitchen makes an Ingest over shelves, with SQLite behind it. change may alter
@@ -163,8 +170,10 @@ func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 	})
 	b := &bench{
 		catalog: &ledger{documents: map[string]map[string]string{}}, shelves: map[string]*shelf{},
-		log: &bytes.Buffer{}, clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		log: &bytes.Buffer{},
 	}
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	b.clock.Store(&begun)
 	log := slog.New(slog.NewJSONHandler(&locked{to: b.log}, nil))
 	part := Part{
 		Name: "composerIngestor", Profile: engine.ComposerIngestor, Definitions: true, Log: log, Every: time.Hour, Timeout: time.Minute,
@@ -175,7 +184,7 @@ func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name])})
 	}
 	opts := Options{
-		Parts: []Part{part}, Memory: st, Catalog: b.catalog, Log: log, Now: func() time.Time { return b.clock },
+		Parts: []Part{part}, Memory: st, Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
 		Processing: Processing{BatchSize: 10, Parallelism: 2},
 	}
 	if change != nil {
@@ -200,6 +209,6 @@ func (l *locked) Write(p []byte) (int, error) {
 // read scans a shelf a second later. The error is that of the source.
 func (b *bench) read(t *testing.T, name string) (Run, error) {
 	t.Helper()
-	b.clock = b.clock.Add(time.Second)
+	b.later(time.Second)
 	return b.Scan(t.Context(), "composerIngestor/sources/"+name, TriggerManual)
 }

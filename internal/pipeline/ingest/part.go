@@ -100,7 +100,7 @@ func (p *part) places() []*place {
 		if p.Definitions {
 			pl := p.place(settings.Name, "", p.Every)
 			pl.inCluster(c)
-			d := &definitions{place: pl, cluster: c}
+			d := &definitions{place: pl, cluster: c, served: make(chan []list, 1)}
 			pl.scan, pl.follow = d.scan, d.follow
 			out = append(out, pl.unless(err))
 		}

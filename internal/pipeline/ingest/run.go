@@ -75,8 +75,21 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	run.Tally, worked = in.work(ctx)
 	err = errors.Join(joinOnce(s.errs), worked)
 	run.Phases = map[string]int64{"read": read.Milliseconds()}
-	in.journal(ctx, run, err)
+	if !p.often() || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
+		in.journal(ctx, run, err)
+	}
 	return run, err
+}
+
+// often reports whether a place is scanned so often that nobody wants to read of
+// scans that brought nothing new.
+func (p *place) often() bool { return p.every < time.Minute }
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // readAll reads a place and remembers how that went. The error is one of the
@@ -141,8 +154,7 @@ func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
 	return in.Memory.SetSource(ctx, listFailing, data)
 }
 
-// journal writes down what was done. Runs that did nothing are only worth it if
-// somebody asked for them.
+// journal writes down what was done.
 func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
 	defer cancel()
@@ -152,9 +164,7 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 		run.Phases = map[string]int64{}
 	}
 	run.Phases["load"], run.Phases["transform"], run.Phases["write"] = run.Load.Milliseconds(), run.Transform.Milliseconds(), run.Write.Milliseconds()
-	if err != nil {
-		run.Error = err.Error()
-	}
+	run.Error = errorText(err)
 	data, failed := json.Marshal(run)
 	if failed == nil {
 		failed = in.Memory.AddRun(ctx, run.Started, data)

@@ -95,7 +95,9 @@ func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error 
 
 // Restore brings back an entity of the service that somebody deleted: it is
 // there as long as its definition is.
-func (in *Ingestion) Restore(ctx context.Context, e *store.Entity) error { return in.ingest.Restore(ctx, e.Provider) }
+func (in *Ingestion) Restore(ctx context.Context, e *store.Entity) error {
+	return in.ingest.Restore(ctx, e.Provider)
+}
 
 // Run follows sources until ctx ends. What the configuration does not name any
 // more is forgotten first.

@@ -12,8 +12,10 @@ import (
 
 // Where entities come from, and what became of them, as labels say it.
 const (
-	fromLocation = "location"
-	fromPush     = "push"
+	fromLocation  = "location"
+	fromPush      = "push"
+	fromIngestion = "ingestion"
+	fromGenerated = "generated"
 
 	syncDone      = "done"
 	syncUnchanged = "unchanged"
@@ -66,15 +68,25 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	counts := map[string]int{fromLocation: 0, fromPush: 0}
+	counts := map[string]int{fromLocation: 0, fromPush: 0, fromIngestion: 0, fromGenerated: 0}
 	for owner, n := range owners {
-		if strings.HasPrefix(owner, store.LocationProvider("")) {
-			counts[fromLocation] += n
-		} else {
-			counts[fromPush] += n
-		}
+		counts[origin(owner)] += n
 	}
 	for source, n := range counts {
 		to <- prometheus.MustNewConstMetric(m.entities, prometheus.GaugeValue, float64(n), source)
 	}
+}
+
+// origin is where the entities of an owner come from. Whoever pushes has a name
+// that can be pushed to; those of ingestion have a colon.
+func origin(owner string) string {
+	switch {
+	case strings.HasPrefix(owner, store.LocationProvider("")):
+		return fromLocation
+	case providerName.MatchString(owner):
+		return fromPush
+	case strings.Contains(owner, ":"):
+		return fromIngestion
+	}
+	return fromGenerated
 }

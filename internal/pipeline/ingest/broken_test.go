@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/test/apiserver"
+)
+
+// fragile breaks on the definitions that ask for it, and notes when.
+type fragile struct {
+	mu     sync.Mutex
+	broken map[string][]time.Time
+	// nothing says that it breaks before it sees any definition.
+	nothing bool
+}
+
+// around is a Part's Transform.
+func (f *fragile) around(e engine.Transformer) engine.Transformer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.nothing {
+		panic("it cannot begin")
+	}
+	return trying{e, f}
+}
+
+func (f *fragile) begins(well bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nothing = !well
+}
+
+// times are when it broke on a definition.
+func (f *fragile) times(name string) []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken[name]
+}
+
+type trying struct {
+	engine.Transformer
+	*fragile
+}
+
+// Transform implements engine.Transformer.
+func (t trying) Transform(in engine.Input) (engine.Result, error) {
+	how := in.Definition.Annotations["tests/breaks"]
+	if how == "" {
+		return t.Transformer.Transform(in)
+	}
+	t.mu.Lock()
+	t.broken[in.Definition.Name] = append(t.broken[in.Definition.Name], time.Now())
+	t.mu.Unlock()
+	if how == "panic" {
+		panic("it breaks by " + how)
+	}
+	return engine.Result{}, errors.New("it breaks by " + how)
+}
+
+// breaks is a definition that breaks the engine.
+func breaks(plural, field, how string) string {
+	return strings.Replace(definition(plural, field), "  labels:", "  annotations: {tests/breaks: "+how+"}\n  labels:", 1)
+}
+
+// counter returns the value of a counter with a label.
+func counter(t *testing.T, r *prometheus.Registry, name, label string) (n float64) {
+	t.Helper()
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == name && l.GetValue() == label {
+					n += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestBrokenAmongMany has three of five hundred definitions break the engine
+// while the cluster is watched. The others do not notice.
+func TestBrokenAmongMany(t *testing.T) {
+	t.Parallel()
+	const many, delay = 500, 400 * time.Millisecond
+	var text strings.Builder
+	for i := range many {
+		text.WriteString("---\n" + definition(fmt.Sprintf("d%03d", i), "one"))
+	}
+	c := apiserver.Start(t, apiserver.Options{Apply: []string{text.String()}})
+	glass := &fragile{broken: map[string][]time.Time{}}
+	registry := prometheus.NewRegistry()
+	b := kitchen(t, nil, func(o *Options) {
+		p := &o.Parts[0]
+		p.Clusters, p.Watch, p.Transform = []source.Cluster{{Name: "prod", Kubeconfig: c.Kubeconfig}}, true, glass.around
+		o.Processing.RetryAttempts, o.Processing.RetryDelay, o.Registry = 2, delay, registry
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { b.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	until := func(what string, check func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !check(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("not within a minute: %s", what)
+			}
+		}
+	}
+	shows := func(plural, field string) func() bool {
+		return func() bool { return strings.Contains(b.catalog.entries()["Template "+plural+".example.org"], field) }
+	}
+	health := func() Health {
+		t.Helper()
+		h, err := b.Health(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if _, err := b.Scan(t.Context(), "composerIngestor/prod", TriggerManual); err != nil {
+		t.Fatal(err)
+	}
+	until("all entities", func() bool { return len(b.catalog.entries()) == 3*many })
+	before := b.catalog.entries()
+
+	// Two that were good break, and so does one that never was good.
+	c.Apply(t, breaks("d100", "other", "panic"), breaks("d200", "other", "error"), breaks("never", "one", "panic"),
+		definition("d300", "other"))
+	until("the good change", shows("d300", "other"))
+	bad := []string{"d100.example.org", "d200.example.org", "never.example.org"}
+	until("three attempts at each", func() bool {
+		for _, name := range bad {
+			if len(glass.times(name)) < 3 {
+				// Other changes do not shorten the wait.
+				c.Apply(t, definition("d400", fmt.Sprint("field", time.Now().UnixNano())))
+				return false
+			}
+		}
+		return true
+	})
+	time.Sleep(2 * delay)
+	for _, name := range bad {
+		at := glass.times(name)
+		if len(at) != 3 {
+			t.Errorf("%s was tried %d times, want one and two more", name, len(at))
+		}
+		for i := 1; i < len(at); i++ {
+			if at[i].Sub(at[i-1]) < delay {
+				t.Errorf("%s was tried again after %v, want %v", name, at[i].Sub(at[i-1]), delay)
+			}
+		}
+	}
+	h := health()
+	if h.Status != Degraded || len(h.Failures) != 3 || h.Clusters["prod"] != Connected ||
+		!strings.Contains(h.Failures[bad[0]], "it breaks by panic") || !strings.Contains(h.Failures[bad[1]], "it breaks by error") {
+		t.Errorf("health is %s with %v and failures %v", h.Status, h.Clusters, h.Failures)
+	}
+	if n := counter(t, registry, "composer_ingestor_errors_total", "transform"); n != 9 {
+		t.Errorf("%v errors were counted, want nine attempts", n)
+	}
+	after := b.catalog.entries()
+	for _, entities := range []map[string]string{before, after} {
+		maps.DeleteFunc(entities, func(ref, _ string) bool { return strings.Contains(ref, " d300.") || strings.Contains(ref, " d400.") })
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("others have changed, or what was good is gone:\n%s", diff)
+	}
+
+	// Mended, or gone: all is well.
+	c.Apply(t, definition("d100", "mended"), definition("d200", "mended"))
+	c.Delete(t, breaks("never", "one", "panic"))
+	until("the mended ones", func() bool {
+		return shows("d100", "mended")() && shows("d200", "mended")() && health().Status == Healthy
+	})
+
+	// What breaks before the engine has a definition before it does no harm
+	// either.
+	glass.begins(false)
+	c.Apply(t, definition("d100", "late"))
+	until("the failure", func() bool { return strings.Contains(health().Failures[bad[0]], "it cannot begin") })
+	glass.begins(true)
+	if _, err := b.Scan(t.Context(), "composerIngestor/prod", TriggerManual); err != nil {
+		t.Fatal(err)
+	}
+	until("the end of it", func() bool { return shows("d100", "late")() && health().Status == Healthy })
+	if n := len(b.catalog.entries()); n != 3*many {
+		t.Errorf("there are %d entities, want %d", n, 3*many)
+	}
+}

@@ -1,0 +1,182 @@
+package ingest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source/cluster"
+)
+
+// TestSift shows which changes of an object have it looked at, by method.
+func TestSift(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	before := cluster.Item{Name: "a.example.org", Version: 7, UID: "u", Generation: 1, Labels: map[string]string{"team": "red"}, Changed: noon}
+	with := func(change func(*cluster.Item)) cluster.Item {
+		i := before
+		change(&i)
+		return i
+	}
+	refuse := func(i cluster.Item) string {
+		if i.Labels["team"] != "red" {
+			return "it is not red"
+		}
+		return ""
+	}
+	const nothing, look, refused = "nothing", "look", "refused"
+	cases := map[string]struct {
+		reason string
+		now    cluster.Item
+		known  map[string]int64
+		// unmarked says that change detection remembers nothing.
+		unmarked bool
+		// want is what is done by version, timestamp, hash, and switched off.
+		want [4]string
+	}{
+		"Same": {
+			"What is as it was is left alone; a hash cannot be had of metadata.",
+			before, map[string]int64{"a.example.org": 7}, false, [4]string{nothing, nothing, look, look},
+		},
+		"Status": {
+			"A new version that no field of the spec is of, and no time.",
+			with(func(i *cluster.Item) { i.Version = 8 }), map[string]int64{"a.example.org": 7}, false, [4]string{look, look, look, look},
+		},
+		"SeenByOthers": {
+			"Another replica has brought in the same version.",
+			with(func(i *cluster.Item) { i.Version = 8 }), map[string]int64{"a.example.org": 8}, false, [4]string{look, nothing, look, look},
+		},
+		"Later": {
+			"A later time.",
+			with(func(i *cluster.Item) { i.Version, i.Changed = 8, noon.Add(time.Second) }), map[string]int64{"a.example.org": 8}, false, [4]string{look, look, look, look},
+		},
+		"LabelGone": {
+			"Servers note no time when a label is taken away, so labels count.",
+			with(func(i *cluster.Item) { i.Version, i.Labels = 8, map[string]string{"team": "red", "tier": "x"} }),
+			map[string]int64{"a.example.org": 8}, false, [4]string{look, look, look, look},
+		},
+		"Another": {
+			"One that was deleted and made again is another.",
+			with(func(i *cluster.Item) { i.UID = "other" }), map[string]int64{"a.example.org": 7}, false, [4]string{look, nothing, look, look},
+		},
+		"Unknown": {
+			"A mark of what the mirror does not have is worth nothing.",
+			before, nil, false, [4]string{look, look, look, look},
+		},
+		"Unmarked": {
+			"Without a mark everything is looked at.",
+			before, map[string]int64{"a.example.org": 7}, true, [4]string{look, look, look, look},
+		},
+		"Refused": {
+			"What is refused need not be seen.",
+			with(func(i *cluster.Item) { i.Version, i.Labels = 8, nil }), map[string]int64{"a.example.org": 7}, false, [4]string{refused, refused, refused, refused},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got [4]string
+			for n, d := range []Detection{{Enabled: true, Method: ByVersion}, {Enabled: true, Method: ByTimestamp}, {Enabled: true, Method: ByHash}, {Method: ByVersion}} {
+				s := &scan{place: &place{name: "p", part: &part{Part: &Part{Detection: d}}}, marks: map[string]string{}}
+				l := list{name: "definitions x", refuse: refuse}
+				if mark := s.mark(before); mark != "" && !tc.unmarked {
+					s.marks[markKey(l.name, "a.example.org")] = mark
+				}
+				out := s.sift(l, []cluster.Item{tc.now}, tc.known)
+				switch {
+				case len(out.want) == 1 && len(out.put) == 0:
+					got[n] = look
+				case len(out.put) == 1 && len(out.want) == 0 && len(out.put[0].Body) == 0:
+					got[n] = refused
+				case len(out.put)+len(out.want) == 0:
+					got[n] = nothing
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestNotices gathers what a watch tells.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	item := func(name string, version int64) cluster.Item { return cluster.Item{Name: name, Version: version} }
+	one := func(kind cluster.NoticeType, name string, version int64) cluster.Notice {
+		return cluster.Notice{Type: kind, Items: []cluster.Item{item(name, version)}, Version: version}
+	}
+	type gathered struct {
+		Listed bool
+		Items  map[string]int64
+		Gone   map[string]int64
+	}
+	cases := map[string]struct {
+		reason  string
+		notices []cluster.Notice
+		want    gathered
+	}{
+		"Changes": {
+			"Of several changes the last one counts.",
+			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Changed, "b", 2), one(cluster.Changed, "a", 3)},
+			gathered{false, map[string]int64{"a": 3, "b": 2}, nil},
+		},
+		"Deleted": {
+			"What was deleted is not read.",
+			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Deleted, "a", 2)},
+			gathered{false, nil, map[string]int64{"a": 2}},
+		},
+		"BackAgain": {
+			"What was deleted and made again is read.",
+			[]cluster.Notice{one(cluster.Deleted, "a", 1), one(cluster.Changed, "a", 2)},
+			gathered{false, map[string]int64{"a": 2}, nil},
+		},
+		"Listed": {
+			"A list says all, whatever was said before it.",
+			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Deleted, "b", 2), {Type: cluster.Listed, Items: []cluster.Item{item("c", 3)}, Version: 4}},
+			gathered{true, map[string]int64{"c": 3}, nil},
+		},
+		"AfterList": {
+			"What comes after a list is added to it.",
+			[]cluster.Notice{{Type: cluster.Listed, Items: []cluster.Item{item("a", 1), item("b", 2)}, Version: 2}, one(cluster.Deleted, "a", 3), one(cluster.Changed, "c", 4)},
+			gathered{true, map[string]int64{"b": 2, "c": 4}, map[string]int64{"a": 3}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := New(Options{})
+			w := &watcher{
+				definitions: &definitions{place: &place{name: "p", part: &part{Part: &Part{}, in: in}}},
+				moved:       make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
+			}
+			for _, n := range tc.notices {
+				w.notice(n, list{name: "definitions x"})
+			}
+			w.notice(one(cluster.Changed, "z", 9), list{name: "compositions x"})
+			all := w.gather()
+			if len(all) != 2 || all[0].list.name != "definitions x" {
+				t.Fatalf("definitions do not come first: %v", all)
+			}
+			got := gathered{Listed: all[0].listed}
+			for _, key := range slices.Sorted(maps.Keys(all[0].items)) {
+				if got.Items == nil {
+					got.Items = map[string]int64{}
+				}
+				got.Items[key] = all[0].items[key].Version
+			}
+			if len(all[0].gone) > 0 {
+				got.Gone = all[0].gone
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+			if len(w.gather()) != 0 {
+				t.Error("what was gathered is gathered again")
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package service_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"example.dev/ingestor/test/apiserver"
+)
+
+// TestOtherConfiguration starts services with one database and ever another
+// configuration: what a configuration does not name any more goes, and nothing
+// else does.
+func TestOtherConfiguration(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{Apply: []string{
+		definition("alphas", "one"), formed("betas", "true"), workload("Deployment", "front", idUpstream, "front"),
+	}})
+	dir, database := t.TempDir(), inFile(t)
+	put(t, filepath.Join(dir, "one", "gammas.yaml"), definition("gammas", "one"))
+	put(t, filepath.Join(dir, "two", "deltas.yaml"), definition("deltas", "one"))
+	folder := func(name string) sections {
+		return sections{"name": name, "type": "file", "path": filepath.Join(dir, name)}
+	}
+	off := sections{"enabled": false}
+	twoFolders := []sections{folder("one"), folder("two")}
+	oneFolder := twoFolders[1:]
+	steps := []struct {
+		reason      string
+		composer, b sections
+		want        []string
+	}{
+		{"Both variants side by side.", sections{"sources": twoFolders}, sections{},
+			slices.Concat(entities("alphas", "gammas", "deltas"), ofB("betas"), components("front"))},
+		{"A folder less.", sections{"sources": oneFolder}, sections{},
+			slices.Concat(entities("alphas", "deltas"), ofB("betas"), components("front"))},
+		{"A cluster less.", sections{"sources": oneFolder, "clusters": []any{}}, sections{},
+			slices.Concat(entities("deltas"), ofB("betas"), components("front"))},
+		{"Without variant A.", sections{"enabled": false, "sources": oneFolder}, sections{},
+			slices.Concat(ofB("betas"), components("front"))},
+		{"Variant B without definitions.", off, sections{"composer": sections{"xrds": off}}, components("front")},
+		{"Variant B without workloads.", off, sections{"components": off}, ofB("betas")},
+		{"Without anything.", off, off, nil},
+		{"As at first.", sections{"sources": twoFolders}, sections{},
+			slices.Concat(entities("alphas", "gammas", "deltas"), ofB("betas"), components("front"))},
+	}
+	before := map[string]string{}
+	for _, step := range steps {
+		s := start(t, setup{database: database, sections: both(cluster("prod", c), step.b, composer(step.composer, cluster("prod", c)))})
+		t.Log(step.reason)
+		s.wants("", slices.Clone(step.want)...)
+		var stayed []string
+		for _, ref := range step.want {
+			if before[ref] != "" {
+				stayed = append(stayed, ref)
+			}
+		}
+		s.unmoved(before, stayed...)
+		s.fares("healthy", nil)
+		before = s.stamps("")
+		s.stop()
+	}
+}

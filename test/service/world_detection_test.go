@@ -1,0 +1,190 @@
+package service_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/apiserver"
+)
+
+// inFile is a database in a file, for services that come one after the other.
+func inFile(t *testing.T) sections {
+	return sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}
+}
+
+// amend changes a definition as a program does that knows it: below path, such
+// as /status.
+func amend(t *testing.T, c *apiserver.Server, plural, path, body string) {
+	t.Helper()
+	at := c.URL + "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/" + plural + "." + group + path
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, at, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := c.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if answer, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Fatalf("cannot change %s%s: %s: %s", plural, path, resp.Status, answer)
+	}
+}
+
+// titled gives a definition a title.
+func titled(t *testing.T, c *apiserver.Server, plural, title string) {
+	t.Helper()
+	amend(t, c, plural, "", fmt.Sprintf(`{"metadata":{"annotations":{"backstage.io/template-title":%q}}}`, title))
+}
+
+// reconciled changes nothing but the status of a definition.
+func reconciled(t *testing.T, c *apiserver.Server, plural string) {
+	t.Helper()
+	amend(t, c, plural, "/status", fmt.Sprintf(`{"status":{"conditions":[{"type":"Established","status":"True","reason":"Seen",`+
+		`"lastTransitionTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339)))
+}
+
+// TestDetection holds change detection to its settings: what is looked at again
+// differs, what is written does not.
+func TestDetection(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
+	// begin starts a service that is told nothing by watches, and waits for its
+	// first scan.
+	detect := func(settings sections) sections {
+		return composer(sections{"watch": false, "changeDetection": settings}, cluster("prod", c))
+	}
+	begin := func(t *testing.T, settings sections) *service {
+		t.Helper()
+		s := start(t, setup{sections: detect(settings)})
+		if r := s.ran(prod, time.Time{}); r.Changed != 3 || r.Added != 9 {
+			t.Fatalf("the first run is %+v", r)
+		}
+		s.remembers(prod)
+		return s
+	}
+
+	t.Run("resourceVersion", func(t *testing.T) {
+		s := begin(t, sections{"method": "resourceVersion"})
+		reconciled(t, c, "alphas")
+		wroteNothing(t, "another version is another thing", s.scan(prod), 1)
+		wroteNothing(t, "nothing changed", s.scan(prod), 0)
+		titled(t, c, "alphas", "By version")
+		s.showsTitle("alphas", "By version", 1)
+	})
+	t.Run("hash", func(t *testing.T) {
+		s := begin(t, sections{"method": "hash"})
+		reconciled(t, c, "alphas")
+		wroteNothing(t, "the same content is the same thing", s.scan(prod), 0)
+		for _, title := range []string{"By hash", "By another hash", "By hash"} {
+			titled(t, c, "alphas", title)
+			s.showsTitle("alphas", title, 1)
+		}
+	})
+	t.Run("timestamp", func(t *testing.T) {
+		amend(t, c, "betas", "", `{"metadata":{"labels":{"backstage.io/template-type":"database"}}}`)
+		s := begin(t, sections{"method": "timestamp"})
+		reconciled(t, c, "alphas")
+		wroteNothing(t, "a later one is another thing", s.scan(prod), 1)
+		// Servers note whole seconds: of two changes within one, both arrive.
+		for i := range 4 {
+			title := fmt.Sprintf("Soon after %d", i)
+			titled(t, c, "gammas", title)
+			s.showsTitle("gammas", title, 2)
+		}
+		if spec := string(s.entity(template("betas")).Spec); !strings.Contains(spec, `"type":"database"`) {
+			t.Errorf("the label does not show: %s", spec)
+		}
+		// Servers note no time for what is taken away.
+		amend(t, c, "betas", "", `{"metadata":{"labels":{"backstage.io/template-type":null}}}`)
+		if r := s.scan(prod); r.Updated == 0 {
+			t.Errorf("the run %+v does not see that a label was taken away", r)
+		}
+		if spec := string(s.entity(template("betas")).Spec); strings.Contains(spec, `"type":"database"`) {
+			t.Errorf("the label still shows: %s", spec)
+		}
+		before := s.stamps("")
+		s.remembers(prod)
+		s.unmoved(before, entities("alphas", "betas", "gammas")...)
+	})
+	t.Run("off", func(t *testing.T) {
+		s := start(t, setup{sections: detect(sections{"enabled": false})})
+		s.ran(prod, time.Time{})
+		before := s.stamps("")
+		for range 2 {
+			wroteNothing(t, "without it everything is looked at", s.scan(prod), 3)
+		}
+		s.unmoved(before, entities("alphas", "betas", "gammas")...)
+		titled(t, c, "alphas", "Without")
+		s.showsTitle("alphas", "Without", 3)
+	})
+	t.Run("over a restart", func(t *testing.T) {
+		for storage, changed := range map[string]int{"memory": 3, "database": 0} {
+			database := inFile(t)
+			old := start(t, setup{database: database, sections: detect(sections{"storage": storage})})
+			old.ran(prod, time.Time{})
+			before := old.stamps("")
+			old.stop()
+			stopped := time.Now()
+			s := start(t, setup{database: database, sections: detect(sections{"storage": storage})})
+			wroteNothing(t, storage, s.ran(prod, stopped), changed)
+			s.unmoved(before, entities("alphas", "betas", "gammas")...)
+			s.stop()
+		}
+	})
+	t.Run("another build", func(t *testing.T) { anotherBuild(t, c) })
+}
+
+// showsTitle scans, and wants the title of a definition to show, with at most so
+// many definitions looked at.
+func (s *service) showsTitle(plural, title string, most int) {
+	s.t.Helper()
+	r := s.scan(prod)
+	if r.Changed < 1 || r.Changed > most || r.Updated == 0 {
+		s.t.Errorf("the run %+v is not one that sees a change", r)
+	}
+	if got := s.entity(template(plural)).Metadata.Title; got != title {
+		s.t.Errorf("the title is %q, want %q", got, title)
+	}
+}
+
+// anotherBuild starts another version of the program, and one with other
+// settings, over what was remembered: everything is made anew, and what differs
+// is written.
+func anotherBuild(t *testing.T, c *apiserver.Server) {
+	dir, database := t.TempDir(), inFile(t)
+	put(t, filepath.Join(dir, "deltas.yaml"), definition("deltas", "one"))
+	const files = "composerIngestor/sources/examples"
+	all := entities("alphas", "betas", "gammas", "deltas")
+	builds := []struct {
+		build, owner string
+		// changed are the definitions that are looked at, updated the entities
+		// that are written, of the cluster.
+		changed, updated int
+	}{
+		{"one", "group:default/one", 3, 0},
+		{"one", "group:default/one", 0, 0},
+		{"two", "group:default/one", 3, 0},
+		{"two", "group:default/two", 3, 9},
+	}
+	begun := time.Time{}
+	for i, b := range builds {
+		s := start(t, setup{database: database, build: b.build, sections: composer(sections{
+			"watch": false, "changeDetection": sections{"storage": "database"}, "defaultOwner": b.owner,
+			"sources": []sections{{"name": "examples", "type": "file", "path": dir}},
+		}, cluster("prod", c))})
+		cluster, folder := s.ran(prod, begun), s.ran(files, begun)
+		if updated := cluster.Updated + folder.Updated; cluster.Changed != b.changed || folder.Changed != b.changed/3 || updated != b.updated/3*4 {
+			t.Errorf("build %d: the runs are %+v and %+v", i, cluster, folder)
+		}
+		s.wants("", append([]string(nil), all...)...)
+		s.stop()
+		begun = time.Now()
+	}
+}

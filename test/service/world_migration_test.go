@@ -1,0 +1,139 @@
+package service_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/apiserver"
+)
+
+// migrating is a definition that variant B takes, and variant A too as soon as
+// it is migrated.
+func migrating(plural string, migrated bool) string {
+	text := formed(plural, "true")
+	if !migrated {
+		return text
+	}
+	return strings.Replace(text, `"true"}`, `"true", openportal.dev/ingest: "true", migrated: "yes"}`, 1)
+}
+
+// sets looks at the Templates of definitions until it is stopped, and notes when
+// one has none, or those of both variants.
+type sets struct {
+	wg   sync.WaitGroup
+	stop chan struct{}
+
+	mu    sync.Mutex
+	looks int
+	wrong []string
+}
+
+func look(s *service, plurals []string) *sets {
+	l := &sets{stop: make(chan struct{})}
+	l.wg.Go(func() {
+		for {
+			select {
+			case <-l.stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+			refs, err := s.refs("kind=template")
+			l.mu.Lock()
+			l.looks++
+			if err != nil {
+				l.wrong = append(l.wrong, err.Error())
+			}
+			for _, p := range plurals {
+				if a, b := slices.Contains(refs, template(p)), slices.Contains(refs, formedRef(p)); err == nil && a == b {
+					l.wrong = append(l.wrong, fmt.Sprintf("%s has the Template of variant A: %v, of variant B: %v", p, a, b))
+				}
+			}
+			l.mu.Unlock()
+		}
+	})
+	return l
+}
+
+// end wants nothing to have been wrong.
+func (l *sets) end(t *testing.T) {
+	t.Helper()
+	close(l.stop)
+	l.wg.Wait()
+	t.Logf("looked %d times", l.looks)
+	if len(l.wrong) > 0 {
+		t.Errorf("wrong %d times, such as: %s", len(l.wrong), l.wrong[0])
+	}
+	if l.looks < 10 {
+		t.Errorf("that is too seldom to see anything")
+	}
+}
+
+// TestMigration goes the way of docs/migration.md: from variant B to variant A,
+// one definition at a time. At no time has one two sets of entities, or none.
+func TestMigration(t *testing.T) {
+	t.Parallel()
+	plurals := []string{"alphas", "betas", "gammas"}
+	var text []string
+	for _, p := range plurals {
+		text = append(text, migrating(p, false))
+	}
+	c := apiserver.Start(t, apiserver.Options{Apply: text})
+	at, database := cluster("prod", c), inFile(t)
+	var ofAll []string
+	for _, p := range plurals {
+		ofAll = append(ofAll, ofB(p)...)
+	}
+
+	// Variant B alone.
+	s := start(t, setup{database: database, sections: both(at, sections{}, nil)})
+	s.wants("", slices.Clone(ofAll)...)
+	before := s.stamps("")
+	s.stop()
+
+	// Variant A beside it, with a filter that chooses nothing yet.
+	filter := sections{"xrdFilters": sections{"labelSelector": "migrated=yes"}}
+	s = start(t, setup{database: database, sections: both(at, sections{}, composer(filter, at))})
+	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.wants("", slices.Clone(ofAll)...)
+	s.unmoved(before, ofAll...)
+
+	l := look(s, plurals)
+	for i, p := range plurals {
+		c.Apply(t, migrating(p, true))
+		var want []string
+		for _, done := range plurals[:i+1] {
+			want = append(want, entities(done)...)
+		}
+		for _, still := range plurals[i+1:] {
+			want = append(want, ofB(still)...)
+		}
+		s.wants("", want...)
+	}
+	// One goes back, and forth again.
+	c.Apply(t, migrating("betas", false))
+	s.shows(formedRef("betas"))
+	c.Apply(t, migrating("betas", true))
+	s.wants("", entities(plurals...)...)
+	l.end(t)
+	var x struct {
+		TakenBy string
+		LeftBy  []string
+	}
+	if _, err := s.get("/api/composer-ingestor/explain/betas."+group, &x); err != nil || x.TakenBy != "composerIngestor" || !slices.Equal(x.LeftBy, []string{"clusterIngestor"}) {
+		t.Errorf("it is explained as %+v, %v", x, err)
+	}
+	before = s.stamps("")
+	s.stop()
+
+	// Variant B switched off; the filter is not needed any more.
+	s = start(t, setup{database: database, sections: both(at, sections{"enabled": false}, composer(nil, at))})
+	s.wants("", entities(plurals...)...)
+	s.scan(prod)
+	s.wants("", entities(plurals...)...)
+	s.unmoved(before, entities(plurals...)...)
+	s.fares("healthy", map[string]string{"prod": "connected"})
+}

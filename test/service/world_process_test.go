@@ -1,0 +1,278 @@
+package service_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/portal"
+	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/test/apiserver"
+)
+
+// programConfig is the environment variable that makes of this test binary the
+// program, with a configuration.
+const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
+
+// TestProgram is portal-backend, for the tests that need it as a process of its
+// own: one that can be killed.
+func TestProgram(*testing.T) {
+	path := os.Getenv(programConfig)
+	if path == "" {
+		return
+	}
+	os.Args = []string{portal.Name, "--config", path, "--log-format", "json"}
+	app.Main(portal.Name, portal.Run)
+}
+
+// process is a service in a process of its own.
+type process struct {
+	*service
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// launch starts a service in a process of its own, and does not wait until it
+// is ready. It ends with the test at the latest.
+func launch(t *testing.T, s setup) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, at := address(t)
+	path := s.write(t, at)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{service: &service{t: t, base: "http://" + at, log: &safeBuffer{}}, done: make(chan struct{})}
+	p.cmd = exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
+	p.cmd.Env = append(append(os.Environ(), programConfig+"="+path), s.environment...)
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	// It ends when the thread does that started it, that is, also if this
+	// process is killed.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	begun := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(p.done)
+		err := p.cmd.Start()
+		begun <- err
+		if err == nil {
+			_ = p.cmd.Wait()
+		}
+	}()
+	if err := <-begun; err != nil {
+		t.Fatal(err)
+	}
+	p.stop = sync.OnceFunc(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	t.Cleanup(func() {
+		p.stop()
+		if t.Failed() {
+			t.Logf("the end of the log of %s:\n%s", p.base, p.log.tail())
+		}
+	})
+	return p
+}
+
+// ready waits until a process answers.
+func (p *process) ready() *process {
+	p.t.Helper()
+	p.until("ready", func() error {
+		select {
+		case <-p.done:
+			p.t.Fatalf("the program ended:\n%s", p.log.tail())
+		default:
+		}
+		_, err := p.get("/health/ready", nil)
+		return err
+	})
+	return p
+}
+
+// answers waits until the service answers questions about the catalog and
+// about itself.
+func (s *service) answers() {
+	s.t.Helper()
+	s.until("answers", func() error {
+		if _, err := s.refs("kind=none"); err != nil {
+			return err
+		}
+		_, err := s.get("/api/composer-ingestor/health", nil)
+		return err
+	})
+}
+
+// runs returns the runs of a source that are remembered, the newest first.
+func (s *service) runs(source string) ([]ingest.Run, error) {
+	var all struct{ Items []ingest.Run }
+	if _, err := s.get("/api/composer-ingestor/runs?limit=500", &all); err != nil {
+		return nil, err
+	}
+	var out []ingest.Run
+	for _, r := range all.Items {
+		if r.Source == source {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// ran waits for a run of a source that began after a moment, and returns the
+// first one.
+func (s *service) ran(source string, after time.Time) (first ingest.Run) {
+	s.t.Helper()
+	s.until("a run of "+source, func() error {
+		runs, err := s.runs(source)
+		if err != nil {
+			return err
+		}
+		found := false
+		for _, r := range runs {
+			if r.Started.After(after) {
+				first, found = r, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("none of %d", len(runs))
+		}
+		return nil
+	})
+	return first
+}
+
+// wroteNothing wants a run to have changed nothing of the catalog, and to have looked at
+// so many units again.
+func wroteNothing(t *testing.T, what string, r ingest.Run, changed int) {
+	t.Helper()
+	if r.Error != "" || r.Changed != changed || r.Added+r.Updated+r.Removed+r.Failed > 0 {
+		t.Errorf("%s: the run %+v is not one that looks at %d units and writes nothing", what, r, changed)
+	}
+}
+
+// stamps returns uid and etag of all entities that a filter chooses, by
+// reference.
+func (s *service) stamps(filter string) map[string]string {
+	s.t.Helper()
+	var all []found
+	query := url.Values{}
+	if filter != "" {
+		query.Set("filter", filter)
+	}
+	if _, err := s.get("/api/catalog/entities?"+query.Encode(), &all); err != nil {
+		s.t.Fatal(err)
+	}
+	out := make(map[string]string, len(all))
+	for i := range all {
+		m := &all[i].Metadata
+		out[all[i].ref()] = m.UID + " " + m.ETag
+	}
+	return out
+}
+
+// unmoved wants entities to be as they were, those of before that are still to
+// be there.
+func (s *service) unmoved(before map[string]string, refs ...string) {
+	s.t.Helper()
+	now := s.stamps("")
+	for _, ref := range refs {
+		if before[ref] == "" || now[ref] != before[ref] {
+			s.t.Errorf("%s was %q and is %q", ref, before[ref], now[ref])
+		}
+	}
+}
+
+// warnings counts the lines of the log that have a text.
+func (s *service) warnings(text string) int { return strings.Count(s.log.String(), text) }
+
+// gate stands before an API server: it knows by their tokens who asks, and can
+// hold them up.
+type gate struct {
+	url string
+
+	mu   sync.Mutex
+	hold func(who, path string, query url.Values) bool
+	held chan string
+	free chan struct{}
+}
+
+func newGate(t *testing.T, c *apiserver.Server) *gate {
+	t.Helper()
+	at, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{held: make(chan string, 100), free: make(chan struct{})}
+	proxy := &httputil.ReverseProxy{
+		// What a watch says is said at once.
+		FlushInterval: -1, Transport: c.Client().Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(at)
+			r.Out.Header.Del("Authorization")
+		},
+		// Those who ask may have been killed.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {},
+	}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		g.mu.Lock()
+		stop := g.hold != nil && g.hold(who, r.URL.Path, r.URL.Query())
+		g.mu.Unlock()
+		if stop {
+			g.held <- who
+			select {
+			case <-g.free:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	server.Config.ErrorLog = nil
+	t.Cleanup(func() {
+		close(g.free)
+		server.CloseClientConnections()
+		server.Close()
+	})
+	g.url = server.URL
+	return g
+}
+
+// holds has requests held up from now on; nil lets all pass.
+func (g *gate) holds(which func(who, path string, query url.Values) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hold = which
+}
+
+// cluster describes the server behind the gate for somebody.
+func (g *gate) cluster(name, who string) sections {
+	return sections{"name": name, "url": g.url, "authProvider": "token", "token": who, "skipTLSVerify": true}
+}
+
+// numbered are n definitions in one text, and the references of their entities.
+func numbered(n int) (text string, refs []string) {
+	var b strings.Builder
+	for i := range n {
+		plural := fmt.Sprintf("many%03ds", i)
+		b.WriteString("---\n" + definition(plural, "one"))
+		refs = append(refs, entities(plural)...)
+	}
+	return b.String(), refs
+}

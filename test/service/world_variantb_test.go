@@ -1,0 +1,281 @@
+package service_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/apiserver"
+)
+
+// both are the sections of variant B for a cluster, with settings of it, and of
+// others.
+func both(at sections, settings, others sections) sections {
+	out := sections{
+		"clusterIngestor": settings,
+		"orchestrator": sections{
+			"serviceLocatorMethod":  sections{"type": "multiTenant"},
+			"clusterLocatorMethods": []any{sections{"type": "config", "clusters": []any{at}}},
+		},
+	}
+	for name, section := range others {
+		out[name] = section
+	}
+	return out
+}
+
+// ofB are the entities that variant B makes of a definition with version v1 and
+// others.
+func ofB(plural string, more ...string) []string {
+	out := []string{resource(plural)}
+	for _, version := range append([]string{"v1"}, more...) {
+		out = append(out, template(plural)+"-"+version, "api:default/"+plural+"."+group+"-"+version+"-api")
+	}
+	return out
+}
+
+// versioned adds versions to a definition: one that is served, and one that is
+// not.
+func versioned(definition string) string {
+	const at = "    - name: v1\n"
+	_, first, _ := strings.Cut(definition, at)
+	other := func(name, served string) string {
+		return "    - name: " + name + "\n" + strings.Replace(strings.Replace(first, "served: true", "served: "+served, 1), "referenceable: true", "referenceable: false", 1)
+	}
+	return strings.TrimRight(definition, "\n") + "\n" + other("v1beta1", "true") + other("v1alpha1", "false")
+}
+
+// oldFashioned is a definition of the first version, whose composites are
+// cluster-wide.
+func oldFashioned(definition string) string {
+	out := strings.Replace(definition, "apiextensions.crossplane.io/v2", "apiextensions.crossplane.io/v1", 1)
+	return strings.Replace(out, "  scope: Namespaced\n", "", 1)
+}
+
+// workload is a workload of a kind, with a label.
+func workload(kind, name, label, id string) string {
+	version, pod := "apps/v1", `{metadata: {labels: {app: x}}, spec: {restartPolicy: Always, containers: [{name: main, image: example.org/main}]}}`
+	once := strings.Replace(pod, "Always", "Never", 1)
+	spec := fmt.Sprintf("{selector: {matchLabels: {app: x}}, template: %s}", pod)
+	switch kind {
+	case "StatefulSet":
+		spec = fmt.Sprintf("{serviceName: x, selector: {matchLabels: {app: x}}, template: %s}", pod)
+	case "CronJob":
+		version, spec = "batch/v1", fmt.Sprintf("{schedule: '@daily', jobTemplate: {spec: {template: %s}}}", once)
+	case "Job":
+		version, spec = "batch/v1", fmt.Sprintf("{template: %s}", once)
+	}
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: shop, labels: {%s: %s}}\nspec: %s\n", version, kind, name, label, id, spec)
+}
+
+// The spellings of the label of workloads.
+const (
+	idUpstream = "backstage.io/kubernetes-id"
+	idContract = "portal.io/cluster-id"
+)
+
+// TestVariantB is variant B from end to end.
+func TestVariantB(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{
+		versioned(formed("alphas", "true")), formed("betas", "True"), formed("gammas", "false"), formed("deltas", "yes"),
+		oldFashioned(formed("epsilons", "true")), definition("zetas", "one"),
+		composite("mine", "alphas"),
+		workload("Deployment", "front", idUpstream, "front"), workload("StatefulSet", "state", idUpstream, "state"),
+		workload("DaemonSet", "daemon", idContract, "daemon"), workload("CronJob", "cron", idUpstream, "cron"),
+		workload("Job", "job", idContract, "job"), workload("Deployment", "none", "app", "none"),
+	}})
+	t.Run("chooses exactly", func(t *testing.T) { chooses(t, c) })
+	t.Run("is described by the environment", func(t *testing.T) { fromEnvironment(t, c) })
+	t.Run("may only list", func(t *testing.T) { mayOnlyList(t, c) })
+	t.Run("has workloads", func(t *testing.T) { hasWorkloads(t, c) })
+}
+
+// frequently has definitions and workloads scanned every second.
+func frequently(xrds sections) sections {
+	every := sections{"frequency": 1}
+	xrds["taskRunner"] = every
+	return sections{"components": sections{"taskRunner": every}, "composer": sections{"xrds": xrds}}
+}
+
+func chooses(t *testing.T, c *apiserver.Server) {
+	exact := start(t, setup{sections: both(cluster("prod", c), frequently(sections{}), nil)})
+	all := start(t, setup{sections: both(cluster("prod", c), frequently(sections{"ingestAllXRDs": true}), nil)})
+	const own = "kind=template"
+	exact.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	all.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("betas"), formedRef("deltas"))
+	exact.wants("kind=api", ofB("alphas", "v1beta1")[2], ofB("alphas", "v1beta1")[4])
+
+	var mine []string
+	exact.until("the composite", func() (err error) {
+		if mine, err = exact.refs("kind=resource,spec.type=crossplane-xr"); err == nil && len(mine) != 1 {
+			err = fmt.Errorf("there are %v", mine)
+		}
+		return err
+	})
+	got := exact.entity(mine[0]).Metadata.Annotations
+	for key, want := range map[string]string{"xr-name": "mine", "xr-apiversion": group + "/v1", "xr-kind": "Xalpha"} {
+		if got["crossplane.terasky.io/"+key] != want {
+			t.Errorf("%s is %q, want %q", key, got["crossplane.terasky.io/"+key], want)
+		}
+	}
+
+	// Relabelled, and a version more or less.
+	c.Apply(t, formed("betas", "true"), formed("alphas", "true"))
+	exact.wants(own, formedRef("alphas"), formedRef("betas"))
+	c.Apply(t, formed("betas", "false"), versioned(formed("alphas", "true")))
+	exact.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	all.wants(own, template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("deltas"))
+	exact.fares("healthy", map[string]string{"prod": "connected"})
+}
+
+// fromEnvironment describes the cluster by environment variables only, with a
+// token of the role that the project hands out.
+func fromEnvironment(t *testing.T, c *apiserver.Server) {
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, c.CA, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(t, "../../deploy/rbac.yaml")
+	token := c.Token(t, "composer-ingestor", "composer-ingestor")
+	p := launch(t, setup{sections: sections{"clusterIngestor": sections{}}, environment: []string{
+		"ORCHESTRATOR_API_URL=" + c.URL, "ORCHESTRATOR_CLUSTER_NAME=elsewhere",
+		"ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN=" + token, "ORCHESTRATOR_CA_FILE=" + ca,
+	}}).ready()
+	p.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	p.wants("kind=component", components("cron", "daemon", "front", "job", "state")...)
+	p.fares("healthy", map[string]string{"elsewhere": "connected"})
+	var clusters struct {
+		Items []struct{ Name, AuthProvider string }
+	}
+	if _, err := p.get("/api/orchestrator/clusters", &clusters); err != nil || len(clusters.Items) != 1 || clusters.Items[0].Name != "elsewhere" {
+		t.Errorf("the clusters are %v, %v", clusters, err)
+	}
+	if strings.Contains(p.log.String(), token) {
+		t.Error("the log has the token")
+	}
+	p.stop()
+}
+
+// mayOnlyList gives the service no more than the contract says it needs, which
+// is to list definitions.
+func mayOnlyList(t *testing.T, c *apiserver.Server) {
+	token := c.Token(t, "portal", "lister")
+	c.Apply(t, `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: lister}
+rules: [{apiGroups: [apiextensions.crossplane.io], resources: [compositeresourcedefinitions], verbs: [list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: lister}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: lister}
+subjects: [{kind: ServiceAccount, name: lister, namespace: portal}]
+`)
+	at := sections{"name": "prod", "url": c.URL, "caData": base64.StdEncoding.EncodeToString(c.CA), "serviceAccountToken": token}
+	s := start(t, setup{sections: both(at, sections{
+		"components": sections{"enabled": false}, "composer": sections{"xrds": sections{"taskRunner": sections{"frequency": 1}}},
+	}, nil)})
+	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	c.Apply(t, formed("gammas", "true"))
+	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("gammas"))
+	c.Apply(t, formed("gammas", "false"))
+	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
+	// What it may not read is told.
+	s.fares("degraded", map[string]string{"prod": "partial"})
+	s.stop()
+}
+
+// components are the references of Components.
+func components(ids ...string) (refs []string) {
+	for _, id := range ids {
+		refs = append(refs, "component:default/"+id)
+	}
+	return refs
+}
+
+// counted are the numbers of workloads that the service has logged.
+func (s *service) counted() (numbers []string) {
+	for line := range strings.Lines(s.log.String()) {
+		if _, rest, ok := strings.Cut(line, `"numOfCustomResources":`); ok {
+			numbers = append(numbers, strings.TrimRight(rest, "}\n"))
+		}
+	}
+	return numbers
+}
+
+func hasWorkloads(t *testing.T, c *apiserver.Server) {
+	const source = "clusterIngestor/prod/workloads"
+	s := start(t, setup{sections: both(cluster("prod", c), frequently(sections{"enabled": false}), nil)})
+	s.wants("", components("cron", "daemon", "front", "job", "state")...)
+	front := s.entity("component:default/front").Metadata.Annotations
+	if front[idUpstream] != "front" || front["backstage.io/kubernetes-namespace"] != "shop" {
+		t.Errorf("the annotations are %v", front)
+	}
+	if daemon := s.entity("component:default/daemon").Metadata.Annotations; daemon[idContract] != "daemon" || daemon["portal.io/cluster-namespace"] != "shop" {
+		t.Errorf("the annotations are %v", daemon)
+	}
+	// One id in two workloads is one Component; one that goes leaves the other.
+	c.Apply(t, workload("Deployment", "back", idUpstream, "front"))
+	s.until("the description", func() error {
+		if s.entity("component:default/front") == nil || !strings.Contains(string(s.raw("component:default/front")), "back, front") {
+			return errors.New("it does not name both")
+		}
+		return nil
+	})
+	c.Delete(t, workload("Deployment", "front", idUpstream, "front"), workload("Job", "job", idContract, "job"))
+	s.wants("", components("cron", "daemon", "front", "state")...)
+	since := time.Now()
+	s.until("more scans", func() error {
+		runs, err := s.runs(source)
+		if runs = begunSince(runs, since); err == nil && len(runs) < 2 {
+			err = fmt.Errorf("there are %d", len(runs))
+		}
+		return err
+	})
+	if got := s.counted(); !slices.Equal(got, []string{"5", "6", "4"}) && !slices.Equal(got, []string{"5", "6", "5", "4"}) {
+		t.Errorf("the numbers of workloads in the log are %v", got)
+	}
+	said := s.counted()
+	before := s.stamps("")
+
+	c.Kill()
+	s.fares("unhealthy", map[string]string{"prod": "unreachable"})
+	s.wants("", components("cron", "daemon", "front", "state")...)
+	for ref, stamp := range s.stamps("") {
+		if uid, _, _ := strings.Cut(before[ref], " "); !strings.HasPrefix(stamp, uid+" ") {
+			t.Errorf("%s is another one: %q, was %q", ref, stamp, before[ref])
+		}
+	}
+	if got := s.counted(); !slices.Equal(got, said) {
+		t.Errorf("the number of workloads is not known, and yet the log says %v", got)
+	}
+	c.Restart(t)
+	s.fares("healthy", map[string]string{"prod": "connected"})
+	s.until("nothing is stale", func() error {
+		for ref, stamp := range s.stamps("") {
+			if stamp != before[ref] {
+				return fmt.Errorf("%s is %q, was %q", ref, stamp, before[ref])
+			}
+		}
+		return nil
+	})
+}
+
+// raw returns an entity as it is served.
+func (s *service) raw(ref string) []byte {
+	s.t.Helper()
+	kind, rest, _ := strings.Cut(ref, ":")
+	var out json.RawMessage
+	if _, err := s.get("/api/catalog/entities/by-name/"+kind+"/"+rest, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
