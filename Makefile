@@ -34,20 +34,28 @@ ifneq ($(wildcard ../shared/reference/transcripts),)
 export INGESTOR_TRANSCRIPTS ?= $(abspath ../shared/reference/transcripts)
 endif
 
-.PHONY: help run build test lint race bench fmt vuln oracle issuer postgres wrk devcluster cluster clean
+.PHONY: help run run-cluster build test lint race bench fmt vuln oracle issuer postgres redis wrk devcluster cluster clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build the programs and start the portal with the examples in it, until Ctrl-C
-	@bin/ingestor-cli $(wildcard examples/*.yaml) --organize -o data/catalog
+run: build ## Build the programs and start the portal, which ingests the examples, until Ctrl-C
 	@exec bin/portal-backend
+
+run-cluster: build ## The same, with the examples in a real API server that the portal reads and watches
+	@program=$$(go run ./test/apiserver/prepare); \
+	echo "Starting a cluster; what is in it stays in data/cluster."; \
+	coproc CLUSTER { exec "$$program" $(SERVE) --apply examples/cluster; }; \
+	cluster=$$CLUSTER_PID; trap 'kill $$cluster 2>/dev/null || true; wait $$cluster || true' EXIT; \
+	read -r ready <&$${CLUSTER[0]} || { echo "run-cluster: the cluster does not start" >&2; exit 1; }; \
+	echo "The cluster is $$ready"; \
+	bin/portal-backend $(addprefix --config ,app-config.yaml app-config.cluster.yaml $(wildcard app-config.local.yaml))
 
 build: ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle issuer postgres devcluster ## Lint, then run every test
+test: lint oracle issuer postgres redis devcluster ## Lint, then run every test
 	go test ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
@@ -57,7 +65,7 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle issuer postgres devcluster ## Run every test under the race detector (needs a C compiler)
+race: oracle issuer postgres redis devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
@@ -68,6 +76,7 @@ bench: devcluster postgres wrk ## Run every benchmark
 	go test -run '^$$' -bench . -benchmem $$pkgs
 	@go run ./test/bench
 	@go run ./test/bench/portal
+	@go run ./test/bench/service
 
 fmt: $(LINT) ## Format every Go file
 	$(LINT) fmt
@@ -96,6 +105,9 @@ issuer: ## Prepare the OpenID Connect provider the tests sign in at
 postgres: ## Install the PostgreSQL that tests start, if it is missing
 	@go run ./test/postgres/prepare >/dev/null
 
+redis: ## Install the Redis that tests start, if it is missing
+	@go run ./test/redis/prepare >/dev/null
+
 wrk: ## Install the load generator that benchmarks use, if it is missing
 	@command -v wrk >/dev/null || { \
 		echo "wrk: installing Debian's package"; \
@@ -109,13 +121,16 @@ devcluster: ## Build the API server that tests start, once; it takes minutes
 		go run ./test/apiserver/prepare >/dev/null; \
 	fi
 
+# How `make cluster` and `make run-cluster` serve: the same cluster.
+SERVE = serve --dir data/cluster --crds both --xr-crds $(addprefix --apply ,$(wildcard examples/*.yaml))
+
 cluster: ## Run an API server with the examples in it, until Ctrl-C
 	@program=$$(go run ./test/apiserver/prepare); \
 	echo "Starting a cluster. When it is ready, try in another terminal:"; \
 	echo "  export KUBECONFIG=$(abspath data/cluster/kubeconfig)"; \
 	echo "  go run ./cmd/composer-ingestor discover"; \
 	echo "Ctrl-C stops it. What is in it stays in data/cluster."; \
-	exec "$$program" serve --dir data/cluster --crds both --xr-crds $(addprefix --apply ,$(wildcard examples/*.yaml))
+	exec "$$program" $(SERVE)
 
 clean: ## Remove what was built here; the tools in the cache stay
 	rm -rf bin coverage.out

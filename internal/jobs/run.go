@@ -16,7 +16,7 @@ import (
 
 const (
 	// grace is how long after its timeout a task may take to notice.
-	grace = 30 * time.Second
+	grace = 15 * time.Second
 	// look is how often somebody looks for jobs that run for too long, and for
 	// a leader that is gone.
 	look = 5 * time.Second

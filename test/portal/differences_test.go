@@ -41,6 +41,7 @@ var differences = map[string]difference{
 	"07-entities-badtoken":             {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
 	"08-entities-expired-forged-token": {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
 	"09-entities-tampered-signature":   {reason: "a bad token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
+	"100-kubernetes-clusters":          {reason: "who may read about ingestion learns where clusters are", besides: "url"},
 	"110-expired-valid-signature":      {reason: "an expired token is 403 (decision 8), and a 403 has one name", status: 403, name: "NotAllowedError"},
 	"111-minted-valid":                 {reason: "keys do not leave the process, so that nobody can sign a token of their own", unsent: true},
 	"19-locations-post-dryrun-bad": {

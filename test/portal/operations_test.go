@@ -57,7 +57,10 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	served := serveFiles(t, "")
 	target := served.put("catalog.yaml", "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: shop}\nspec: {owner: team}\n")
 	second := served.put("second.yaml", "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: other}\nspec: {owner: team}\n")
-	w := start(t, setup{allow: []string{served.host}, database: database})
+	w := start(t, setup{allow: []string{served.host}, database: database, sections: ingesting(t)})
+	w.until("the definition is in the catalog, and that is written down", func() bool {
+		return strings.Contains(string(w.send(call{path: "/api/composer-ingestor/runs"}).body), `"added":3`)
+	})
 	w.push("first", component("a"), component("b"), component("c"))
 	var made struct{ Location struct{ ID string } }
 	w.want(call{method: "POST", path: "/api/catalog/locations", body: fmt.Sprintf(`{"type":"url","target":%q}`, target)}, http.StatusCreated, &made)
@@ -69,7 +72,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	location := catalog + "/locations/" + made.Location.ID
 	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
 	// In this order, for the last ones remove what the others use.
-	return w, []operation{
+	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", ""), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream"), []operation{
 		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
 		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
 		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: nobody}, 200, `"alg":"ES256"`},
@@ -111,7 +114,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 		{"deleteEntityByUid", call{method: "DELETE", path: catalog + "/entities/by-uid/" + shop.Metadata.UID}, 204, `^$`},
 		{"deleteLocation", call{method: "DELETE", path: location}, 204, `^$`},
 		{"deleteProvider", call{method: "DELETE", path: catalog + "/providers/first"}, 204, `^$`},
-	}
+	})
 }
 
 // TestOperations calls every operation of the document, and wants what it
@@ -159,6 +162,10 @@ var denied = map[string]string{
 	"deleteProvider":      "catalog.ingestion.manage",
 	"analyzeLocation":     "catalog.location.analyze",
 	"listProviders":       "catalog.ingestion.read",
+
+	"listRuns": "catalog.ingestion.read", "listRunsUpstream": "catalog.ingestion.read",
+	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",
+	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",
 }
 
 // TestGuests wants guests to be told which permission they lack where they may

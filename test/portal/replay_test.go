@@ -28,7 +28,12 @@ func TestReplay(t *testing.T) {
 func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 	t.Helper()
 	served := serveFiles(t, oracleFiles(t))
-	w := start(t, setup{allow: []string{served.host}, database: database})
+	w := start(t, setup{allow: []string{served.host}, database: database, sections: map[string]any{"kubernetes": map[string]any{
+		"serviceLocatorMethod": map[string]any{"type": "multiTenant"},
+		"clusterLocatorMethods": []any{map[string]any{"type": "config", "clusters": []any{
+			map[string]any{"name": "fake", "url": "https://127.0.0.1:1", "serviceAccountToken": clusterToken},
+		}}},
+	}}})
 	r := &replay{world: w, files: served, byName: map[string]*transcript{}, ours: map[string]string{}}
 	for _, tr := range all {
 		r.byName[tr.name] = tr
@@ -78,7 +83,7 @@ func replayAll(t *testing.T, all []*transcript, database map[string]any) {
 
 // ofThisBackend tells whether a transcript is of what there is already.
 func ofThisBackend(tr *transcript) bool {
-	return !strings.HasPrefix(tr.path, "/api/scaffolder") && !strings.HasPrefix(tr.path, "/api/kubernetes")
+	return !strings.HasPrefix(tr.path, "/api/scaffolder")
 }
 
 // replay is what is known on the way.

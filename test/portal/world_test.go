@@ -46,6 +46,8 @@ type setup struct {
 	sections map[string]any
 	// listener, if not nil, is where it listens.
 	listener net.Listener
+	// under are files of configuration that are read before.
+	under []string
 }
 
 // secrets are what nobody may see.
@@ -53,9 +55,9 @@ func (s setup) secrets() []string {
 	address, _ := s.database["connection"].(string)
 	if u, err := url.Parse(address); err == nil && u.User != nil {
 		password, _ := u.User.Password()
-		return []string{theToken, password}
+		return []string{theToken, clusterToken, password}
 	}
-	return []string{theToken}
+	return []string{theToken, clusterToken}
 }
 
 // sqlite is a database of its own in a folder of the test.
@@ -127,7 +129,7 @@ func start(t *testing.T, s setup) *world {
 	if s.database == nil {
 		s.database = sqlite(t)
 	}
-	cfg, findings := config.Load([]string{s.write(t)}, config.Options{})
+	cfg, findings := config.Load(append(s.under, s.write(t)), config.Options{})
 	for _, f := range findings {
 		if f.Severity == finding.Error {
 			t.Fatalf("the configuration of the test is wrong: %v", f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
@@ -13,9 +14,22 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// source is what is read: the files that are named, or else the sources of the
-// configuration, one after the other.
+// source is what is read, of the namespaces that the service reads.
 func (s *session) source(progress func(done, total int)) source.Source {
+	all := s.inputs(progress)
+	if s.config == nil || s.profile.Name != engine.ComposerIngestor.Name {
+		return all
+	}
+	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		set, err := all.Read(ctx)
+		set.Within(s.config.Composer.Namespaces)
+		return set, err
+	})
+}
+
+// inputs are the files that are named, or else the sources of the
+// configuration, one after the other.
+func (s *session) inputs(progress func(done, total int)) source.Source {
 	if len(s.paths) > 0 {
 		return s.disk(s.paths, s.recursive, progress)
 	}

@@ -83,6 +83,9 @@ func (s *serving) welcome(c *config.Config, at net.Addr) {
 			"  token=$(curl -s -X POST %[1]s/api/auth/guest/refresh | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n"+
 			"  curl -H \"Authorization: Bearer $token\" '%[1]s/api/catalog/entities?filter=kind=template&fields=metadata.name'\n", base)
 	}
+	if c.Composer.Enabled || c.ClusterIngestor.Enabled {
+		fmt.Fprintf(out, "How ingestion fares, with a token: %s/api/composer-ingestor/health\n", base)
+	}
 	fmt.Fprintf(out, "Health is at %[1]s/health/ready, metrics at %[1]s/metrics.\n", base)
 }
 

@@ -1,0 +1,278 @@
+package portal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ingested is a definition that the portals of these tests ingest from a file.
+const ingested = "buckets.storage.example.org"
+
+// clusterToken is that of a cluster which nobody may see.
+const clusterToken = "a-token-of-a-cluster-0815"
+
+// ingesting are the sections of a portal that ingests a definition from a file,
+// and would from a cluster if it were there. Another cluster is configured and
+// not read.
+func ingesting(t *testing.T) map[string]any {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "bucket.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bucket.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cluster := func(name string) map[string]any {
+		// Nobody listens there.
+		return map[string]any{"name": name, "url": "https://127.0.0.1:1", "serviceAccountToken": clusterToken}
+	}
+	return map[string]any{
+		"composerIngestor": map[string]any{
+			"sources":  []any{map[string]any{"name": "examples", "type": "file", "path": dir}},
+			"clusters": []any{cluster("away")},
+		},
+		"orchestrator": map[string]any{
+			"serviceLocatorMethod":  map[string]any{"type": "multiTenant"},
+			"clusterLocatorMethods": []any{map[string]any{"type": "config", "clusters": []any{cluster("unread")}}},
+		},
+	}
+}
+
+// ingestionOperations are calls of the operations about ingestion, in one of
+// their spellings.
+func ingestionOperations(ingestor, orchestrator, suffix string) []operation {
+	at := "/api/" + ingestor
+	return []operation{
+		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":3,"sources":\[`},
+		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
+		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
+		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
+		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
+	}
+}
+
+// ingestionHealth is the answer to a question about it.
+type ingestionHealth struct {
+	Status   string
+	Clusters map[string]string
+	LastRun  string
+	Sources  []sourceHealth
+}
+
+type sourceHealth struct{ Name, Cluster, State, LastError string }
+
+// TestIngestionHealth wants those who run the portal to learn everything, and
+// guests whether it is well.
+func TestIngestionHealth(t *testing.T) {
+	w := start(t, setup{sections: ingesting(t)})
+	const path = "/api/composer-ingestor/health"
+	var all ingestionHealth
+	w.until("both sources are tried", func() bool {
+		w.get(path, &all)
+		return !slices.ContainsFunc(all.Sources, func(s sourceHealth) bool { return s.State == "waiting" })
+	})
+	if all.Status != "degraded" || all.Clusters["away"] != "unreachable" || all.LastRun == "" || len(all.Sources) != 2 {
+		t.Fatalf("with one of two sources away it is degraded, not %+v", all)
+	}
+	states := map[string]string{}
+	for _, s := range all.Sources {
+		states[s.Name] = s.State
+		if (s.State == "connected") != (s.LastError == "") {
+			t.Errorf("%s is %s and its last error %q", s.Name, s.State, s.LastError)
+		}
+	}
+	want := map[string]string{"composerIngestor/away": "unreachable", "composerIngestor/sources/examples": "connected"}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("the sources are others (-want +got):\n%s", diff)
+	}
+
+	r := w.want(call{path: path, token: w.guest()}, http.StatusOK, nil)
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(r.body, &keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"sources", "failures"} {
+		if _, there := keys[key]; there {
+			t.Errorf("a guest learns %s: %s", key, brief(r.body))
+		}
+	}
+	if got := string(keys["status"]); got != `"degraded"` {
+		t.Errorf("a guest learns that it is %s, want degraded", got)
+	}
+}
+
+// TestIngestionRuns has a source scanned, and wants the run to be told of.
+func TestIngestionRuns(t *testing.T) {
+	w := start(t, setup{sections: ingesting(t)})
+	const path = "/api/composer-ingestor/runs"
+	const source = "composerIngestor/sources/examples"
+	type run struct {
+		Source, Trigger                    string
+		Added, Updated, Removed, Unchanged int
+		Discovered                         int
+		Phases                             map[string]int
+	}
+	runs := func() []run {
+		var page struct{ Items []run }
+		w.get(path, &page)
+		return page.Items
+	}
+	w.until("the source is scanned", func() bool {
+		return slices.ContainsFunc(runs(), func(r run) bool { return r.Source == source && r.Added == 3 && r.Discovered == 1 })
+	})
+	w.want(call{method: "POST", path: path, body: fmt.Sprintf(`{"source":%q}`, source)}, http.StatusAccepted, nil)
+	w.until("it is scanned because somebody asked", func() bool {
+		return slices.ContainsFunc(runs(), func(r run) bool {
+			_, read := r.Phases["read"]
+			return r.Source == source && r.Trigger == "manual" && r.Added+r.Updated+r.Removed == 0 && read
+		})
+	})
+	var started struct{ Sources []string }
+	w.want(call{method: "POST", path: path}, http.StatusAccepted, &started)
+	slices.Sort(started.Sources)
+	if diff := cmp.Diff([]string{"composerIngestor/away", source}, started.Sources); diff != "" {
+		t.Errorf("without a name all are scanned (-want +got):\n%s", diff)
+	}
+
+	for name, tc := range map[string]struct {
+		reason string
+		call   call
+		status int
+		says   string
+	}{
+		"UnknownSource": {"there is nothing to scan", call{method: "POST", path: path, body: `{"source":"composerIngestor/nosuch"}`}, 404, "composerIngestor/nosuch"},
+		"EmptySource":   {"no source has no name", call{method: "POST", path: path, body: `{"source":""}`}, 404, "No source"},
+		"NoSourceName":  {"a name is text", call{method: "POST", path: path, body: `{"source":7}`}, 400, "InputError"},
+		"BrokenBody":    {"it cannot be read", call{method: "POST", path: path, body: `{`}, 400, "JSON"},
+		"LimitNone":     {"none is nothing to ask for", call{path: path + "?limit=0"}, 400, "from 1 to 500"},
+		"LimitMany":     {"an answer has its bounds", call{path: path + "?limit=501"}, 400, "from 1 to 500"},
+		"LimitText":     {"a number is wanted", call{path: path + "?limit=all"}, 400, "from 1 to 500"},
+		"Unexplained":   {"no source has it", call{path: "/api/composer-ingestor/explain/nosuch.example.org"}, 404, "nosuch.example.org"},
+		"Workload":      {"it is not a definition", call{path: "/api/composer-ingestor/explain/workload:shop"}, 404, "workload:shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := w.in(t).send(tc.call); r.status != tc.status || !strings.Contains(string(r.body), tc.says) {
+				t.Errorf("got %d %s, want %d with %q: %s", r.status, brief(r.body), tc.status, tc.says, tc.reason)
+			}
+		})
+	}
+	var page struct{ Items []run }
+	if w.get(path+"?limit=1", &page); len(page.Items) != 1 {
+		t.Errorf("got %d runs, want one", len(page.Items))
+	}
+}
+
+// TestClusters wants everybody to learn which clusters there are, some to learn
+// where, and nobody how to get in.
+func TestClusters(t *testing.T) {
+	w := start(t, setup{sections: ingesting(t)})
+	guest := w.guest()
+	for _, path := range []string{"/api/orchestrator/clusters", "/api/kubernetes/clusters"} {
+		r := w.want(call{path: path}, http.StatusOK, nil)
+		if !strings.Contains(string(r.body), `"url":"https://127.0.0.1:`) {
+			t.Errorf("a service does not learn where clusters are: %s", brief(r.body))
+		}
+		want := `{"items":[{"name":"away","authProvider":"serviceAccount"},{"name":"unread","authProvider":"serviceAccount"}]}`
+		if got := w.want(call{path: path, token: guest}, http.StatusOK, nil); strings.TrimSpace(string(got.body)) != want {
+			t.Errorf("a guest learns %s, want %s", got.body, want)
+		}
+	}
+	for _, path := range []string{"/api/orchestrator/clusters", "/api/composer-ingestor/health", "/api/composer-ingestor/runs", "/metrics"} {
+		if r := w.send(call{path: path}); strings.Contains(string(r.body), clusterToken) {
+			t.Errorf("%s shows the token of a cluster", path)
+		}
+	}
+}
+
+// TestProvidersOfTheService wants nobody to push, or to remove, in the name of
+// what the portal ingests itself.
+func TestProvidersOfTheService(t *testing.T) {
+	w := start(t, setup{sections: ingesting(t)})
+	w.until("the definition is in the catalog", func() bool { return w.there("template/default/" + ingested) })
+	var providers struct{ Items []struct{ Name string } }
+	w.get("/api/catalog/providers", &providers)
+	names := []string{"workload:shop", "xrdTemplates"}
+	for _, p := range providers.Items {
+		names = append(names, p.Name)
+	}
+	if !slices.Contains(names, "definition:"+ingested) {
+		t.Fatalf("nobody is named after the definition: %v", names)
+	}
+	for _, name := range names {
+		at := "/api/catalog/providers/" + name
+		for _, x := range []call{
+			{method: "PUT", path: at + "/entities?allowEmpty=true", body: component("a"), header: ndjson},
+			{method: "POST", path: at + "/delta", body: `{"remove":"template:default/` + ingested + `"}`, header: ndjson},
+			{method: "DELETE", path: at},
+		} {
+			if r := w.send(x); r.status != http.StatusBadRequest {
+				t.Errorf("%s %s: got %d %s, want 400", x.method, x.path, r.status, brief(r.body))
+			}
+		}
+	}
+	if !w.there("template/default/" + ingested) {
+		t.Error("the definition's Template is gone")
+	}
+	// Under a name of their own, others do not get it either.
+	r := w.push("first", strings.Replace(component(ingested), `"Component"`, `"Template"`, 1))
+	if len(r.Refused) != 1 || r.Added != 0 {
+		t.Errorf("the Template of the definition was taken from it: %+v", r)
+	}
+}
+
+// ofOthers are metrics of the libraries that the portal is made of.
+var ofOthers = regexp.MustCompile(`^(go|process|promhttp)_`)
+
+// TestMetricsAreDescribed wants the handbook to name every metric, and no other.
+func TestMetricsAreDescribed(t *testing.T) {
+	sections := ingesting(t)
+	dir := t.TempDir()
+	sections["catalog"] = map[string]any{"providers": map[string]any{"xrdTemplates": map[string]any{"sourceDirectory": dir}}}
+	w := start(t, setup{sections: sections})
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ingestion.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var described []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+_[a-z_]+)` \\|").FindAllStringSubmatch(string(text), -1) {
+		described = append(described, m[1])
+	}
+	w.push("first", component("a"))
+	served := map[string]bool{}
+	missing := func() []string {
+		return slices.DeleteFunc(slices.Clone(described), func(name string) bool { return served[name] || unmeasured[name] })
+	}
+	for deadline := time.Now().Add(patience); len(missing()) > 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		// There is a job to count.
+		w.want(call{method: "POST", path: "/api/composer-ingestor/runs"}, http.StatusAccepted, nil)
+		for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(string(w.send(call{path: "/metrics"}).body), -1) {
+			served[m[1]] = true
+		}
+	}
+	if r := w.send(call{path: "/metrics"}); !strings.Contains(string(r.body), `catalog_entities{source="ingestion"} 3`) {
+		t.Error("entities that are ingested are counted as somebody else's")
+	}
+	if nobody := missing(); len(nobody) > 0 {
+		t.Errorf("the handbook describes %v, which nobody measures", nobody)
+	}
+	for name := range served {
+		if !slices.Contains(described, name) && !ofOthers.MatchString(name) {
+			t.Errorf("docs/ingestion.md does not describe %s", name)
+		}
+	}
+}
+
+// unmeasured are metrics without a value as long as no cluster is watched.
+var unmeasured = map[string]bool{"composer_ingestor_watch_events_total": true}
