@@ -149,23 +149,18 @@ func (s *Store) SourceObjects(ctx context.Context, source string, lists ...strin
 	return all, fail(fmt.Sprintf("read the objects of %q", source), err)
 }
 
-// DropLists forgets the lists of a source but for those that are kept, and
-// returns how many units have changed by that.
-func (s *Store) DropLists(ctx context.Context, source string, keep []string) (units int, err error) {
+// DropLists forgets lists of a source, and returns how many units have changed
+// by that.
+func (s *Store) DropLists(ctx context.Context, source string, lists []string) (units int, err error) {
 	doing := fmt.Sprintf("drop lists of %q", source)
-	lists, err := s.Lists(ctx, source)
-	if err != nil {
-		return 0, fail(doing, err)
-	}
 	source = storable(source)
-	lists = without(lists, keep)
 	if len(lists) == 0 {
 		return 0, nil
 	}
 	err = s.observe(ctx, func(w *writer) error {
 		t := newTouched()
 		for _, list := range lists {
-			if err := w.dropObjects(ctx, t, "source = $1 AND list = $2", source, list); err != nil {
+			if err := w.dropObjects(ctx, t, "source = $1 AND list = $2", source, storable(list)); err != nil {
 				return err
 			}
 		}

@@ -131,7 +131,7 @@ func TestDropLists(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
 		world(t, s)
-		n, err := s.DropLists(t.Context(), "s", []string{"definitions", "y", "none"})
+		n, err := s.DropLists(t.Context(), "s", []string{"x", "none"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestDropLists(t *testing.T) {
 		if diff := gocmp.Diff([]string{"definitions", "y"}, lists); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
-		if n, err = s.DropLists(t.Context(), "s", nil); n != 2 || err != nil {
+		if n, err = s.DropLists(t.Context(), "s", lists); n != 2 || err != nil {
 			t.Errorf("%d units (%v)", n, err)
 		}
 	})

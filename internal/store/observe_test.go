@@ -155,7 +155,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 		if err := s.Done(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
-		if n, err := s.DropLists(t.Context(), "s", []string{"l"}); n != 0 || err != nil {
+		if n, err := s.DropLists(t.Context(), "s", nil); n != 0 || err != nil {
 			t.Error(n, err)
 		}
 		if dropped, err := s.DropSources(t.Context(), []string{"s"}); len(dropped) != 0 || err != nil {

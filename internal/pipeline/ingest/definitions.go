@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -32,6 +32,9 @@ type definitions struct {
 	cluster *cluster.Cluster
 	// served tells who follows of the lists that the last scan found.
 	served chan []list
+	// dropped are the names of lists that a scan has forgotten: whoever follows
+	// them has to begin anew.
+	dropped sync.Map
 }
 
 // atOnce is how many lists of a cluster are read at once.
@@ -72,9 +75,9 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	return d.forget(ctx, s, lists)
 }
 
-// forget drops those of the lists that there are no longer: of kinds that no
-// definition gives any more. It needs to be known which do. What somebody else
-// has begun to read meanwhile stays.
+// forget drops those of the lists, which were known before the scan, that there
+// are no longer: of kinds that no definition gives any more. It needs to be known
+// which do. What somebody else has begun to read meanwhile stays.
 func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error {
 	for name, l := range s.lists {
 		if strings.HasPrefix(name, listDefinitions) && l.err != nil {
@@ -84,17 +87,14 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 	if err := d.missed(ctx, s, lists); err != nil {
 		return err
 	}
-	keep := slices.Collect(maps.Keys(s.lists))
-	now, err := d.part.in.Memory.Lists(ctx, d.name)
-	if err != nil {
-		return err
-	}
-	for _, name := range now {
-		if !slices.Contains(lists, name) {
-			keep = append(keep, name)
+	var gone []string
+	for _, name := range lists {
+		if _, read := s.lists[name]; !read {
+			gone = append(gone, name)
+			d.dropped.Store(name, true)
 		}
 	}
-	dirty, err := d.part.in.Memory.DropLists(ctx, d.name, keep)
+	dirty, err := d.part.in.Memory.DropLists(ctx, d.name, gone)
 	s.dirty += dirty
 	return err
 }

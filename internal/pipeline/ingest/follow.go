@@ -316,7 +316,8 @@ func (w *watcher) composites(ctx context.Context) {
 		return
 	}
 	for name, stop := range w.followed {
-		if _, ok := kinds[name]; !ok {
+		_, anew := w.dropped.LoadAndDelete(name)
+		if _, ok := kinds[name]; !ok || anew {
 			stop()
 			delete(w.followed, name)
 		}

@@ -36,10 +36,10 @@ type Mirror interface {
 	// lists if none is named.
 	SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error)
 	// Lists returns the lists of a source that have objects. DropLists forgets
-	// those that are not to be kept, DropSources sources, of which it returns
-	// how many objects they had.
+	// some of them, DropSources the sources that are not to be kept, of which it
+	// returns how many objects they had.
 	Lists(ctx context.Context, source string) ([]string, error)
-	DropLists(ctx context.Context, source string, keep []string) (units int, err error)
+	DropLists(ctx context.Context, source string, lists []string) (units int, err error)
 	DropSources(ctx context.Context, keep []string) (dropped map[string]int, err error)
 	// UnitObjects returns the objects of units, KindObjects those of kinds.
 	UnitObjects(ctx context.Context, units []string) ([]state.Object, error)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,7 +205,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		was := before.Lists[list]
 		now := listCondition{Count: l.count, Version: l.version, Good: s.now, Spoilt: len(s.spoilt[list])}
 		if bad := s.spoilt[list]; len(bad) > 0 && l.err == nil {
-			s.errs = append(s.errs, fmt.Errorf("cannot read %d of the objects in %s: %s", len(bad), list, bad[0].Message))
+			s.errs = append(s.errs, fmt.Errorf("cannot read %d of the objects in %s: %s", len(bad), list, example(bad)))
 		}
 		if l.err != nil {
 			now = listCondition{Count: was.Count, Version: was.Version, Good: was.Good, Error: l.err.Error(), Stale: was.Stale}
@@ -233,6 +234,18 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	}
 	s.tell(joined)
 	return s.settle(ctx, turned, data)
+}
+
+// example is what is wrong with one of several objects. It is always the same
+// one, in whatever order they were read, so that it is logged once.
+func example(bad []finding.Finding) string {
+	one := slices.MinFunc(bad, func(a, b finding.Finding) int {
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message))
+	})
+	if strings.Contains(one.Message, one.Object) {
+		return one.Message
+	}
+	return one.Object + ": " + one.Message
 }
 
 // settle remembers the state of the place, and has the units made anew of lists

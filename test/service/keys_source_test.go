@@ -1,0 +1,247 @@
+package service_test
+
+import (
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/pipeline/ingest"
+)
+
+// alone is one file with one definition.
+var alone = map[string]string{"alphas.yaml": definition("alphas", "one")}
+
+// sourceKeys say what is read, and when.
+var sourceKeys = map[string]keyed{
+	"Enabled": {
+		reason: "A part that is switched off reads nothing.",
+		keys:   []string{"composerIngestor.enabled"},
+		files:  alone, composer: sections{"enabled": false},
+		check: func(t *testing.T, s *service, _ string) {
+			if h := s.health(); len(h.Sources) != 0 || h.Status != ingest.Healthy {
+				t.Errorf("it reads %+v", h.Sources)
+			}
+			s.wants("")
+		},
+	},
+	"File": {
+		reason: "A folder is read with those below, and called by its name.",
+		keys: []string{
+			"composerIngestor.sources", "composerIngestor.sources[].name", "composerIngestor.sources[].type", "composerIngestor.sources[].path",
+		},
+		files: map[string]string{"a/alphas.yaml": definition("alphas", "one"), "b/betas.yaml": definition("betas", "one")},
+		with: func(_ *testing.T, dir string) (sections, sections) {
+			return sections{"sources": []any{sections{"name": "mine", "type": "file", "path": filepath.Join(dir, "a")}}}, nil
+		},
+		check: func(t *testing.T, s *service, _ string) {
+			s.wants("", entities("alphas")...)
+			if h := s.health(); len(h.Sources) != 1 || h.Sources[0].Name != "composerIngestor/sources/mine" {
+				t.Errorf("the sources are %+v", h.Sources)
+			}
+		},
+	},
+	"NotRecursive": {
+		reason: "Folders below are left out if that is wanted.",
+		keys:   []string{"composerIngestor.sources[].recursive"},
+		files:  map[string]string{"alphas.yaml": definition("alphas", "one"), "below/betas.yaml": definition("betas", "one")},
+		with: func(_ *testing.T, dir string) (sections, sections) {
+			return sections{"sources": []any{sections{"name": "files", "type": "file", "path": dir, "recursive": false}}}, nil
+		},
+		check: func(_ *testing.T, s *service, _ string) {
+			s.wants("", entities("alphas")...)
+			s.scan("")
+			s.wants("", entities("alphas")...)
+		},
+	},
+	"Watch": {
+		reason: "Files are watched, so that a change does not wait for the schedule.",
+		keys:   []string{"composerIngestor.watch"},
+		files:  alone, composer: sections{"watch": true},
+		check: func(t *testing.T, s *service, dir string) {
+			s.wants("", entities("alphas")...)
+			put(t, filepath.Join(dir, "below", "betas.yaml"), definition("betas", "one"))
+			s.wants("", entities("alphas", "betas")...)
+			if err := os.Remove(filepath.Join(dir, "alphas.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			s.wants("", entities("betas")...)
+			s.fares(ingest.Healthy, nil)
+		},
+	},
+	"NotWatched": {
+		reason: "Unwatched, a change waits for the next scan.",
+		keys:   []string{"composerIngestor.watch"},
+		files:  alone,
+		check: func(t *testing.T, s *service, dir string) {
+			s.wants("", entities("alphas")...)
+			put(t, filepath.Join(dir, "betas.yaml"), definition("betas", "one"))
+			time.Sleep(time.Second)
+			s.wants("", entities("alphas")...)
+			s.scan("composerIngestor/sources/files")
+			s.wants("", entities("alphas", "betas")...)
+		},
+	},
+	"Frequency": {
+		reason: "The schedule finds what nobody told of.",
+		keys:   []string{"composerIngestor.schedule.frequency"},
+		files:  alone, composer: sections{"schedule": sections{"frequency": "1s", "timeout": "30s"}},
+		check: func(t *testing.T, s *service, dir string) {
+			s.wants("", entities("alphas")...)
+			before := s.entity(template("alphas"))
+			put(t, filepath.Join(dir, "betas.yaml"), definition("betas", "one"))
+			s.wants("", entities("alphas", "betas")...)
+			if after := s.entity(template("alphas")); after.Metadata.ETag != before.Metadata.ETag || after.Metadata.UID != before.Metadata.UID {
+				t.Error("what did not change was written")
+			}
+		},
+	},
+	"Timeout": {
+		reason: "A scan of a cluster that does not answer is ended when its time is over.",
+		keys:   []string{"composerIngestor.schedule.timeout"},
+		files:  alone,
+		with: func(t *testing.T, _ string) (sections, sections) {
+			return sections{
+				"schedule": sections{"frequency": "1h", "timeout": "1s"}, "processing": sections{"retryAttempts": 0},
+				"clusters": []any{sections{"name": "mute", "url": mute(t), "authProvider": "token", "token": "a-token", "skipTLSVerify": true}},
+			}, nil
+		},
+		check: func(_ *testing.T, s *service, _ string) {
+			s.fares(ingest.Degraded, map[string]string{"mute": "timeout"})
+			s.wants("", entities("alphas")...)
+		},
+	},
+	"Git": {
+		reason: "A repository is read at its branch and below its folder; a new commit comes on the schedule.",
+		keys: []string{
+			"composerIngestor.sources[].type", "composerIngestor.sources[].repo", "composerIngestor.sources[].branch", "composerIngestor.sources[].path",
+		},
+		with: func(t *testing.T, dir string) (sections, sections) {
+			commit(t, dir, "main", map[string]string{"defs/gammas.yaml": definition("gammas", "one")})
+			commit(t, dir, "release", map[string]string{"defs/alphas.yaml": definition("alphas", "one"), "other/deltas.yaml": definition("deltas", "one")})
+			// The repository's own branch is another.
+			commit(t, dir, "main", map[string]string{"defs/epsilons.yaml": definition("epsilons", "one")})
+			return sections{
+				"schedule": sections{"frequency": "1s", "timeout": "30s"},
+				"sources":  []any{sections{"name": "repo", "type": "git", "repo": "file://" + dir, "branch": "release", "path": "defs"}},
+			}, nil
+		},
+		check: func(t *testing.T, s *service, dir string) {
+			s.wants("", append(entities("alphas"), entities("gammas")...)...)
+			commit(t, dir, "release", map[string]string{"defs/betas.yaml": definition("betas", "one")})
+			s.wants("", append(entities("alphas", "betas"), entities("gammas")...)...)
+			s.fares(ingest.Healthy, nil)
+		},
+	},
+	"GitOverHTTPS": {
+		reason: "A repository behind a password and an authority of its own is read with them.",
+		keys: []string{
+			"composerIngestor.sources[].username", "composerIngestor.sources[].tokenFile", "composerIngestor.sources[].caFile",
+		},
+		with: func(t *testing.T, dir string) (sections, sections) {
+			commit(t, filepath.Join(dir, "defs"), "main", alone)
+			farm := httptest.NewTLSServer(guarded(gitBackend(t, dir), "robot", "a-secret-of-the-tests"))
+			t.Cleanup(farm.Close)
+			token, ca := filepath.Join(t.TempDir(), "token"), filepath.Join(t.TempDir(), "ca.pem")
+			put(t, token, "a-secret-of-the-tests\n")
+			put(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: farm.Certificate().Raw})))
+			return sections{"sources": []any{sections{
+				"name": "repo", "type": "git", "repo": farm.URL + "/defs/.git", "username": "robot", "tokenFile": token, "caFile": ca,
+			}}}, nil
+		},
+		check: func(t *testing.T, s *service, _ string) {
+			s.wants("", entities("alphas")...)
+			if strings.Contains(s.log.String(), "a-secret-of-the-tests") {
+				t.Error("the log has the token of the repository")
+			}
+		},
+	},
+}
+
+func TestSourceKeys(t *testing.T) { keep(t, sourceKeys) }
+
+// mute is the address of a server that takes requests and never answers.
+func mute(t *testing.T) string {
+	t.Helper()
+	end := make(chan struct{})
+	s := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-end:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(end) })
+	return s.URL
+}
+
+// commit adds files to a branch of the repository in a folder, which is made if
+// it is not there.
+func commit(t *testing.T, dir, branch string, files map[string]string) {
+	t.Helper()
+	run := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=tests", "-c", "user.email=tests@example.org"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	must := func(args ...string) {
+		t.Helper()
+		if out, err := run(args...); err != nil {
+			t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not there")
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		must("init", "--quiet", "--initial-branch", branch)
+	} else if _, err := run("checkout", "--quiet", branch); err != nil {
+		must("checkout", "--quiet", "-b", branch)
+	}
+	for name, text := range files {
+		put(t, filepath.Join(dir, name), text)
+	}
+	must("add", "--all")
+	must("commit", "--quiet", "--message", "change")
+}
+
+// gitBackend serves the repositories below a folder as Git itself does.
+func gitBackend(t *testing.T, root string) http.Handler {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		},
+		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
+	}
+}
+
+// guarded asks for a user and a password.
+func guarded(next http.Handler, user, password string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,287 @@
+package service_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/internal/config"
+)
+
+// keyed is a row of the tables of keys: a service whose configuration has them,
+// and what shows that they count.
+type keyed struct {
+	reason string
+	// keys are those without which the row would fail.
+	keys []string
+	// files are those of a folder that is a source of variant A, by name.
+	files map[string]string
+	// composer are settings of variant A, root further sections, of which nil
+	// is none and redis the address of a server. What with returns, which knows
+	// the folder, comes on top.
+	composer, root sections
+	with           func(t *testing.T, dir string) (composer, root sections)
+	check          func(t *testing.T, s *service, dir string)
+}
+
+// tables are all rows, by the test that runs them.
+var tables = map[string]map[string]keyed{
+	"TestSourceKeys":    sourceKeys,
+	"TestFilterKeys":    filterKeys,
+	"TestTemplateKeys":  templateKeys,
+	"TestRunningKeys":   runningKeys,
+	"TestCacheKeys":     cacheKeys,
+	"TestGeneratedKeys": generatedKeys,
+	"TestClusterKeys":   clusterKeys,
+}
+
+// sections whose keys must be in a table.
+var keySections = []string{
+	"words", "composerIngestor", "crossplaneIngestor", "clusterIngestor", "kubernetesIngestor", "orchestrator", "kubernetes",
+	"backend.cache", "catalog.providers.xrdTemplates",
+}
+
+// connection are the keys by which a cluster is reached, and tests of what comes
+// of them. TestConnectionKeys shows that they get there.
+var connection = map[string]string{
+	"url":                     "source/cluster/access TestAddressGood",
+	"authProvider":            "source/cluster/access TestMethod",
+	"serviceAccountToken":     "source/cluster/access TestFixedToken",
+	"serviceAccountTokenFile": "source/cluster/access TestTokenFileReplaced",
+	"token":                   "source/cluster/access TestFixedToken",
+	"tokenFile":               "source/cluster/access TestTokenFileReplaced",
+	"oidc.issuer":             "source/cluster TestOIDC",
+	"oidc.issuerUrl":          "source/cluster TestOIDC",
+	"oidc.clientId":           "source/cluster/access TestIssuerClientCredentials",
+	"oidc.clientSecret":       "source/cluster/access TestIssuerClientCredentials",
+	"oidc.clientSecretFile":   "source/cluster/access TestIssuerClientCredentials",
+	"oidc.refreshToken":       "source/cluster/access TestIssuerRefreshToken",
+	"oidc.refreshTokenFile":   "source/cluster/access TestIssuerRefreshToken",
+	"oidc.scopes":             "source/cluster/access TestIssuerClientCredentials",
+	"oidc.audience":           "source/cluster/access TestIssuerAudience",
+	"oidc.caFile":             "source/cluster TestOIDC",
+	"oidc.caData":             "source/cluster TestOIDC",
+	"skipTLSVerify":           "source/cluster/access TestAuthority",
+	"caFile":                  "source/cluster/access TestAuthority",
+	"caData":                  "source/cluster/access TestAuthority",
+	"context":                 "source/cluster/access TestContexts",
+}
+
+// elsewhere are keys that tests of other packages hold: that they are heeded,
+// and that the service hands them on.
+var elsewhere = map[string][]string{
+	"composerIngestor.sources[].token":              {"source/git TestHTTPAuth", "internal/portal/ingestion TestRepository"},
+	"composerIngestor.sources[].sshKeyFile":         {"source/git TestSSH", "internal/portal/ingestion TestRepository"},
+	"composerIngestor.sources[].knownHostsFile":     {"source/git TestSSH", "internal/portal/ingestion TestRepository"},
+	"composerIngestor.processing.batchSize":         {"internal/pipeline/ingest TestBatches", "internal/portal/ingestion TestParts"},
+	"composerIngestor.processing.parallelism":       {"internal/pipeline/ingest TestBatches", "internal/portal/ingestion TestParts"},
+	"composerIngestor.logging.includeStackTraces":   {"internal/pipeline/ingest TestPanicked", "internal/portal/ingestion TestParts"},
+	"composerIngestor.changeDetection.enabled":      {"test/service TestDetection", "internal/pipeline/ingest TestSift", "internal/portal/ingestion TestParts"},
+	"composerIngestor.changeDetection.method":       {"test/service TestDetection", "internal/pipeline/ingest TestSift", "internal/portal/ingestion TestParts"},
+	"composerIngestor.changeDetection.storage":      {"test/service TestDetection", "internal/state TestMarks", "internal/portal/ingestion TestParts"},
+	"orchestrator.serviceLocatorMethod.type":        {"internal/config TestOrchestratorMistakes"},
+	"orchestrator.clusterLocatorMethods[].type":     {"internal/config TestOrchestratorMistakes"},
+	"orchestrator.clusterLocatorMethods[].clusters": {"internal/config TestOrchestratorMistakes"},
+}
+
+// TestEveryKey fails if a key has no test that would fail if it were ignored.
+func TestEveryKey(t *testing.T) {
+	held := map[string]string{}
+	for test, rows := range tables {
+		for name, row := range rows {
+			for _, key := range row.keys {
+				held[key] = test + "/" + name
+			}
+		}
+	}
+	for key, tests := range elsewhere {
+		held[key] = strings.Join(tests, ", ")
+		for _, test := range tests {
+			needTest(t, key, test)
+		}
+	}
+	for key, test := range connection {
+		needTest(t, key, test)
+		for _, list := range []string{"composerIngestor.clusters[].", "orchestrator.clusterLocatorMethods[].clusters[]."} {
+			held[list+key] = cmp.Or(held[list+key], test)
+		}
+	}
+	there := map[string]bool{}
+	for _, key := range config.Keys() {
+		there[key.Path] = true
+		wanted := slices.ContainsFunc(keySections, func(s string) bool {
+			return key.Path == s || strings.HasPrefix(key.Path, s+".")
+		})
+		// A map and what is passed over have nothing of their own to show.
+		if !wanted || key.Type == "map" || strings.HasPrefix(key.Type, "any; not used") {
+			continue
+		}
+		if held[key.Path] == "" {
+			t.Errorf("no test shows that %s counts: add a row to one of the tables", key.Path)
+		}
+	}
+	for key, test := range held {
+		if !there[key] {
+			t.Errorf("%s is about %s, which is no key", test, key)
+		}
+	}
+}
+
+// needTest fails unless there is a test, written as the folder and its name.
+func needTest(t *testing.T, key, test string) {
+	t.Helper()
+	folder, name, _ := strings.Cut(test, " ")
+	files, err := filepath.Glob(filepath.Join("..", "..", folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "\nfunc "+name+"(t *testing.T) {") {
+			return
+		}
+	}
+	t.Errorf("%s is said to be held by %s, which is not there", key, test)
+}
+
+// keep runs a table, each row with a service of its own.
+func keep(t *testing.T, rows map[string]keyed) {
+	t.Parallel()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			t.Log(row.reason)
+			s, dir := row.start(t)
+			row.check(t, s, dir)
+		})
+	}
+}
+
+// start starts the service of a row, and returns the folder with its files.
+func (k *keyed) start(t *testing.T) (*service, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range k.files {
+		put(t, filepath.Join(dir, name), text)
+	}
+	mine := sections{
+		"watch": false, "schedule": sections{"frequency": "1h", "timeout": "30s"},
+		"sources": []any{sections{"name": "files", "type": "file", "path": dir}},
+	}
+	root := sections{}
+	maps.Copy(mine, k.composer)
+	maps.Copy(root, k.root)
+	if k.with != nil {
+		composer, more := k.with(t, dir)
+		maps.Copy(mine, composer)
+		maps.Copy(root, more)
+	}
+	if mine["sources"] == nil {
+		delete(mine, "sources")
+	}
+	all := sections{"composerIngestor": mine}
+	maps.Copy(all, root)
+	with := setup{sections: all}
+	with.redis, _ = all["redis"].(string)
+	delete(all, "redis")
+	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })
+	return start(t, with), dir
+}
+
+// put writes a file, at once and whole, and makes the folders it is in.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(t.TempDir(), "half")
+	if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(half, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spec returns what an entity says, as text; empty if it is not there.
+func (s *service) spec(ref string) string {
+	s.t.Helper()
+	f := s.entity(ref)
+	if f == nil {
+		return ""
+	}
+	return string(f.Spec)
+}
+
+// document returns all of an entity.
+func (s *service) document(ref string) map[string]any {
+	s.t.Helper()
+	kind, rest, _ := strings.Cut(ref, ":")
+	var out map[string]any
+	if _, err := s.get("/api/catalog/entities/by-name/"+kind+"/"+rest, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// metric returns the value of a metric with its labels as they are shown.
+func (s *service) metric(name string) float64 {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+"/metrics", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return v
+		}
+	}
+	s.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// cached returns how often a cache was asked, and with which result.
+func (s *service) cached(cache, result string) int {
+	s.t.Helper()
+	return int(s.metric(fmt.Sprintf("composer_ingestor_cache_requests_total{cache=%q,result=%q}", cache, result)))
+}
+
+// logged returns the lines of the log with a message.
+func (s *service) logged(message string) (out []map[string]any) {
+	s.t.Helper()
+	for line := range strings.Lines(s.log.String()) {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			s.t.Fatal(err)
+		}
+		if entry["msg"] == message {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
