@@ -154,6 +154,29 @@ func TestAloneLost(t *testing.T) {
 	}
 }
 
+// TestAloneStandsStill shows that a machine that vanished, or stands still, does
+// not keep the lock for good: the server ends its session, and does not while it
+// is looked after.
+func TestAloneStandsStill(t *testing.T) {
+	s := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})()
+	if err := s.Alone(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var milliseconds int64
+	// Nobody has the seat now, so the connection is nobody's.
+	err := s.alone.get("work").conn.QueryRow(t.Context(), "SELECT setting::bigint FROM pg_settings WHERE name = 'idle_session_timeout'").Scan(&milliseconds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ends := time.Duration(milliseconds) * time.Millisecond; ends < 2*pulse || ends > time.Minute {
+		t.Errorf("the session ends after %v, and is looked after every %v", ends, pulse)
+	}
+	// Those of the store itself wait as long as they like.
+	if err := s.write.QueryRow("SELECT setting::bigint FROM pg_settings WHERE name = 'idle_session_timeout'").Scan(&milliseconds); err != nil || milliseconds != 0 {
+		t.Errorf("the other connections end after %d ms, %v", milliseconds, err)
+	}
+}
+
 // TestAloneOutage has the server killed, and started again.
 func TestAloneOutage(t *testing.T) {
 	server := postgres.Start(t)

@@ -61,7 +61,7 @@ func modelAll(changes []Change, have map[string]owned) []Result {
 			put[entity.RefOf(d.Node).String()] = true
 		}
 		for ref, was := range have {
-			if was.provider == c.Provider && !put[ref] && (c.Full || slices.Contains(c.Remove, ref)) {
+			if was.provider == c.Provider && !put[ref] && !slices.Contains(c.Keep, ref) && (c.Full || slices.Contains(c.Remove, ref)) {
 				free[ref] = true
 				results[i].Removed++
 			}
@@ -245,6 +245,9 @@ func drawChanges(t *rapid.T, have map[string]owned) []Change {
 		for _, ref := range slices.Sorted(maps.Keys(have)) {
 			if rapid.Bool().Draw(t, "remove") {
 				c.Remove = append(c.Remove, ref)
+			}
+			if rapid.Bool().Draw(t, "keep") {
+				c.Keep = append(c.Keep, ref)
 			}
 		}
 		changes = append(changes, c)

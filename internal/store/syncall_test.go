@@ -57,6 +57,16 @@ func TestSyncAll(t *testing.T) {
 			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Full: true, Put: docs("b"), Remove: []string{b}}},
 			want:    []Result{{Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}, {Unchanged: 1, Removed: 1}}, owners: []string{b + "|p", c + "|q"},
 		},
+		"Withheld": {
+			reason:  "What is kept stays as it is, and the rest of a full change goes.",
+			changes: []Change{{Provider: "p", Full: true, Keep: []string{"Component:default/B", "component:default/none"}}},
+			want:    []Result{{Removed: 1}}, owners: []string{b + "|p", c + "|q"},
+		},
+		"WithheldFromOthers": {
+			reason:  "Nobody takes what its owner keeps, and nobody keeps what is another's.",
+			changes: []Change{{Provider: "p", Full: true, Keep: []string{b, c}}, {Provider: "q", Full: true, Put: docs("b")}},
+			want:    []Result{{Removed: 1}, {Removed: 1, Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}}, owners: []string{b + "|p"},
+		},
 		"First": {
 			reason:  "Of two who put what is nobody's the first has it.",
 			changes: []Change{{Provider: "r", Put: docs("d")}, {Provider: "q", Put: docs("e", "d")}},

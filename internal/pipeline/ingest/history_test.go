@@ -158,7 +158,10 @@ func (i *interrupted) Alone(ctx context.Context, name string, do func(context.Co
 	case i.inside <- struct{}{}:
 		<-i.inside
 	default:
-		close(i.waits)
+		select {
+		case i.waits <- struct{}{}:
+		default:
+		}
 	}
 	return i.Memory.Alone(ctx, name, func(ctx context.Context) error {
 		i.inside <- struct{}{}
@@ -190,7 +193,7 @@ func TestStaleOnce(t *testing.T) {
 	t.Parallel()
 	a := stand(t)
 	a.put(t, definition("as", "one"), 50)
-	memory := &interrupted{inside: make(chan struct{}, 1), waits: make(chan struct{})}
+	memory := &interrupted{inside: make(chan struct{}, 1), waits: make(chan struct{}, 1)}
 	b := abroad(t, a, func(o *Options) { memory.Memory, o.Memory = o.Memory, memory })
 	b.visits(t)
 	a.forbid(true)

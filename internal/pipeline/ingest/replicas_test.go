@@ -1,0 +1,410 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/test/postgres"
+)
+
+// reads scans a shelf, and wants that to go well.
+func (b *bench) reads(t *testing.T, name string) {
+	t.Helper()
+	if _, err := b.read(t, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEmptyFolder has a folder be empty: it may only not be mounted.
+func TestEmptyFolder(t *testing.T) {
+	t.Parallel()
+	b := kitchen(t, []string{"files"}, nil)
+	nearly := b.places[0].every/2 - 10*time.Second
+	steps := []struct {
+		reason string
+		after  time.Duration
+		full   bool
+		// believed says that it is as it seems, want what the catalog has then.
+		believed bool
+		want     []string
+		status   string
+	}{
+		{"It is full.", 0, true, true, three("as"), Healthy},
+		{"It is empty all at once.", 0, false, false, three("as"), Unhealthy},
+		{"It has not been for half of its period.", nearly, false, false, three("as"), Unhealthy},
+		{"It is full again.", 0, true, true, three("as"), Healthy},
+		{"It is empty again, and the time from before does not count.", nearly, false, false, three("as"), Unhealthy},
+		{"It has not been for long.", nearly, false, false, three("as"), Unhealthy},
+		{"It stayed so.", 20 * time.Second, false, true, nil, Healthy},
+		{"There is nothing to wait for.", 0, false, true, nil, Healthy},
+	}
+	for _, step := range steps {
+		b.later(step.after)
+		b.shelves["files"].set("a", "")
+		if step.full {
+			b.shelves["files"].set("a", definition("as", "one"))
+		}
+		if _, err := b.read(t, "files"); (err == nil) != step.believed {
+			t.Errorf("%s\nthe scan says %v", step.reason, err)
+		}
+		b.has(t, step.reason, step.want)
+		if h, s := b.fares(t); h.Status != step.status || (s.LastError == "") != step.believed || s.Stale[listFolder].IsZero() != step.believed {
+			t.Errorf("%s\nhealth is %+v", step.reason, h)
+		}
+	}
+}
+
+// joining makes another replica of a bench: it has the same memory, catalog and
+// clock.
+func (b *bench) joining(t *testing.T, names []string, change func(*Options)) *bench {
+	t.Helper()
+	return kitchen(t, names, func(o *Options) {
+		o.Memory, o.Catalog, o.Now = b.Memory, b.Catalog, b.Now
+		change(o)
+	})
+}
+
+// TestTidy has a replica whose configuration does not name a source that
+// another one reads.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	said := func(t *testing.T, newer *bench) {
+		t.Helper()
+		if err := newer.drop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		// before is what the newer replica does before the other comes.
+		before func(t *testing.T, newer *bench)
+		sole   bool
+		goes   bool
+	}{
+		"Live": {
+			"What another replica named two minutes ago stays.",
+			func(t *testing.T, newer *bench) { said(t, newer); newer.later(2 * time.Minute) }, false, false,
+		},
+		"ClockAhead": {
+			"A clock may be ahead.",
+			func(t *testing.T, newer *bench) { said(t, newer); newer.later(-2 * time.Minute) }, false, false,
+		},
+		"Vanished": {
+			"A replica that has not said anything for three minutes is no more.",
+			func(t *testing.T, newer *bench) { said(t, newer); newer.later(3 * time.Minute) }, false, true,
+		},
+		"Stopped": {
+			"Nobody waits for one that has stopped.",
+			func(t *testing.T, newer *bench) {
+				said(t, newer)
+				over, cancel := context.WithCancel(t.Context())
+				cancel()
+				newer.tidy(over)
+			}, false, true,
+		},
+		"Sole": {"Whoever is alone waits for nobody.", said, true, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newer := kitchen(t, []string{"files", "more"}, func(o *Options) { o.Replica = "newer" })
+			newer.shelves["files"].set("a", definition("as", "one"))
+			newer.shelves["more"].set("b", definition("bs", "one"))
+			newer.reads(t, "files")
+			newer.reads(t, "more")
+			tc.before(t, newer)
+			older := newer.joining(t, []string{"files"}, func(o *Options) { o.Replica, o.Sole = "older", tc.sole })
+			if err := older.drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			older.works(t)
+			want := three("as", "bs")
+			if tc.goes {
+				want = three("as")
+			}
+			newer.has(t, tc.reason, want)
+		})
+	}
+}
+
+// TestRestore deletes an entity, and has it come back.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	b := kitchen(t, []string{"files"}, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+	b.shelves["files"].set("a", definition("as", "one"))
+	b.reads(t, "files")
+	before := b.catalog.entries()
+	const ref, owner = "Template as.example.org", "definition:as.example.org"
+	take := func() {
+		b.catalog.mu.Lock()
+		defer b.catalog.mu.Unlock()
+		delete(b.catalog.documents[owner], ref)
+	}
+	take()
+	if err := b.Restore(t.Context(), "somebody else"); err != nil {
+		t.Fatal(err)
+	}
+	if units, err := b.Memory.Units(t.Context(), 10); len(units) != 0 || err != nil {
+		t.Errorf("what is somebody else's is made anew: %v, %v", units, err)
+	}
+	if err := b.Restore(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	b.works(t)
+	if diff := cmp.Diff(before, b.catalog.entries()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// stored is a store as the service writes to it.
+type stored struct{ *store.Store }
+
+// Put implements Catalog.
+func (s stored) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
+	changes := make([]store.Change, len(outcomes))
+	for i, o := range outcomes {
+		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
+		for _, e := range o.Entities {
+			changes[i].Put = append(changes[i].Put, store.Document{JSON: e})
+		}
+	}
+	results, err := s.SyncAll(ctx, changes)
+	out := make([]Written, len(results))
+	for i, r := range results {
+		out[i] = Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged}
+	}
+	return out, err
+}
+
+// untidy makes the Template of definitions one that no catalog takes.
+type untidy struct{ engine.Transformer }
+
+// Transform implements engine.Transformer.
+func (u untidy) Transform(in engine.Input) (engine.Result, error) {
+	r, err := u.Transformer.Transform(in)
+	for _, e := range r.Entities {
+		if e.Kind == "Template" && strings.Contains(fmt.Sprint(in.Definition.Annotations), "untidy") {
+			e.Metadata.Labels = map[string]string{"not a label": "at all"}
+		}
+	}
+	return r, err
+}
+
+// TestWithheld has an entity become one that the catalog would refuse, while
+// another of the same unit goes.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	var catalog stored
+	b := kitchen(t, []string{"files"}, func(o *Options) {
+		catalog = stored{o.Memory.(*store.Store)}
+		o.Catalog = catalog
+		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
+		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return untidy{e} }
+	})
+	const template, api, xrd, composition = "template:default/as.example.org", "api:default/as.example.org-api",
+		"resource:default/as.example.org-xrd", "resource:default/one-composition"
+	files := b.shelves["files"]
+	files.set("a", definition("as", "one"))
+	files.set("c", aComposition("one", "as"))
+	b.reads(t, "files")
+	before, err := catalog.Get(t.Context(), template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files.set("a", strings.Replace(definition("as", "two"), "  labels:", "  annotations: {tests/is: untidy}\n  labels:", 1))
+	files.set("c", "")
+	// What was made is made again from what was kept of it.
+	for _, reason := range []string{"made", "kept"} {
+		b.reads(t, "files")
+		refs, err := catalog.Refs(t.Context(), "definition:as.example.org")
+		if diff := cmp.Diff([]string{api, xrd, template}, refs); diff != "" || err != nil {
+			t.Errorf("%s: the withheld stays, and what there is no longer goes: %s, %v", reason, diff, err)
+		}
+		after, err := catalog.Get(t.Context(), template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("%s: what is withheld changed: %s", reason, diff)
+		}
+		if err := b.Restore(t.Context(), "definition:as.example.org"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files.set("a", definition("as", "three"))
+	b.reads(t, "files")
+	if after, err := catalog.Get(t.Context(), template); err != nil || after.UID != before.UID || !strings.Contains(string(after.JSON), "three") {
+		t.Errorf("mended, it is %+v, %v", after, err)
+	}
+	if _, err := catalog.Get(t.Context(), composition); err == nil {
+		t.Error("what is gone is back")
+	}
+}
+
+// TestDatabases runs what depends on the database with each of them. open opens
+// it as another replica would.
+func TestDatabases(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, open func() *store.Store){"LongKinds": longKinds, "Workers": twoWorkers}
+	each := func(t *testing.T, options func(t *testing.T) store.Options) {
+		t.Helper()
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				opts := options(t)
+				opts.Now = time.Now
+				open := func() *store.Store {
+					s, err := store.Open(t.Context(), opts)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(func() { _ = s.Close() })
+					return s
+				}
+				if opts.Client == store.SQLite {
+					// There is no other process.
+					open = sync.OnceValue(open)
+				}
+				test(t, open)
+			})
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		each(t, func(t *testing.T) store.Options {
+			return store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db")}
+		})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		server := postgres.Start(t)
+		each(t, func(t *testing.T) store.Options {
+			return store.Options{Client: store.Postgres, URL: server.Database(t)}
+		})
+	})
+}
+
+// longKinds has names that are longer than databases like to find things by.
+func longKinds(t *testing.T, open func() *store.Store) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 1))
+	var long strings.Builder
+	for long.Len() < 6<<10 {
+		// What repeats would be stored in less.
+		fmt.Fprintf(&long, "%x", random.Uint64())
+	}
+	a := stand(t)
+	a.put(t, definition("as", "one"), 50)
+	a.put(t, strings.Replace(definition("bs", "one"), "kind: Xbs", "kind: X"+long.String(), 1), 51)
+	a.put(t, aComposition("small", "as"), 52)
+	a.put(t, aComposition("large", long.String()), 53)
+	b := kitchen(t, []string{"files"}, func(o *Options) {
+		o.Parts[0].Clusters = []source.Cluster{a.settings()}
+		o.Memory = open()
+	})
+	b.visits(t)
+	files := b.shelves["files"]
+	files.set("c", definition("cs", "one"))
+	files.set("long", definition(long.String(), "one"))
+	files.set("large", aComposition("larger", long.String()))
+	b.reads(t, "files")
+	for _, ref := range append(three("as", "cs"), "Resource small-composition", "Resource large-composition") {
+		if b.catalog.entries()[ref] == "" {
+			t.Errorf("there is no %s", ref)
+		}
+	}
+	if h, _ := b.fares(t); h.Status != Healthy {
+		t.Errorf("health is %+v", h)
+	}
+}
+
+// turns is a catalog that notices who writes to it at once.
+type turns struct {
+	Catalog
+	inside atomic.Int32
+	// together is told of each that comes while another writes, meeting is what
+	// happens while the first does.
+	together chan struct{}
+	meeting  func()
+	once     sync.Once
+}
+
+// Put implements Catalog.
+func (c *turns) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
+	if c.inside.Add(1) > 1 {
+		c.together <- struct{}{}
+	}
+	defer c.inside.Add(-1)
+	c.once.Do(c.meeting)
+	return c.Catalog.Put(ctx, outcomes)
+}
+
+// queueing is a Memory that says who wants to be alone.
+type queueing struct {
+	Memory
+	wants chan struct{}
+}
+
+// Alone implements Agenda.
+func (q *queueing) Alone(ctx context.Context, name string, do func(context.Context) error) error {
+	q.wants <- struct{}{}
+	return q.Memory.Alone(ctx, name, do)
+}
+
+// twoWorkers has a replica come to work off what another is working off.
+func twoWorkers(t *testing.T, open func() *store.Store) {
+	t.Helper()
+	const definitions = 30
+	first := open()
+	catalog := &turns{together: make(chan struct{}, 100)}
+	b := kitchen(t, []string{"files"}, func(o *Options) {
+		o.Memory, catalog.Catalog, o.Catalog = first, o.Catalog, catalog
+	})
+	queue := &queueing{open(), make(chan struct{}, 100)}
+	other := b.joining(t, []string{"files"}, func(o *Options) { o.Memory = queue })
+	for i := range definitions {
+		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+	}
+	if _, err := b.places[0].readAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var second sync.WaitGroup
+	var total [2]Tally
+	catalog.meeting = func() {
+		second.Go(func() {
+			var err error
+			if total[1], err = other.work(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		<-queue.wants
+		select {
+		case <-catalog.together:
+			t.Error("two write at once")
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	var err error
+	if total[0], err = b.work(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second.Wait()
+	if total[0].Units != definitions || total[1].Units != 0 {
+		t.Errorf("of %d units one worked off %d, the other %d", definitions, total[0].Units, total[1].Units)
+	}
+	if n := len(b.catalog.entries()); n != 3*definitions {
+		t.Errorf("the catalog has %d entities", n)
+	}
+	if units, err := first.Units(t.Context(), 10); len(units) != 0 || err != nil {
+		t.Errorf("%v are dirty still, %v", units, err)
+	}
+}

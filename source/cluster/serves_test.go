@@ -1,0 +1,54 @@
+package cluster_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+)
+
+func TestServes(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		// status and verbs are what the server says of the kind.
+		status int
+		verbs  string
+		want   bool
+		fails  bool
+	}{
+		"Served":  {"a kind whose objects can be made is served", http.StatusOK, `"verbs":["create","get","list"]`, true, false},
+		"Ending":  {"a kind of which no objects can be made is about to go", http.StatusOK, `"verbs":["delete","get","list","watch"]`, false, false},
+		"Silent":  {"who says nothing of verbs is believed", http.StatusOK, `"namespaced":true`, true, false},
+		"Gone":    {"a version that is not there serves nothing", http.StatusNotFound, "", false, false},
+		"Unknown": {"who may not look does not know", http.StatusForbidden, "", false, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(tc.status)
+				switch {
+				case tc.status != http.StatusOK:
+					fmt.Fprint(w, `{"kind":"Status","status":"Failure"}`)
+				case strings.HasSuffix(r.URL.Path, "/apis/example.org/v1"):
+					fmt.Fprintf(w, `{"kind":"APIResourceList","groupVersion":"example.org/v1","resources":[{"name":"boats","kind":"Boat",%s}]}`, tc.verbs)
+				}
+			}))
+			defer srv.Close()
+			c, err := cluster.Connect(source.Cluster{Name: "it", URL: srv.URL, Token: "t"}, cluster.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Serves(t.Context(), cluster.Resource{Group: "example.org", Version: "v1", Plural: "boats"})
+			if got != tc.want || (err != nil) != tc.fails {
+				t.Errorf("%s: got %v, %v", tc.reason, got, err)
+			}
+		})
+	}
+}

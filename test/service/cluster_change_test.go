@@ -1,0 +1,176 @@
+package service_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/test/apiserver"
+)
+
+// TestClusterChange renames definitions and takes them out of the filter, under
+// the eyes of a service that watches and of one that only scans.
+func TestClusterChange(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{Apply: []string{
+		definition("alphas", "one"), definition("betas", "one"), composition("alpha-one", "alphas"),
+	}})
+	live := start(t, setup{sections: composer(nil, cluster("prod", c))})
+	slow := start(t, setup{sections: composer(sections{"watch": false}, cluster("prod", c))})
+	const kept = "resource:default/alpha-one-composition"
+	first := slices.Concat(entities("alphas", "betas"), []string{kept})
+	live.wants("", first...)
+	slow.wants("", first...)
+	stamps := map[*service]map[string]string{live: live.stamps(""), slow: slow.stamps("")}
+	// both has both services see it, the second by a scan, and want the rest to
+	// be as it was.
+	both := func(t *testing.T, refs ...string) (run ingest.Run) {
+		t.Helper()
+		for _, s := range []*service{live, slow} {
+			here := *s
+			here.t = t
+			if s == slow {
+				run = here.scan(prod)
+				if got, err := here.refs(""); err != nil || !slices.Equal(got, slices.Sorted(slices.Values(refs))) {
+					t.Errorf("after the scan there is %v %v, want %v", got, err, refs)
+				}
+			}
+			here.wants("", refs...)
+			here.unmoved(stamps[s], entities("betas")...)
+			here.fares("healthy", nil)
+		}
+		return run
+	}
+
+	t.Run("Renamed", func(t *testing.T) {
+		// The kind stays, and so does the Composition for it.
+		renamed := strings.NewReplacer("name: alphas.", "name: omegas.", "plural: alphas", "plural: omegas").Replace(definition("alphas", "one"))
+		c.Apply(t, renamed)
+		here := *live
+		here.t = t
+		here.wants("", append(entities("omegas"), first...)...)
+		c.Delete(t, definition("alphas", "one"))
+		run := both(t, slices.Concat(entities("omegas", "betas"), []string{kept})...)
+		if run.Removed < 3 || run.Added < 3 || run.Error != "" {
+			t.Errorf("one run has old ones go and new ones come; this was %+v", run)
+		}
+		for _, s := range []*service{live, slow} {
+			if f := s.entity(kept); !strings.Contains(string(f.Spec), "omegas."+group+"-xrd") {
+				t.Errorf("the Composition belongs to %s", f.Spec)
+			}
+		}
+		c.Delete(t, renamed)
+		c.Apply(t, definition("alphas", "one"))
+		both(t, first...)
+	})
+
+	t.Run("Relabelled", func(t *testing.T) {
+		before := live.stamps("")
+		c.Apply(t, labelled("alphas", "one", "openportal.dev/ingest", "false"))
+		both(t, entities("betas")...)
+		var x ingest.Explanation
+		if _, err := live.get("/api/composer-ingestor/explain/alphas."+group, &x); err != nil || len(x.Copies) != 1 || !strings.Contains(x.Copies[0].Refused, "/ingest") {
+			t.Errorf("explain says %+v %v, want it to name the label", x.Copies, err)
+		}
+		c.Apply(t, definition("alphas", "one"))
+		both(t, first...)
+		live.unmoved(before, entities("betas")...)
+	})
+
+	t.Run("Storm", func(t *testing.T) { storm(t, c, live) })
+}
+
+// storm changes 250 definitions four times each, as fast as the server takes it.
+func storm(t *testing.T, c *apiserver.Server, s *service) {
+	const many, times = 250, 4
+	var text strings.Builder
+	plurals := make([]string, many)
+	for i := range plurals {
+		plurals[i] = fmt.Sprintf("storms%03ds", i)
+		text.WriteString("---\n" + definition(plurals[i], "round0"))
+	}
+	c.Apply(t, text.String())
+	settled := func(round int) {
+		t.Helper()
+		s.until("the last state of all", func() error {
+			var all []found
+			if _, err := s.get("/api/catalog/entities?filter=kind=template", &all); err != nil {
+				return err
+			}
+			n := 0
+			for _, f := range all {
+				if strings.Contains(string(f.Spec), fmt.Sprint("round", round)) {
+					n++
+				}
+			}
+			if n != many {
+				return fmt.Errorf("%d are so, want %d", n, many)
+			}
+			return nil
+		})
+	}
+	settled(0)
+	runs := func() int {
+		t.Helper()
+		all, err := s.runs("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	const events = `composer_ingestor_watch_events_total{cluster="prod"}`
+	ran, told, began := runs(), s.metric(events), time.Now()
+	for round := 1; round <= times; round++ {
+		var group sync.WaitGroup
+		next := make(chan string)
+		for range 8 {
+			group.Go(func() {
+				for plural := range next {
+					if err := repaint(t, c, plural, round); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for _, p := range plurals {
+			next <- p
+		}
+		close(next)
+		group.Wait()
+	}
+	took := time.Since(began)
+	settled(times)
+	told, ran = s.metric(events)-told, runs()-ran
+	t.Logf("%.0f events in %v became %d syncs", told, took.Round(time.Millisecond), ran)
+	// News are gathered for a quarter of a second at most.
+	if most := int(took/(200*time.Millisecond)) + 10; told < many*times || ran == 0 || ran > most {
+		t.Errorf("%.0f events in %v became %d syncs, want at least %d and at most %d", told, took, ran, many*times, most)
+	}
+	s.fares("healthy", nil)
+}
+
+// repaint gives a definition another field.
+func repaint(t *testing.T, c *apiserver.Server, plural string, round int) error {
+	body := fmt.Sprintf(`[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties","value":{"round%d":{"type":"string"}}}]`, round)
+	at := c.URL + "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/" + plural + "." + group
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, at, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json-patch+json")
+	resp, err := c.Client().Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", plural, resp.Status)
+	}
+	return nil
+}

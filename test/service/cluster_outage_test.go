@@ -1,0 +1,354 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/test/apiserver"
+)
+
+// line is the way to a server, which can be cut: then nobody answers there, and
+// the server is as well as ever.
+type line struct {
+	t      *testing.T
+	server *apiserver.Server
+	at     string
+
+	mu       sync.Mutex
+	listener net.Listener
+	open     map[net.Conn]bool
+}
+
+func newLine(t *testing.T, c *apiserver.Server) *line {
+	t.Helper()
+	l := &line{t: t, server: c, at: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	l.mend()
+	t.Cleanup(l.cut)
+	return l
+}
+
+// mend has the server answer.
+func (l *line) mend() {
+	l.t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(l.t.Context(), "tcp", l.at)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.listener, l.at = listener, listener.Addr().String()
+	l.mu.Unlock()
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go l.carry(from)
+		}
+	}()
+}
+
+// carry carries what is said on one connection.
+func (l *line) carry(from net.Conn) {
+	to, err := (&net.Dialer{}).Dial("tcp", strings.TrimPrefix(l.server.URL, "https://"))
+	if err != nil {
+		_ = from.Close()
+		return
+	}
+	l.mu.Lock()
+	l.open[from], l.open[to] = true, true
+	l.mu.Unlock()
+	var both sync.WaitGroup
+	for a, b := range map[net.Conn]net.Conn{from: to, to: from} {
+		both.Go(func() {
+			_, _ = io.Copy(a, b)
+			_ = a.Close()
+		})
+	}
+	both.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, from)
+	delete(l.open, to)
+}
+
+// cut ends all connections and lets no new one come.
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.listener.Close()
+	for c := range l.open {
+		_ = c.Close()
+	}
+}
+
+// cluster describes the server at the end of the line.
+func (l *line) cluster(name string) sections {
+	l.t.Helper()
+	data, err := os.ReadFile(l.server.Kubeconfig)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	own := filepath.Join(l.t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(own, []byte(strings.ReplaceAll(string(data), l.server.URL, "https://"+l.at)), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	return sections{"name": name, "kubeconfig": own}
+}
+
+// The annotations by which an entity is known to be old, and when it was found.
+const (
+	annotationStale      = "backstage.io/stale"
+	annotationStaleSince = "backstage.io/stale-since"
+	annotationFoundAt    = "backstage.io/discovered-at"
+	annotationFoundIn    = "backstage.io/discovered-from"
+)
+
+// content is an entity without its stale marks and what changes with them.
+type content struct{ UID, Text string }
+
+// contents returns all entities of the catalog, but for whether they are stale.
+func (s *service) contents() map[string]content {
+	s.t.Helper()
+	var all []map[string]any
+	if _, err := s.get("/api/catalog/entities", &all); err != nil {
+		s.t.Fatal(err)
+	}
+	out := map[string]content{}
+	for _, e := range all {
+		meta := e["metadata"].(map[string]any)
+		uid := fmt.Sprint(meta["uid"])
+		delete(meta, "etag")
+		delete(meta, "uid")
+		if a, ok := meta["annotations"].(map[string]any); ok {
+			for _, key := range []string{annotationStale, annotationStaleSince, annotationFoundAt} {
+				delete(a, key)
+			}
+		}
+		text, err := json.MarshalIndent(e, "", " ")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		out[strings.ToLower(fmt.Sprintf("%s:%s/%s", e["kind"], meta["namespace"], meta["name"]))] = content{uid, string(text)}
+	}
+	return out
+}
+
+// stale waits until exactly these entities say that they are stale, because of
+// what, and since a moment that can be.
+func (s *service) stale(what string, earliest time.Time, refs ...string) {
+	s.t.Helper()
+	slices.Sort(refs)
+	s.until("stale entities", func() error {
+		var all []found
+		if _, err := s.get("/api/catalog/entities", &all); err != nil {
+			return err
+		}
+		var got []string
+		for _, f := range all {
+			a := f.Metadata.Annotations
+			if a[annotationStale] == "" && a[annotationStaleSince] == "" {
+				continue
+			}
+			got = append(got, f.ref())
+			since, err := time.Parse(time.RFC3339, a[annotationStaleSince])
+			if err != nil {
+				return err
+			}
+			if since.Before(earliest.Truncate(time.Millisecond)) || since.After(time.Now()) {
+				return fmt.Errorf("%s is stale since %q, which cannot be", f.ref(), a[annotationStaleSince])
+			}
+			if !strings.Contains(a[annotationStale], what) {
+				return fmt.Errorf("%s is stale because of %q, want %q", f.ref(), a[annotationStale], what)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, refs) {
+			return fmt.Errorf("have %v, want %v", got, refs)
+		}
+		return nil
+	})
+}
+
+// about returns how a source fares.
+func (s *service) about(source string) ingest.SourceHealth {
+	s.t.Helper()
+	for _, h := range s.health().Sources {
+		if h.Name == source {
+			return h
+		}
+	}
+	s.t.Fatalf("health does not know %s", source)
+	return ingest.SourceHealth{}
+}
+
+// staleObjects is how many objects of a source are old.
+func (s *service) staleObjects(source string) int {
+	s.t.Helper()
+	return int(s.metric(fmt.Sprintf("composer_ingestor_stale_objects{source=%q}", source)))
+}
+
+// composites waits until there are so many composites, and returns their
+// references.
+func (s *service) composites(n int) (refs []string) {
+	s.t.Helper()
+	s.until("composites", func() (err error) {
+		refs, err = s.refs("kind=resource,spec.type=crossplane-xr")
+		if err == nil && len(refs) != n {
+			err = fmt.Errorf("have %v, want %d", refs, n)
+		}
+		return err
+	})
+	return refs
+}
+
+// TestClusterOutage goes through the outages of one of two clusters: it is down
+// when the service starts, comes up, is killed, and comes back; at last both have
+// a definition of which they think differently.
+func TestClusterOutage(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	west := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{definition("alphas", "one")}})
+	east := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: []string{
+		definition("betas", "one"), definition("gammas", "one"), composition("beta-one", "betas"),
+	}})
+	east.Apply(t, composite("mine", "betas"))
+	way := newLine(t, east)
+	east.Kill()
+	s := start(t, setup{sections: composer(sections{"processing": sections{"retryAttempts": 0}}, way.cluster("east"), cluster("west", west))})
+	well := map[string]string{"east": "connected", "west": "connected"}
+	away := map[string]string{"east": "unreachable", "west": "connected"}
+	const source = "composerIngestor/east"
+
+	// Down at the start.
+	s.wants("", entities("alphas")...)
+	s.until("the reason", func() error {
+		// Its line is there, and nobody at its end.
+		if h := s.health(); h.Status != "degraded" || h.Clusters["west"] != "connected" || h.Clusters["east"] == "connected" || s.about(source).LastError == "" {
+			return fmt.Errorf("health is %+v", h)
+		}
+		return nil
+	})
+	way.cut()
+	s.rescan(source)
+	s.fares("degraded", away)
+	first := s.stamps("")
+	east.Restart(t)
+	way.mend()
+	mine := append(entities("betas"), "resource:default/beta-one-composition")
+	all := slices.Concat(entities("alphas", "gammas"), mine)
+	mine = append(mine, s.composites(1)...)
+	all = append(all, s.composites(1)...)
+	s.wants("", all...)
+	s.fares("healthy", well)
+	s.unmoved(first, entities("alphas")...)
+
+	// Down after a good run.
+	before, stamps := s.contents(), s.stamps("")
+	east.Kill()
+	way.cut()
+	s.fares("degraded", away)
+	s.stale("east/definitions", began, append(entities("gammas"), mine...)...)
+	if diff := cmp.Diff(before, s.contents()); diff != "" {
+		t.Errorf("more than the stale marks has changed:\n%s", diff)
+	}
+	s.unmoved(stamps, entities("alphas")...)
+	h := s.about(source)
+	if !strings.Contains(h.LastError, `cluster "east"`) || !strings.Contains(h.LastError, "refused") || len(h.Stale) == 0 || !h.LastAttempt.After(h.LastSuccess) {
+		t.Errorf("health says of the cluster %+v", h)
+	}
+	if n := s.staleObjects(source); n != 4 {
+		t.Errorf("%d objects are stale, want two definitions, a Composition and a composite", n)
+	}
+
+	// Back again, without a definition that was deleted meanwhile.
+	east.Restart(t)
+	east.Delete(t, definition("gammas", "one"))
+	way.mend()
+	s.wants("", append(entities("alphas"), mine...)...)
+	s.fares("healthy", well)
+	s.stale("", began)
+	for _, ref := range entities("gammas") {
+		delete(before, ref)
+	}
+	if diff := cmp.Diff(before, s.contents()); diff != "" {
+		t.Errorf("back again, more than the stale marks has changed:\n%s", diff)
+	}
+	s.unmoved(stamps, entities("alphas")...)
+	if n := s.staleObjects(source); n != 0 {
+		t.Errorf("%d objects are stale, want none", n)
+	}
+	s.disagree(began, west, east, way, away, well)
+}
+
+// disagree has two clusters differ about a definition. The one with the higher
+// generation counts, also while its cluster is away, until it is deleted there.
+func (s *service) disagree(began time.Time, west, east *apiserver.Server, way *line, away, well map[string]string) {
+	t := s.t
+	t.Helper()
+	others := s.contents()
+	west.Apply(t, definition("deltas", "western"))
+	s.wants("kind=template,metadata.name=deltas."+group, template("deltas"))
+	uid := s.entity(template("deltas")).Metadata.UID
+	// The second of two states has generation 2.
+	east.Apply(t, definition("deltas", "northern"))
+	east.Apply(t, definition("deltas", "eastern"))
+	shows := func(field, from string) {
+		t.Helper()
+		s.until("the schema with "+field, func() error {
+			f := s.entity(template("deltas"))
+			if f == nil || f.Metadata.UID != uid || !strings.Contains(string(f.Spec), field) || f.Metadata.Annotations[annotationFoundIn] != from {
+				return fmt.Errorf("it is %+v", f)
+			}
+			return nil
+		})
+	}
+	shows("eastern", "east,west")
+	var x ingest.Explanation
+	if _, err := s.get("/api/composer-ingestor/explain/deltas."+group, &x); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(x.Findings, func(f ingest.Finding) bool {
+		return f.Rule == "XRD003" && strings.Contains(f.Message, "east") && strings.Contains(f.Message, "west")
+	}) {
+		t.Errorf("no finding names both clusters: %+v", x.Findings)
+	}
+
+	before := s.contents()
+	way.cut()
+	s.fares("degraded", away)
+	var theirs []string
+	for ref := range before {
+		if !slices.Contains(entities("alphas"), ref) {
+			theirs = append(theirs, ref)
+		}
+	}
+	s.stale("east/definitions", began, theirs...)
+	if diff := cmp.Diff(before, s.contents()); diff != "" {
+		t.Errorf("the winner is away, and more than the stale marks has changed:\n%s", diff)
+	}
+	way.mend()
+	s.fares("healthy", well)
+	s.stale("", began)
+
+	east.Delete(t, definition("deltas", "eastern"))
+	shows("western", "west")
+	now := s.contents()
+	maps.DeleteFunc(now, func(ref string, _ content) bool { return slices.Contains(entities("deltas"), ref) })
+	if diff := cmp.Diff(others, now); diff != "" {
+		t.Errorf("other entities have changed:\n%s", diff)
+	}
+}

@@ -1,0 +1,38 @@
+package service_test
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"testing"
+)
+
+// TestRestore deletes an entity of the service over HTTP: it is back soon, as
+// another one, and nothing else has moved.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "alphas.yaml"), definition("alphas", "one"))
+	s := start(t, setup{sections: composer(sections{"sources": []any{sections{"name": "files", "type": "file", "path": dir}}})})
+	s.wants("", entities("alphas")...)
+	before := map[string]*found{}
+	for _, ref := range entities("alphas") {
+		before[ref] = s.entity(ref)
+	}
+	if _, err := s.ask(http.MethodDelete, "/api/catalog/entities/by-uid/"+before[template("alphas")].Metadata.UID, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the Template", func() error {
+		if e := s.entity(template("alphas")); e == nil || e.Metadata.UID == before[template("alphas")].Metadata.UID {
+			return errors.New("it is not back")
+		}
+		return nil
+	})
+	s.wants("", entities("alphas")...)
+	for _, ref := range []string{api("alphas"), resource("alphas")} {
+		if now := s.entity(ref); now == nil || now.Metadata.UID != before[ref].Metadata.UID {
+			t.Errorf("%s is %+v, and was %+v", ref, now, before[ref])
+		}
+	}
+	s.fares("healthy", nil)
+}
