@@ -143,7 +143,7 @@ func offersOf(changes []Change) ([]offer, error) {
 	for start := 0; start < n; start += size {
 		wg.Go(func() {
 			for i := start; i < min(start+size, n); i++ {
-				errs[i] = offers[i].read()
+				errs[i] = offers[i].read(n <= mostNodes)
 			}
 		})
 	}
@@ -151,11 +151,19 @@ func offersOf(changes []Change) ([]offer, error) {
 	return offers, errors.Join(errs...)
 }
 
-// read finds out what is to be known of the document.
-func (o *offer) read() error {
+// mostNodes is how many documents are held as values while they are written,
+// rather than read again: that is quicker, and takes five times the memory.
+const mostNodes = 2048
+
+// read finds out what is to be known of the document, and keeps it if there are
+// few.
+func (o *offer) read(few bool) error {
 	n, err := o.doc.node()
 	if err != nil {
 		return err
+	}
+	if few {
+		o.doc.Node = n
 	}
 	o.parent, o.ref = storable(o.doc.Parent), entity.RefOf(n).String()
 	o.hash, o.edges = entity.HashDocument(n), edgesOf(o.ref, n)

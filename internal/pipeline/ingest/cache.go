@@ -26,7 +26,7 @@ type Shared interface {
 const (
 	transformsFor = 10 * time.Minute
 	templatesFor  = time.Hour
-	mostMade      = 32 << 20
+	mostMade      = 16 << 20
 	mostTemplates = 256
 )
 

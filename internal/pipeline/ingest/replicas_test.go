@@ -3,11 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,8 +11,6 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/source"
-	"example.dev/ingestor/test/postgres"
 )
 
 // reads scans a shelf, and wants that to go well.
@@ -250,161 +244,5 @@ func TestWithheld(t *testing.T) {
 	}
 	if _, err := catalog.Get(t.Context(), composition); err == nil {
 		t.Error("what is gone is back")
-	}
-}
-
-// TestDatabases runs what depends on the database with each of them. open opens
-// it as another replica would.
-func TestDatabases(t *testing.T) {
-	t.Parallel()
-	tests := map[string]func(t *testing.T, open func() *store.Store){"LongKinds": longKinds, "Workers": twoWorkers}
-	each := func(t *testing.T, options func(t *testing.T) store.Options) {
-		t.Helper()
-		for name, test := range tests {
-			t.Run(name, func(t *testing.T) {
-				opts := options(t)
-				opts.Now = time.Now
-				open := func() *store.Store {
-					s, err := store.Open(t.Context(), opts)
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Cleanup(func() { _ = s.Close() })
-					return s
-				}
-				if opts.Client == store.SQLite {
-					// There is no other process.
-					open = sync.OnceValue(open)
-				}
-				test(t, open)
-			})
-		}
-	}
-	t.Run("SQLite", func(t *testing.T) {
-		each(t, func(t *testing.T) store.Options {
-			return store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db")}
-		})
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		server := postgres.Start(t)
-		each(t, func(t *testing.T) store.Options {
-			return store.Options{Client: store.Postgres, URL: server.Database(t)}
-		})
-	})
-}
-
-// longKinds has names that are longer than databases like to find things by.
-func longKinds(t *testing.T, open func() *store.Store) {
-	t.Helper()
-	random := rand.New(rand.NewPCG(1, 1))
-	var long strings.Builder
-	for long.Len() < 6<<10 {
-		// What repeats would be stored in less.
-		fmt.Fprintf(&long, "%x", random.Uint64())
-	}
-	a := stand(t)
-	a.put(t, definition("as", "one"), 50)
-	a.put(t, strings.Replace(definition("bs", "one"), "kind: Xbs", "kind: X"+long.String(), 1), 51)
-	a.put(t, aComposition("small", "as"), 52)
-	a.put(t, aComposition("large", long.String()), 53)
-	b := kitchen(t, []string{"files"}, func(o *Options) {
-		o.Parts[0].Clusters = []source.Cluster{a.settings()}
-		o.Memory = open()
-	})
-	b.visits(t)
-	files := b.shelves["files"]
-	files.set("c", definition("cs", "one"))
-	files.set("long", definition(long.String(), "one"))
-	files.set("large", aComposition("larger", long.String()))
-	b.reads(t, "files")
-	for _, ref := range append(three("as", "cs"), "Resource small-composition", "Resource large-composition") {
-		if b.catalog.entries()[ref] == "" {
-			t.Errorf("there is no %s", ref)
-		}
-	}
-	if h, _ := b.fares(t); h.Status != Healthy {
-		t.Errorf("health is %+v", h)
-	}
-}
-
-// turns is a catalog that notices who writes to it at once.
-type turns struct {
-	Catalog
-	inside atomic.Int32
-	// together is told of each that comes while another writes, meeting is what
-	// happens while the first does.
-	together chan struct{}
-	meeting  func()
-	once     sync.Once
-}
-
-// Put implements Catalog.
-func (c *turns) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
-	if c.inside.Add(1) > 1 {
-		c.together <- struct{}{}
-	}
-	defer c.inside.Add(-1)
-	c.once.Do(c.meeting)
-	return c.Catalog.Put(ctx, outcomes)
-}
-
-// queueing is a Memory that says who wants to be alone.
-type queueing struct {
-	Memory
-	wants chan struct{}
-}
-
-// Alone implements Agenda.
-func (q *queueing) Alone(ctx context.Context, name string, do func(context.Context) error) error {
-	q.wants <- struct{}{}
-	return q.Memory.Alone(ctx, name, do)
-}
-
-// twoWorkers has a replica come to work off what another is working off.
-func twoWorkers(t *testing.T, open func() *store.Store) {
-	t.Helper()
-	const definitions = 30
-	first := open()
-	catalog := &turns{together: make(chan struct{}, 100)}
-	b := kitchen(t, []string{"files"}, func(o *Options) {
-		o.Memory, catalog.Catalog, o.Catalog = first, o.Catalog, catalog
-	})
-	queue := &queueing{open(), make(chan struct{}, 100)}
-	other := b.joining(t, []string{"files"}, func(o *Options) { o.Memory = queue })
-	for i := range definitions {
-		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
-	}
-	if _, err := b.places[0].readAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var second sync.WaitGroup
-	var total [2]Tally
-	catalog.meeting = func() {
-		second.Go(func() {
-			var err error
-			if total[1], err = other.work(context.WithoutCancel(t.Context())); err != nil {
-				t.Error(err)
-			}
-		})
-		<-queue.wants
-		select {
-		case <-catalog.together:
-			t.Error("two write at once")
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-	var err error
-	if total[0], err = b.work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second.Wait()
-	if total[0].Units != definitions || total[1].Units != 0 {
-		t.Errorf("of %d units one worked off %d, the other %d", definitions, total[0].Units, total[1].Units)
-	}
-	if n := len(b.catalog.entries()); n != 3*definitions {
-		t.Errorf("the catalog has %d entities", n)
-	}
-	if units, err := first.Units(t.Context(), 10); len(units) != 0 || err != nil {
-		t.Errorf("%v are dirty still, %v", units, err)
 	}
 }

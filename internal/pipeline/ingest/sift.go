@@ -192,8 +192,9 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 // read whole instead of each of them.
 const whole = 4
 
-// pageSize is how many objects are remembered at once.
-const pageSize = 500
+// pageSize is how many objects are read and remembered at once: each takes ten
+// times its size while it is.
+const pageSize = 200
 
 // reach is how much of a list was seen.
 type reach uint8

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -122,7 +123,8 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 		if stale != "" {
 			engine.MarkStale(e, stale, since)
 		}
-		d.outcome.Entities = append(d.outcome.Entities, entity.AppendNDJSON(nil, e))
+		// What is kept for a while is kept without room to grow.
+		d.outcome.Entities = append(d.outcome.Entities, bytes.Clone(entity.AppendNDJSON(nil, e)))
 	}
 	s.caches.keep(ctx, key, d.outcome)
 	return d

@@ -135,21 +135,18 @@ type done struct {
 	failed string
 }
 
-// About so many documents are written in one transaction: some as soon as they
-// are ready, and more of them where there are very many, as at a first scan,
-// because the catalog takes those better in one piece. Memory sets a limit.
-const (
-	someDocuments = 1500
-	manyDocuments = 6000
-	manyUnits     = 2000
-)
+// mostDocuments are about as many as are written in one transaction: enough
+// that a transaction is worth it, and few enough that readers and memory do not
+// suffer.
+const mostDocuments = 500
 
 // run loads and transforms batches side by side, and writes what is ready.
 func (s *shift) run(ctx context.Context, units []state.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	batches := make(chan []state.Unit)
-	ready := make(chan []done, s.Processing.Parallelism)
+	// While one transaction is written, the next one fills up.
+	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
 	go func() {
 		defer close(batches)
 		for batch := range slices.Chunk(units, max(1, s.Processing.BatchSize)) {
@@ -182,7 +179,7 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		close(ready)
 	}()
 	for made := range ready {
-		made = gather(made, ready, len(units) >= manyUnits)
+		made = gather(made, ready)
 		if err := s.write(ctx, made); err != nil {
 			stop(err)
 			break
@@ -194,17 +191,9 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 	return context.Cause(ctx)
 }
 
-// gather adds what is ready to what is made, and waits for more if there will be
-// very much of it.
-func gather(made []done, ready <-chan []done, many bool) []done {
-	most := someDocuments
-	if many {
-		most = manyDocuments
-	}
-	for size := documents(made); size < most; {
-		if !many && len(ready) == 0 {
-			break
-		}
+// gather adds what is ready to what is made.
+func gather(made []done, ready <-chan []done) []done {
+	for size := documents(made); size < mostDocuments && len(ready) > 0; {
 		more, ok := <-ready
 		if !ok {
 			break
