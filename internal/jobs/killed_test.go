@@ -40,7 +40,7 @@ func child() {
 		}
 		select {}
 	}})
-	q.Every("scan", "tick", 500*time.Millisecond, How{})
+	q.Every("scan", "tick", 500*time.Millisecond, How{Timeout: time.Second})
 	fmt.Println("ready")
 	panic(q.Run(ctx))
 }
@@ -111,7 +111,7 @@ func TestKilled(t *testing.T) {
 			began <- j
 			return nil
 		}})
-		q.Every("scan", "tick", 500*time.Millisecond, How{})
+		q.Every("scan", "tick", 500*time.Millisecond, How{Timeout: time.Second})
 		run(t, q)
 		if j := await(t, "the job", began); j.Attempt != 1 || j.Attempts != 2 {
 			t.Errorf("it was taken over as %+v", j)
@@ -179,7 +179,7 @@ func TestDeadLeader(t *testing.T) {
 	}
 	ticks := make(chan Job, 9)
 	q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error { ticks <- j; return nil }})
-	q.Every("scan", "tick", time.Hour, How{})
+	q.Every("scan", "tick", time.Hour, How{Timeout: time.Second})
 	run(t, q)
 	await(t, "the tick", ticks)
 

@@ -45,6 +45,9 @@ type place struct {
 	// sealed is a hash of the settings, and of where the place is.
 	sealed string
 	every  time.Duration
+	// often says that it is scanned so often that nobody wants to read of scans
+	// that brought nothing new.
+	often bool
 	// scan reads the place; follow, which may be nil, reads on as it changes
 	// until ctx ends.
 	scan   func(ctx context.Context, s *scan) error
@@ -106,6 +109,7 @@ func (p *part) places() []*place {
 		}
 		if p.Workloads {
 			pl := p.place(settings.Name, workloads, p.WorkloadsEvery)
+			pl.often = true
 			pl.inCluster(c)
 			w := &labelled{place: pl, cluster: c}
 			pl.scan = w.scan

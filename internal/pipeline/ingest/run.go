@@ -75,15 +75,11 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	run.Tally, worked = in.work(ctx)
 	err = errors.Join(joinOnce(s.errs), worked)
 	run.Phases = map[string]int64{"read": read.Milliseconds()}
-	if !p.often() || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
+	if !p.often || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
 		in.journal(ctx, run, err)
 	}
 	return run, err
 }
-
-// often reports whether a place is scanned so often that nobody wants to read of
-// scans that brought nothing new.
-func (p *place) often() bool { return p.every < time.Minute }
 
 func errorText(err error) string {
 	if err == nil {
