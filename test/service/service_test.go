@@ -325,7 +325,8 @@ func (s *service) scan(source string) ingest.Run {
 			return err
 		}
 		for _, r := range runs.Items {
-			if r.Trigger == ingest.TriggerManual && r.Started.After(asked) && (source == "" || r.Source == source) {
+			// One that waits already is enough, whoever asked for it.
+			if r.Source != "" && r.Started.After(asked) && (source == "" || r.Source == source) {
 				last = r
 				return nil
 			}
