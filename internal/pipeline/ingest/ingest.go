@@ -220,7 +220,7 @@ type Ingest struct {
 	// tries are how often units failed in a row, said what was last logged of
 	// something.
 	tries map[string]int
-	// resting are units that are left alone for now.
+	// resting are dirty units that are left alone for a while.
 	resting map[string]rest
 	said    map[string]string
 }

@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/internal/state"
 )
 
-// rest is why a unit that is dirty is left alone for now. It stays on the
+// rest is why a unit that is dirty is left alone for a while. It stays on the
 // agenda, so that another replica, or this process after a restart, tries it.
 type rest struct {
 	// stamp is the unit's: one that has changed since rests no longer.

@@ -134,7 +134,6 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 type making struct {
 	// part is who took it, empty if nobody did.
 	part     string
-	refused  map[string]string
 	withheld []string
 	failed   string
 	findings []finding.Finding
@@ -149,7 +148,7 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 	if strings.HasPrefix(unit, unitWorkload) {
 		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
 	}
-	m := making{refused: map[string]string{}}
+	m := making{}
 	var entities []*entity.Entity
 	for _, p := range s.parts {
 		set, err := s.set(p, objects)
@@ -170,9 +169,6 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 			return nil, m
 		}
 		if len(report.Definitions) == 0 {
-			for _, r := range report.Refused {
-				m.refused[p.Name] = r.Why
-			}
 			continue
 		}
 		if m.part != "" {
