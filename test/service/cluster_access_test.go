@@ -100,6 +100,9 @@ func TestClusterAccess(t *testing.T) {
 	if !strings.Contains(h.LastError, "forbidden") || !strings.Contains(h.LastError, `"compositions"`) || !strings.Contains(h.LastError, "list") {
 		t.Errorf("the last error does not name the permission: %s", h.LastError)
 	}
+	if !strings.Contains(h.Hint, "add this rule") {
+		t.Errorf("the way out is not named: %q", h.Hint)
+	}
 	if n := s.staleObjects(prod); n != 2 {
 		t.Errorf("%d objects are stale, want two Compositions", n)
 	}

@@ -48,6 +48,8 @@ type SourceHealth struct {
 	LastAttempt time.Time `json:"lastAttempt,omitzero"`
 	LastSuccess time.Time `json:"lastSuccess,omitzero"`
 	LastError   string    `json:"lastError,omitempty"`
+	// Hint is the way out of it, if one is known.
+	Hint string `json:"hint,omitempty"`
 	// Stale are the lists that cannot be read, and since when what is known of
 	// them is old.
 	Stale map[string]time.Time `json:"stale,omitempty"`
@@ -105,7 +107,7 @@ func worse(has, state string) bool {
 }
 
 func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
-	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error}
+	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint}
 	if p.cluster {
 		s.Cluster = p.at
 	}

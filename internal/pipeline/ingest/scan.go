@@ -144,8 +144,10 @@ type condition struct {
 	Good  time.Time `json:"good,omitzero"`
 	// Error is what went wrong last time.
 	Error string `json:"error,omitempty"`
-	// Reason is a word for it: unreachable, forbidden and so on.
+	// Reason is a word for it: unreachable, forbidden and so on. Hint is the way
+	// out.
 	Reason string                   `json:"reason,omitempty"`
+	Hint   string                   `json:"hint,omitempty"`
 	Lists  map[string]listCondition `json:"lists,omitempty"`
 }
 
@@ -226,7 +228,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	if joined == nil {
 		after.Good = s.now
 	} else {
-		after.Error, after.Reason = joined.Error(), reason(joined)
+		after.Error, after.Reason, after.Hint = joined.Error(), reason(joined), hint(joined)
 	}
 	data, err := json.Marshal(after)
 	if err != nil {
@@ -271,7 +273,7 @@ func (s *scan) tell(err error) {
 	in := s.part.in
 	if err != nil {
 		in.warn(s.part.Log, "scan "+s.name, "source cannot be read, wholly or in part; what is known of it stays",
-			"source", s.name, "error", err.Error())
+			"source", s.name, "error", err.Error(), "hint", hint(err))
 		return
 	}
 	if in.news("scan "+s.name, "") {
@@ -311,6 +313,14 @@ func reason(err error) string {
 		return string(cluster.Timeout)
 	}
 	return "failed"
+}
+
+// hint is the way out of what went wrong; empty if none is known.
+func hint(err error) string {
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return e.Hint
+	}
+	return ""
 }
 
 // metadata returns an object that has no more than its metadata.
