@@ -59,7 +59,9 @@ var plan = map[string]room{
 	"words":   {pure: true, ours: []string{"tree"}},
 	"xrd":     {pure: true, ours: []string{"words", "tree", "finding"}, despite: []string{"time"}},
 	"entity":  {pure: true, ours: []string{"words", "tree", "finding"}},
-	"eta":     {pure: true, ours: []string{"tree", "finding"}, outside: []string{"github.com/grafana/sobek"}},
+	"eta": {pure: true, ours: []string{"tree", "finding"}, outside: []string{"github.com/grafana/sobek"},
+		// A render is bounded by a duration.
+		despite: []string{"time"}},
 	"engine": {pure: true, ours: []string{"words", "tree", "finding", "xrd", "entity", "eta"},
 		despite: []string{"time"}},
 
@@ -92,7 +94,7 @@ var plan = map[string]room{
 // the same to editors.
 var homes = map[string][]string{
 	"k8s.io":                      {"source/cluster"},
-	"github.com/go-git":           {"source/git"},
+	"github.com/go-git":           {"source/git", "sink/git"},
 	"github.com/grafana/sobek":    {"eta"},
 	"github.com/spf13/cobra":      {"internal/cli"},
 	"github.com/spf13/pflag":      {"internal/cli"},
