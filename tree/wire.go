@@ -251,11 +251,41 @@ func (p *wire) text() (string, error) {
 	if !escaped {
 		return raw[1 : len(raw)-1], nil
 	}
+	if s, ok := unescape(raw[1 : len(raw)-1]); ok {
+		return s, nil
+	}
 	var s string
 	if err := json.Unmarshal([]byte(raw), &s); err != nil {
 		return "", fmt.Errorf("%w: a string before byte %d is not one", errWire, p.i)
 	}
 	return s, nil
+}
+
+// unescape replaces the escapes that stand for one character by it. It reports
+// false if there are others.
+func unescape(s string) (string, bool) {
+	if !utf8.ValidString(s) {
+		return "", false
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for {
+		at := strings.IndexByte(s, '\\')
+		if at < 0 {
+			b.WriteString(s)
+			return b.String(), true
+		}
+		if at+1 == len(s) {
+			return "", false
+		}
+		which := strings.IndexByte(`"\/bfnrt`, s[at+1])
+		if which < 0 {
+			return "", false
+		}
+		b.WriteString(s[:at])
+		b.WriteByte("\"\\/\b\f\n\r\t"[which])
+		s = s[at+2:]
+	}
 }
 
 func (p *wire) scalar() (*Node, error) {

@@ -3,12 +3,16 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"example.dev/ingestor/tree"
 )
 
 // etagSize is the number of hex digits of an etag.
 const etagSize = 40
+
+// uidSize is the number of characters of a uid.
+const uidSize = 36
 
 // served is an entity's JSON and the places in it that change when only its
 // relations do.
@@ -17,10 +21,16 @@ type served struct {
 	etagAt, relationsAt int
 }
 
-// serve writes a document as clients get it, but for its etag and relations,
-// which finish puts in.
-func serve(n *tree.Node, uid string) served {
-	var s served
+// blank is an entity's JSON without what the store gives it: there is room for
+// the uid and for the etag, and the relations are missing.
+type blank struct {
+	body          []byte
+	uidAt, etagAt int
+}
+
+// blankOf writes a document as clients get it.
+func blankOf(n *tree.Node) blank {
+	var s blank
 	dst := append(make([]byte, 0, 2<<10), '{')
 	for _, key := range []string{"apiVersion", "kind"} {
 		dst = appendField(dst, key, n.Get(key))
@@ -43,20 +53,33 @@ func serve(n *tree.Node, uid string) served {
 	if !named {
 		dst = appendField(dst, "namespace", tree.Str(namespaceOf(metadata)))
 	}
-	dst = appendField(dst, "uid", tree.Str(uid))
-	dst = append(dst, `"etag":"`...)
+	dst = append(dst, `"uid":"`...)
+	s.uidAt = len(dst)
+	dst = append(dst, zeros[:uidSize]...)
+	dst = append(dst, `","etag":"`...)
 	s.etagAt = len(dst)
-	for range etagSize {
-		dst = append(dst, '0')
-	}
+	dst = append(dst, zeros[:etagSize]...)
 	dst = append(dst, `"},`...)
 	for _, key := range []string{"spec", "status"} {
 		if n.Has(key) {
 			dst = appendField(dst, key, n.Get(key))
 		}
 	}
-	s.relationsAt = len(dst)
-	s.body = dst
+	s.body = slices.Clip(dst)
+	return s
+}
+
+const zeros = "0000000000000000000000000000000000000000"
+
+// perLink is about as many bytes as a relation takes.
+const perLink = 96
+
+// serve puts a uid in a copy that has room for so many relations. The etag and
+// the relations themselves finish puts in.
+func (b *blank) serve(uid string, links int) served {
+	s := served{body: make([]byte, len(b.body), len(b.body)+perLink*(links+1)), etagAt: b.etagAt, relationsAt: len(b.body)}
+	copy(s.body, b.body)
+	copy(s.body[b.uidAt:b.uidAt+uidSize], uid)
 	return s
 }
 

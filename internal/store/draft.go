@@ -46,25 +46,18 @@ func draftOf(entries []entry) *draft {
 		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]field, n), numbers: map[string]int{},
 	}
 	var fields []field
-	x := indexer{add: func(key []byte, value, original string) {
-		number, ok := dr.numbers[string(key)]
-		if !ok {
-			number = len(dr.names)
-			dr.names = append(dr.names, string(key))
-			dr.numbers[dr.names[number]] = number
-		}
-		fields = append(fields, field{number, value, original})
-	}}
 	for i := range entries {
 		e := &entries[i]
-		node, err := e.doc.node()
+		p, err := e.prepared()
 		if err != nil {
 			dr.err = err
 			return dr
 		}
-		dr.bodies[i], dr.words[i] = serve(node, e.uid), words(node)
-		fields = fields[:0]
-		x.document(node, e.uid)
+		dr.bodies[i], dr.words[i] = p.blank.serve(e.uid, len(p.edges)), p.words
+		fields = append(fields[:0], field{dr.number(keyUID), e.uid, ""})
+		for _, f := range p.fields {
+			fields = append(fields, field{dr.number(f.key), f.value, f.original})
+		}
 		if !e.added {
 			dr.fields[i] = slices.Clone(fields)
 			continue
@@ -79,6 +72,17 @@ func draftOf(entries []entry) *draft {
 	slices.SortFunc(dr.rows, compareRows)
 	slices.SortFunc(dr.terms, compareTerms)
 	return dr
+}
+
+// number returns the number of a key.
+func (dr *draft) number(key string) int {
+	number, ok := dr.numbers[key]
+	if !ok {
+		number = len(dr.names)
+		dr.names = append(dr.names, key)
+		dr.numbers[key] = number
+	}
+	return number
 }
 
 // compose makes a chunk of a draft, now that relations are known.

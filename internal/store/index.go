@@ -66,23 +66,25 @@ type indexer struct {
 	path []byte
 }
 
-// document indexes everything but relations, which do not only depend on the
-// document.
-func (x *indexer) document(n *tree.Node, uid string) {
+// keyUID is the key of the uid.
+const keyUID = "metadata.uid"
+
+// document indexes everything but relations and the uid, which do not depend on
+// the document.
+func (x *indexer) document(n *tree.Node) {
 	for _, f := range n.Fields {
 		switch f.Key {
 		case "status", "relations":
 		case "metadata":
-			x.metadata(f.Value, uid)
+			x.metadata(f.Value)
 		default:
 			x.below(f.Key, f.Value)
 		}
 	}
 }
 
-func (x *indexer) metadata(n *tree.Node, uid string) {
+func (x *indexer) metadata(n *tree.Node) {
 	end := x.push("metadata")
-	x.below("uid", tree.Str(uid))
 	x.below("namespace", tree.Str(namespaceOf(n)))
 	for _, f := range n.Fields {
 		// Keys have no case: "UID" would be another uid, and "Name" another

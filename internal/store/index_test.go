@@ -24,13 +24,13 @@ func indexed(n *tree.Node) []string {
 		}
 		all = append(all, string(key)+"="+value+original)
 	}}
-	x.document(n, "1-2-3")
+	x.document(n)
 	slices.Sort(all)
 	return all
 }
 
 func TestIndex(t *testing.T) {
-	always := []string{"metadata.name=n", "metadata.namespace=default", "metadata.uid=1-2-3"}
+	always := []string{"metadata.name=n", "metadata.namespace=default"}
 	long := strings.Repeat("é", 200)
 	cases := map[string]struct {
 		reason string
@@ -191,13 +191,14 @@ func FuzzIndex(f *testing.F) {
 					t.Fatalf("%q does not sort before what has no value", value)
 				}
 			}}
-			x.document(n, "u")
+			x.document(n)
 			if all := words(n); !slices.IsSorted(all) || slices.ContainsFunc(all, func(w string) bool {
 				return w == "" || len(w) > maxWord || !utf8.ValidString(w) || strings.Contains(w, wordEnd)
 			}) {
 				t.Fatalf("words %q", all)
 			}
-			s := serve(n, "u")
+			b := blankOf(n)
+			s := b.serve(someUID, 0)
 			first := s.finish([]link{{"a", "b"}})
 			second := s.finish([]link{{"a", "b"}})
 			body, err := tree.Wire{}.Decode(s.body)
@@ -211,6 +212,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
+const someUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
 func TestServe(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -222,20 +225,25 @@ func TestServe(t *testing.T) {
 			reason: "Keys are in the order of the catalog, those of metadata as they come, with ours behind them.",
 			doc:    `{"status":{"s":1},"spec":{"z":1,"a":2},"metadata":{"uid":"x","title":"T <b>","namespace":"ns","etag":"x","name":"n"},"kind":"K","apiVersion":"v1"}`,
 			links:  []link{{"ownedBy", "group:default/g"}, {"partOf", "system:default/s"}},
-			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"U","etag":"E"},` +
+			want: `{"apiVersion":"v1","kind":"K","metadata":{"title":"T <b>","namespace":"ns","name":"n","uid":"` + someUID + `","etag":"E"},` +
 				`"spec":{"z":1,"a":2},"status":{"s":1},"relations":[{"type":"ownedBy","targetRef":"group:default/g"},` +
 				`{"type":"partOf","targetRef":"system:default/s"}]}`,
 		},
 		"Least": {
 			reason: "There always are a namespace and relations.",
 			doc:    `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`,
-			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"U","etag":"E"},"relations":[]}`,
+			want:   `{"apiVersion":"v1","kind":"K","metadata":{"name":"n","namespace":"default","uid":"` + someUID + `","etag":"E"},"relations":[]}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(document(t, tc.doc).Node, "U")
+			b := blankOf(document(t, tc.doc).Node)
+			before := string(b.body)
+			s := b.serve(someUID, 1)
 			etag := s.finish(tc.links)
+			if string(b.body) != before {
+				t.Errorf("what others use is another: %s", b.body)
+			}
 			if len(etag) != etagSize {
 				t.Errorf("etag %q", etag)
 			}

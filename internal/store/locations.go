@@ -111,7 +111,7 @@ func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		return w.apply(ctx, d)
+		return w.remove(ctx, d.removed)
 	})
 	if err == nil {
 		s.tried.Delete(id)

@@ -51,7 +51,8 @@ func modelOf(d Document) model {
 	x := indexer{add: func(key []byte, value, _ string) {
 		m.values[string(key)] = append(m.values[string(key)], value)
 	}}
-	x.document(d.Node, "uid")
+	x.document(d.Node)
+	m.values[keyUID] = []string{"uid"}
 	return m
 }
 

@@ -73,13 +73,25 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 		return nil, err
 	}
 	l.insert = slices.Collect(maps.Keys(wanted))
+	others := map[string]bool{}
 	for _, changed := range [][]edge{l.insert, l.remove} {
 		slices.SortFunc(changed, compareEdges)
 		for _, e := range changed {
-			if !gone[e.source] {
-				affected[e.source] = true
+			if !gone[e.source] && !affected[e.source] {
+				others[e.source] = true
 			}
 		}
+	}
+	// What is not there has no links to show: a group that owns thousands, and
+	// that nobody put, is not looked at each time.
+	err = w.s.selectIn(ctx, w.ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *rows) error {
+		var ref string
+		err := rows.Scan(&ref)
+		affected[ref] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	err = w.edges(ctx, "source", slices.Collect(maps.Keys(affected)), func(e edge) {
 		l.before[e.source] = append(l.before[e.source], link{e.typ, e.target})

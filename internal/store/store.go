@@ -57,6 +57,8 @@ type Document struct {
 	// JSON is the same as text, and stands for a Node that is nil: thousands of
 	// entities take a fifth of the memory so.
 	JSON []byte
+	// Prepared, if not nil, stands for both.
+	Prepared *Prepared
 	// Parent is the reference of the entity that named it, empty for none.
 	Parent string
 }

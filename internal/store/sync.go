@@ -43,6 +43,17 @@ type delta struct {
 
 func (d *delta) empty() bool { return len(d.put)+len(d.removed) == 0 }
 
+// same reports whether two deltas of the same changes amount to the same, but for
+// the uids they would give to what is new.
+func (d *delta) same(as *delta) bool {
+	return slices.Equal(d.removed, as.removed) && slices.EqualFunc(d.put, as.put, func(a, b entry) bool {
+		return a.change == b.change && a.index == b.index && a.added == b.added && (a.added || a.uid == b.uid)
+	}) && slices.EqualFunc(d.results, as.results, func(a, b Result) bool {
+		return a.Added == b.Added && a.Updated == b.Updated && a.Removed == b.Removed && a.Unchanged == b.Unchanged &&
+			slices.Equal(a.Refused, b.Refused)
+	})
+}
+
 // errNothing ends a transaction that turns out to have nothing to do.
 var errNothing = errors.New("there is nothing to change")
 
@@ -76,6 +87,10 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
+	for i := range changes {
+		// Offers have them, for as long as they are of use.
+		changes[i].Put = nil
+	}
 	before, err := s.revision(ctx)
 	if err != nil {
 		return nil, err
@@ -87,17 +102,29 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	if d.empty() {
 		return d.results, nil
 	}
+	drafting, stop := context.WithCancel(ctx)
+	defer stop()
+	// While others write, this waits for its turn, and drafts meanwhile.
+	drafts := d.drafts(drafting)
 	err = s.change(ctx, func(w *writer) error {
 		if w.n != before+1 {
 			// Somebody else wrote meanwhile: look again.
-			if d, err = s.compare(ctx, w.ask, changes, offers); err != nil {
+			now, err := s.compare(ctx, w.ask, changes, offers)
+			if err != nil {
 				return err
+			}
+			if !now.same(d) {
+				stop()
+				d = now
+				redrafting, stop := context.WithCancel(ctx)
+				defer stop()
+				drafts = d.drafts(redrafting)
 			}
 		}
 		if d.empty() {
 			return errNothing
 		}
-		return w.apply(ctx, d)
+		return w.apply(ctx, d, drafts)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, err
@@ -112,7 +139,7 @@ func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 		if err := w.tx.QueryRowContext(ctx, "SELECT ref FROM entities WHERE uid = $1", storable(uid)).Scan(&ref); err != nil {
 			return err
 		}
-		return w.apply(ctx, &delta{removed: []string{ref}})
+		return w.remove(ctx, []string{ref})
 	})
 	return fail(fmt.Sprintf("remove the entity with uid %q", uid), err)
 }
@@ -123,6 +150,18 @@ func (d Document) node() (*tree.Node, error) {
 		return d.Node, nil
 	}
 	return tree.Wire{}.Decode(d.JSON)
+}
+
+// prepared returns the document with what is to be known of it.
+func (o *offer) prepared() (*Prepared, error) {
+	if o.doc.Prepared != nil {
+		return o.doc.Prepared, nil
+	}
+	n, err := o.doc.node()
+	if err != nil {
+		return nil, err
+	}
+	return Prepare(n), nil
 }
 
 // offersOf finds out what is to be known of all documents, on all processors.
@@ -155,9 +194,15 @@ func offersOf(changes []Change) ([]offer, error) {
 // rather than read again: that is quicker, and takes five times the memory.
 const mostNodes = 2048
 
-// read finds out what is to be known of the document, and keeps it if there are
-// few.
+// read finds out what is to be known of the document before it is compared, and
+// keeps it if there are few.
 func (o *offer) read(few bool) error {
+	o.parent = storable(o.doc.Parent)
+	if p := o.doc.Prepared; p != nil {
+		o.ref, o.hash, o.edges = p.ref, p.hash, p.edges
+		o.doc = Document{Prepared: p}
+		return nil
+	}
 	n, err := o.doc.node()
 	if err != nil {
 		return err
@@ -165,7 +210,7 @@ func (o *offer) read(few bool) error {
 	if few {
 		o.doc.Node = n
 	}
-	o.parent, o.ref = storable(o.doc.Parent), entity.RefOf(n).String()
+	o.ref = entity.RefOf(n).String()
 	o.hash, o.edges = entity.HashDocument(n), edgesOf(o.ref, n)
 	return nil
 }
@@ -310,11 +355,15 @@ func (s *Store) haves(ctx context.Context, ask asker, changes []Change, offers [
 	return have, s.selectIn(ctx, ask, columns+"ref IN ", named, scan)
 }
 
-// apply writes what a delta says.
-func (w *writer) apply(ctx context.Context, d *delta) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	drafts := d.drafts(ctx)
+// remove removes entities.
+func (w *writer) remove(ctx context.Context, refs []string) error {
+	none := make(chan *draft)
+	close(none)
+	return w.apply(ctx, &delta{removed: refs}, none)
+}
+
+// apply writes what a delta says, of which drafts are being made.
+func (w *writer) apply(ctx context.Context, d *delta, drafts <-chan *draft) error {
 	l, err := w.relate(ctx, d)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 
@@ -93,6 +94,9 @@ type ledger struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
 }
+
+// Prepare implements Catalog.
+func (*ledger) Prepare(*tree.Node) any { return nil }
 
 // Put implements Catalog.
 func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {

@@ -21,6 +21,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 
@@ -78,8 +79,12 @@ type Memory interface {
 	Journal
 }
 
-// Catalog takes entities.
+// Catalog takes entities. Its methods may be called by several goroutines at
+// once.
 type Catalog interface {
+	// Prepare does with a document whatever Put can have done ahead, and returns
+	// what Put is to find in Outcome.Prepared. It does not keep the node.
+	Prepare(n *tree.Node) any
 	// Put makes the catalog have what each of the outcomes says, in one
 	// transaction that touches only what differs. What becomes of each is
 	// returned in their order.
@@ -92,6 +97,9 @@ type Outcome struct {
 	Provider string
 	// Entities are documents in JSON.
 	Entities [][]byte
+	// Prepared are what the catalog prepared of them, if they were made just
+	// now. What is kept is kept without.
+	Prepared []any `json:"-"`
 	// Keep are references of others that the provider keeps, if it has them.
 	// All that are in neither go.
 	Keep []string

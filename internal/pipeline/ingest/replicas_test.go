@@ -11,6 +11,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
 )
 
 // reads scans a shelf, and wants that to go well.
@@ -165,13 +166,20 @@ func TestRestore(t *testing.T) {
 // stored is a store as the service writes to it.
 type stored struct{ *store.Store }
 
+// Prepare implements Catalog.
+func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
+
 // Put implements Catalog.
 func (s stored) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
-		for _, e := range o.Entities {
-			changes[i].Put = append(changes[i].Put, store.Document{JSON: e})
+		for j, e := range o.Entities {
+			d := store.Document{JSON: e}
+			if j < len(o.Prepared) {
+				d.Prepared = o.Prepared[j].(*store.Prepared)
+			}
+			changes[i].Put = append(changes[i].Put, d)
 		}
 	}
 	results, err := s.SyncAll(ctx, changes)

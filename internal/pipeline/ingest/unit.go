@@ -119,14 +119,20 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 	}
 	// What the catalog would refuse now may have been good before.
 	d.outcome.Keep = made.withheld
+	var buf []byte
+	var prepared []any
 	for _, e := range entities {
 		if stale != "" {
 			engine.MarkStale(e, stale, since)
 		}
+		n := e.Node()
+		buf = tree.AppendJSON(buf[:0], n, "")
 		// What is kept for a while is kept without room to grow.
-		d.outcome.Entities = append(d.outcome.Entities, bytes.Clone(entity.AppendNDJSON(nil, e)))
+		d.outcome.Entities = append(d.outcome.Entities, bytes.Clone(buf))
+		prepared = append(prepared, s.Catalog.Prepare(n))
 	}
 	s.caches.keep(ctx, key, d.outcome)
+	d.outcome.Prepared = prepared
 	return d
 }
 

@@ -178,17 +178,55 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		workers.Wait()
 		close(ready)
 	}()
-	for made := range ready {
-		made = gather(made, ready)
-		if err := s.write(ctx, made); err != nil {
+	groups := make(chan *group)
+	go func() {
+		defer close(groups)
+		for made := range ready {
+			select {
+			case groups <- &group{made: gather(made, ready)}:
+			case <-ctx.Done():
+				// Workers that are on their way end.
+				for range ready {
+				}
+				return
+			}
+		}
+	}()
+	put := make(chan *group)
+	var writers sync.WaitGroup
+	for range mostWriters {
+		writers.Go(func() {
+			for g := range groups {
+				s.put(ctx, g)
+				put <- g
+			}
+		})
+	}
+	go func() {
+		writers.Wait()
+		close(put)
+	}()
+	for g := range put {
+		if err := s.finish(ctx, g); err != nil {
 			stop(err)
-			break
 		}
 	}
-	for range ready {
-		// Workers that are on their way end.
-	}
 	return context.Cause(ctx)
+}
+
+// mostWriters is how many transactions are on their way at once: what one of
+// them writes, the next one finds out meanwhile.
+const mostWriters = 2
+
+// group is what is written at once.
+type group struct {
+	made []done
+	// units and outcomes are those of made that did not fail.
+	units    []state.Unit
+	outcomes []Outcome
+	written  []Written
+	took     time.Duration
+	err      error
 }
 
 // gather adds what is ready to what is made.
@@ -211,47 +249,52 @@ func documents(made []done) (n int) {
 	return n
 }
 
-// write hands units to the catalog, and takes them off the agenda.
-func (s *shift) write(ctx context.Context, made []done) error {
+// put hands units to the catalog.
+func (s *shift) put(ctx context.Context, g *group) {
 	begun := s.Now()
-	var outcomes []Outcome
-	var units []state.Unit
-	var failed []done
-	for _, d := range made {
-		if d.failed != "" {
-			failed = append(failed, d)
-			continue
+	for _, d := range g.made {
+		if d.failed == "" {
+			g.outcomes = append(g.outcomes, d.outcome)
+			g.units = append(g.units, d.unit)
 		}
-		outcomes = append(outcomes, d.outcome)
-		units = append(units, d.unit)
 	}
-	written, err := s.Catalog.Put(ctx, outcomes)
-	if err != nil {
-		return err
+	g.written, g.err = s.Catalog.Put(ctx, g.outcomes)
+	g.took = s.Now().Sub(begun)
+}
+
+// finish tells what became of units, and takes them off the agenda.
+func (s *shift) finish(ctx context.Context, g *group) error {
+	if g.err != nil {
+		return g.err
 	}
+	begun := s.Now()
 	var finished []state.Unit
-	for i, w := range written {
+	for i, w := range g.written {
 		s.tally.add(w)
-		s.told(units[i].Name, outcomes[i], w)
+		s.told(g.units[i].Name, g.outcomes[i], w)
 		if w.Removed > 0 {
-			s.rested(outcomes[i].Provider)
+			s.rested(g.outcomes[i].Provider)
 		}
 		if len(w.Refused) == 0 {
-			finished = append(finished, units[i])
+			finished = append(finished, g.units[i])
 			continue
 		}
-		s.restUntil(units[i], w.Refused)
+		s.restUntil(g.units[i], w.Refused)
 	}
-	for _, d := range failed {
-		if s.retried(d) {
+	failed := 0
+	for _, d := range g.made {
+		if d.failed == "" {
 			continue
 		}
-		finished = append(finished, d.unit)
+		failed++
+		if !s.retried(d) {
+			finished = append(finished, d.unit)
+		}
 	}
-	s.tally.Units += len(made)
-	s.tally.Failed += len(failed)
-	err = s.Memory.Done(ctx, finished)
-	took := s.Now().Sub(begun)
+	s.tally.Units += len(g.made)
+	s.tally.Failed += failed
+	err := s.Memory.Done(ctx, finished)
+	took := g.took + s.Now().Sub(begun)
 	s.tally.Write += took
 	s.meters.phase("write", took)
 	return err

@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
 )
 
 // Options are what an Ingestion is made of. All but Redis are needed.
@@ -106,6 +107,9 @@ func (in *Ingestion) Run(ctx context.Context) { in.ingest.Run(ctx) }
 // catalog is the store as the service writes to it.
 type catalog struct{ store *store.Store }
 
+// Prepare implements ingest.Catalog.
+func (catalog) Prepare(n *tree.Node) any { return store.Prepare(n) }
+
 // Put implements ingest.Catalog.
 func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.Written, error) {
 	changes := make([]store.Change, len(outcomes))
@@ -113,6 +117,9 @@ func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.W
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
 		for j, e := range o.Entities {
 			changes[i].Put[j] = store.Document{JSON: e}
+			if j < len(o.Prepared) {
+				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*store.Prepared)
+			}
 		}
 	}
 	results, err := c.store.SyncAll(ctx, changes)
