@@ -1,0 +1,54 @@
+// Package eta renders Eta templates: text with JavaScript between <% and %>.
+//
+//	<% code %>     runs
+//	<%= value %>   is written; so is <%~ value %>
+//	<%# text %>    is a comment
+//
+// A template sees the names it is handed, bare and below `it`, and these
+// functions: include(path[, data]) returns the text of another file, which sees
+// the same names and those in data; layout(path[, data]) puts the text of this
+// file into another, as it.body; block(name[, function]) is a part of a layout
+// that a file may fill; capture(function) returns what a function writes;
+// output(value) writes a value. A path that begins with ./ or ../ is relative to
+// the file it stands in, any other to the folder; .eta is added to one without
+// an extension.
+//
+// A line that holds nothing but tags that write nothing vanishes. Every other
+// line break stays. A tag that begins <%- or ends -%> takes the line break that
+// touches it away, one with _ all white space.
+//
+// # Differences from upstream
+//
+// Templates are those of Eta 4, except where that would spoil YAML or let a
+// template reach outside:
+//
+//	upstream                              here
+//	<%= %> escapes for XML                it writes the value as it is, like <%~ %>
+//	<%# %> is a syntax error              it is a comment
+//	names stand below `it` only           they are bare names too, as with useWith
+//	the line break after a tag is eaten   it stays, unless the line has only <% %> and <%# %>: such a line vanishes
+//	undefined is written as "undefined"   it is an error (null is written as null, as YAML has it)
+//	objects are written "[object Object]" objects and functions are errors
+//	included text ends in a line break    it comes without its last one; so does it.body
+//	a quote in a // comment or in a       it does not: comments and regular expressions are read as such
+//	regular expression opens a string
+//	%> ends a tag inside /…/              it is a part of the regular expression
+//	a name is sought in the views only    ./ and ../ are relative to the file; nothing outside the folder
+//	options: tags, varName, autoTrim, …   none: every template is read the same way
+//	includeAsync, promises are awaited    rendering is synchronous; a rejected promise is an error
+//	the clock, Math.random, eval, new     errors: Date needs an argument; no code is made of text;
+//	Function, all of the host             there is no Proxy, Reflect, typed array, console, require or process
+//	no bounds                             time, output, depth of includes, memory
+//
+// # Bounds
+//
+// Each render has a machine of its own and gets copies of its data, so that none
+// sees another's changes. It ends with an error when its time is over, when it
+// writes too much, when files include one another too deep, and when the process
+// grows too much while it runs. What JavaScript does at a stroke cannot be
+// interrupted and is bounded by itself: texts of 16 MiB, lists of a million
+// values. A render that does not stop all the same is given up: Render returns
+// in time, and what it left behind ends when it can. The bounds are meant for
+// mistakes and for text nobody controls; a template written to do harm can still
+// waste processor time.
+package eta

@@ -1,0 +1,88 @@
+package eta
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Place is a place in a template, counted from 1; columns count characters.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// String returns "file:line:column", as much of it as is known.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Error is a template that cannot be read or rendered: where in the template,
+// why, and the way out. Line is 0 if it is about the file as a whole.
+type Error struct {
+	File         string
+	Line, Column int
+	Msg, Hint    string
+	// Text is the line of the template.
+	Text string
+	// From are the calls of include or layout that led to the file, the
+	// nearest first.
+	From []Place
+	// Err is what a Func returned, or what the context or file system said.
+	Err error
+}
+
+// Error returns "file:line:column: msg".
+func (e *Error) Error() string {
+	return Place{e.File, e.Line, e.Column}.String() + ": " + e.Msg
+}
+
+// Unwrap returns what the error came from, or nil.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Excerpt returns the line of the template and, below it, a caret where the
+// error is; or "" if the line is not known.
+func (e *Error) Excerpt() string {
+	if e.Line == 0 || e.Text == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(e.Text)
+	b.WriteByte('\n')
+	column := 1
+	for _, r := range e.Text {
+		if column >= e.Column {
+			break
+		}
+		// A tab stays one, so that the caret stands below its place however
+		// wide it is shown.
+		if r != '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+		column++
+	}
+	b.WriteByte('^')
+	return b.String()
+}
+
+// errorAt makes an error at an offset of a template's text.
+func errorAt(file, text string, offset int, msg string) *Error {
+	offset = max(0, min(offset, len(text)))
+	before := text[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	line := text[start:]
+	if end := strings.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	return &Error{
+		File:   file,
+		Line:   strings.Count(before, "\n") + 1,
+		Column: utf8.RuneCountInString(text[start:offset]) + 1,
+		Msg:    msg,
+		Text:   strings.TrimSuffix(line, "\r"),
+	}
+}

@@ -1,0 +1,223 @@
+package eta
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// bad are the files of the tests of errors.
+var bad = map[string]string{
+	"syntax.eta":  "ok\n<% if (x { %>\n",
+	"throw.eta":   "1\n2 <%= (() => { throw new TypeError('inner') })() %>\n",
+	"outer.eta":   "first\n é <%~ include('./throw') %>\n",
+	"circle.eta":  "x\n<%~ include('other') %>",
+	"other.eta":   "<%~ include('circle') %>",
+	"deep1.eta":   "<%~ include('deep2') %>",
+	"deep2.eta":   "<%~ include('deep3') %>",
+	"deep3.eta":   "<%~ include('deep4') %>",
+	"deep4.eta":   "<%~ include('throw') %>",
+	"layout.eta":  "<% layout('./throw') %>\nbody",
+	"nowhere.eta": "a\n<% layout('./nope') %>\nbody",
+	"latin.eta":   "a\nb \xe9",
+	"loop.eta":    "a\n<% for (;;) {} %>",
+}
+
+func TestErrors(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		template string
+		want     Error
+	}{
+		"unclosed tag":     {"the tag is named", "a\n <%= 1", Error{Line: 2, Column: 2, Msg: "cannot read template: unclosed tag", Hint: "close it with %>", Text: " <%= 1"}},
+		"unclosed string":  {"the string is named", "<%= 'a\n' %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with ' on the same line", Text: "<%= 'a"}},
+		"unclosed literal": {"the literal is named", "<%= `a${1 %>", Error{Line: 1, Column: 5, Msg: "cannot read template: unclosed string", Hint: "close it with `", Text: "<%= `a${1 %>"}},
+		"unclosed comment": {"the comment is named", "<% /* a %>", Error{Line: 1, Column: 4, Msg: "cannot read template: unclosed comment", Hint: "close it with */", Text: "<% /* a %>"}},
+		"unclosed remark":  {"the comment is named", "a <%# a", Error{Line: 1, Column: 3, Msg: "cannot read template: unclosed comment", Hint: "close it with %>", Text: "a <%# a"}},
+		"open brace":       {"the brace that stays open is named, not the end", "<% if (true) { %>\nx\n", Error{Line: 1, Column: 14, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (true) { %>"}},
+		"stray brace":      {"the brace that closes nothing is named", "a\n<% } %>", Error{Line: 2, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "it closes nothing that was opened", Text: "<% } %>"}},
+		"escape":           {"a template cannot close the function it becomes", "<% }} foo(); {{ %>", Error{Line: 1, Column: 4, Msg: "cannot compile template: unexpected }", Hint: "it closes nothing that was opened", Text: "<% }} foo(); {{ %>"}},
+		"syntax":           {"the place is that in the template", "é\n\n  <%= 1 +* 2 %>", Error{Line: 3, Column: 10, Msg: "cannot compile template: unexpected token *", Text: "  <%= 1 +* 2 %>"}},
+		"declared twice":   {"so it is for what the compiler finds", "<% let a %>\n<% let a %>", Error{Line: 2, Column: 8, Msg: "cannot compile template: identifier 'a' has already been declared", Text: "<% let a %>"}},
+		"throw":            {"what is thrown is said, with its place", "a\n<% throw new Error('boom') %>", Error{Line: 2, Column: 10, Msg: "boom", Text: "<% throw new Error('boom') %>"}},
+		"throw text":       {"anything can be thrown", "<% throw 'boom' %>", Error{Line: 1, Column: 4, Msg: "boom", Text: "<% throw 'boom' %>"}},
+		"no name":          {"the names there are are said", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "the template was handed helpers, xrd, it", Text: "<%= nope %>"}},
+		"of undefined":     {"the way out is said", "<%= xrd.a.b %>", Error{Line: 1, Column: 11, Msg: "TypeError: Cannot read property 'b' of undefined", Hint: "write ?. where a value may be missing: a?.b", Text: "<%= xrd.a.b %>"}},
+		"undefined":        {"undefined is not written", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined: there is no such value", Hint: `say what to write then: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
+		"object":           {"an object is not written", "<%= [xrd] %>", Error{Line: 1, Column: 5, Msg: "cannot write an object", Hint: "write one of its values, or all as JSON: <%= JSON.stringify(value) %>", Text: "<%= [xrd] %>"}},
+		"function":         {"a function is not written", "<%= helpers.same %>", Error{Line: 1, Column: 5, Msg: "cannot write a function", Hint: "call it: <%= name() %>", Text: "<%= helpers.same %>"}},
+		"nothing":          {"there must be something to write", "<%= %>", Error{Line: 1, Column: 5, Msg: "cannot write nothing", Hint: "a tag that begins with <%= or <%~ holds a value", Text: "<%= %>"}},
+		"helper":           {"what a helper says is said where it was called", "a\n  <%= helpers.fail(1) %>", Error{Line: 2, Column: 19, Msg: "cannot help", Text: "  <%= helpers.fail(1) %>", Err: errHelp}},
+		"helper panics":    {"a panic of a helper is an error", "<%= helpers.panic() %>", Error{Msg: "cannot render: runtime error: index out of range [7] with length 0"}},
+		"function handed":  {"a function cannot be handed to a helper", "<%= helpers.same({ f() {} }) %>", Error{Line: 1, Column: 17, Msg: "cannot hand a function to a helper", Hint: "call it first", Text: "<%= helpers.same({ f() {} }) %>"}},
+		"itself handed":    {"what contains itself cannot either", "<% const a = {}; a.a = a %><%= helpers.same(a) %>", Error{Line: 1, Column: 44, Msg: "cannot take a value that is nested too deep, too large, or contains itself", Text: "<% const a = {}; a.a = a %><%= helpers.same(a) %>"}},
+		"in include":       {"an error in an included file says how it came there", "<%~ include('outer') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"outer.eta", 2, 15}, {"t.eta", 1, 12}}}},
+		"syntax included":  {"so does one that keeps it from being compiled", "\n<%~ include('syntax') %>", Error{File: "syntax.eta", Line: 2, Column: 10, Msg: "cannot compile template: { is never closed", Hint: "close it in a later tag: <% } %>", Text: "<% if (x { %>", From: []Place{{"t.eta", 2, 12}}}},
+		"in layout":        {"so does one in a layout", "<%~ include('layout') %>", Error{File: "throw.eta", Line: 2, Column: 22, Msg: "TypeError: inner", Text: "2 <%= (() => { throw new TypeError('inner') })() %>", From: []Place{{"layout.eta", 1, 10}, {"t.eta", 1, 12}}}},
+		"no layout":        {"a layout that is not there is named where it is asked for", "<%~ include('nowhere') %>", Error{File: "nowhere.eta", Line: 2, Column: 10, Msg: `cannot find template "nope.eta"`, Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<% layout('./nope') %>", From: []Place{{"t.eta", 1, 12}}}},
+		"no file":          {"a file that is not there is named where it is included", "<%~ include('nope') %>", Error{Line: 1, Column: 12, Msg: `cannot find template "nope.eta"`, Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<%~ include('nope') %>"}},
+		"outside":          {"no file outside of the folder is read", "<%~ include('../../etc/passwd') %>", Error{Line: 1, Column: 12, Msg: `cannot include "../../etc/passwd": it leads out of the template folder`, Hint: "a template may include files of its own folder only", Text: "<%~ include('../../etc/passwd') %>"}},
+		"roundabout":       {"nor by a way around", "<%~ include('a/../../x') %>", Error{Line: 1, Column: 12, Msg: `cannot include "a/../../x": it leads out of the template folder`, Hint: "a template may include files of its own folder only", Text: "<%~ include('a/../../x') %>"}},
+		"odd name":         {"a name is one of a file", `<%~ include('a\\b') %>`, Error{Line: 1, Column: 12, Msg: `cannot include "a\\b": it is not the name of a file`, Hint: "names are written with /, such as wizard/default.eta", Text: `<%~ include('a\\b') %>`}},
+		"no string":        {"and must be given", "<%~ include() %>", Error{Line: 1, Column: 12, Msg: "cannot include undefined: it is not the name of a file", Text: "<%~ include() %>"}},
+		"circle":           {"a circle is named", "<%~ include('circle') %>", Error{File: "circle.eta", Line: 2, Column: 12, Msg: `cannot include "other.eta": files include one another in a circle, other.eta → circle.eta → other.eta`, Hint: "a file may include itself, but not more than 4 deep: does it ever end?", Text: "<%~ include('other') %>", From: []Place{{"other.eta", 1, 12}, {"circle.eta", 2, 12}, {"t.eta", 1, 12}}}},
+		"too deep":         {"the depth of includes is bounded", "<%~ include('deep1') %>", Error{File: "deep3.eta", Line: 1, Column: 12, Msg: `cannot include "deep4.eta": files include one another more than 4 deep`, Text: "<%~ include('deep4') %>", From: []Place{{"deep2.eta", 1, 12}, {"deep1.eta", 1, 12}, {"t.eta", 1, 12}}}},
+		"not UTF-8":        {"a template is UTF-8", "<%~ include('latin') %>", Error{File: "latin.eta", Line: 2, Column: 3, Msg: "cannot read template: it is not UTF-8", Text: "b \uFFFD", From: []Place{{"t.eta", 1, 12}}}},
+		"rejected":         {"a promise that is rejected is an error", "<% Promise.reject(new Error('no')) %>", Error{Msg: "cannot render: no", Hint: "templates are not asynchronous: do without async, await and promises"}},
+		"nesting":          {"code that is nested too deep is not compiled", "<%= " + strings.Repeat("(", 201) + " %>", Error{Line: 1, Column: 205, Msg: "cannot read template: brackets are nested more than 200 deep", Text: "<%= " + strings.Repeat("(", 201) + " %>"}},
+	}
+	set := New(folder(bad), Limits{Depth: 4})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, err := set.RenderText(t.Context(), "t.eta", tc.template, Data{"xrd": map[string]any{}, "helpers": helpers()})
+			var got *Error
+			if !errors.As(err, &got) || out != "" {
+				t.Fatalf("%s: got %q and error %v", tc.reason, out, err)
+			}
+			if tc.want.File == "" {
+				tc.want.File = "t.eta"
+			}
+			if diff := cmp.Diff(&tc.want, got, cmpopts.IgnoreFields(Error{}, "Err")); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+			if tc.want.Err != nil && !errors.Is(err, tc.want.Err) {
+				t.Errorf("%s: error is not %v", tc.reason, tc.want.Err)
+			}
+		})
+	}
+}
+
+// TestBounds shows that no template keeps a render from ending.
+func TestBounds(t *testing.T) {
+	const slow, long, big, large, deep, code = "takes too long", "writes more than 4194304 bytes", "a text of more than 16 MiB",
+		"a list of more than 1048576 values", "nested too deep", "cannot make code of text in a template"
+	cases := map[string]struct{ template, want string }{
+		"endless loop":       {"a\n<% for (;;) {} %>", "t.eta:2:4: cannot finish rendering: it " + slow},
+		"uncatchable":        {"<% for (;;) { try { for (;;) {} } catch { } finally { } } %>", slow},
+		"endless promise":    {"<% (async () => { for (;;) await 1 })() %>", slow},
+		"endless expression": {"<%= /^(?=(a+)+$)/.test('a'.repeat(40) + 'b') %>", slow},
+		"endless output":     {"<% for (;;) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<% } %>", long},
+		"output caught":      {"<% try { for (;;) output('x'.repeat(1e6)) } catch { } %>ok", "t.eta:1:25: cannot render: it " + long},
+		"endless recursion":  {"<% const f = () => f(); f() %>", "t.eta:1:21: cannot render: functions call one another too deep"},
+		"repeat":             {"<%= 'x'.repeat(1e9) %>", big},
+		"padStart":           {"<%= 'x'.padStart(1e9) %>", big},
+		"padEnd":             {"<%= 'x'.padEnd(1e9) %>", big},
+		"replaceAll":         {"<%= 'x'.repeat(1e6).replaceAll('x', 'y'.repeat(1e6)) %>", big},
+		"replace":            {"<%= 'x'.repeat(1e6).replace(/x/g, \"$'\") %>", big},
+		"join":               {"<%= Array(1e4).fill('x'.repeat(1e6)).join() %>", big},
+		"long join":          {"<%= Array(4e9).join('x') %>", large},
+		"fill":               {"<%= Array(1e9).fill(1) %>", large},
+		"spread":             {"<%= [...Array(1e9)] %>", large},
+		"keys":               {"<%= [...Array(1e9).keys()] %>", large},
+		"map":                {"<%= Array(1e9).map(x => x) %>", large},
+		"from":               {"<%= Array.from({ length: 1e9 }) %>", large},
+		"apply":              {"<%= Math.max.apply(null, { length: 1e9 }) %>", large},
+		"deep list":          {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= a %>", deep},
+		"deep stringify":     {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= JSON.stringify(a) %>", deep},
+		"deep parse":         {"<%= JSON.parse('['.repeat(1e6)) %>", deep},
+		"clock":              {"<%= new Date() %>", "there is no clock"},
+		"clock now":          {"<%= Date.now() %>", "there is no clock"},
+		"chance":             {"<%= Math.random() %>", "there is no chance"},
+		"eval":               {"<%= eval('1') %>", "eval is not defined"},
+		"Function":           {"<%= new Function('return 1')() %>", code},
+		"constructor":        {"<%= (() => 1).constructor.constructor('return 1')() %>", code},
+		"generator":          {"<%= (function* () {}).constructor('yield 1') %>", code},
+		"async function":     {"<%= (async () => 1).constructor('return 1') %>", code},
+		"require":            {"<%= require('fs') %>", "require is not defined"},
+		"process":            {"<%= process.env %>", "process is not defined"},
+		"global eval":        {"<%= globalThis.eval('1') %>", "TypeError"},
+		"memory":             {"<%= new Uint8Array(1e9) %>", "Uint8Array is not defined"},
+		"proxy":              {"<%= new Proxy({}, {}) %>", "Proxy is not defined"},
+		"import":             {"<% import('fs') %>", "dynamic modules not enabled"},
+	}
+	set := New(folder(nil), Limits{Time: 100 * time.Millisecond})
+	patient := New(folder(nil), Limits{Time: MaxTime})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := patient
+			if strings.Contains(tc.want, slow) {
+				s = set
+			}
+			out, err := s.RenderText(t.Context(), "t.eta", tc.template, nil)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %.60q, %v; want an error with %q", out, err, tc.want)
+			}
+			if e, ok := errors.AsType[*Error](err); !ok || e.File != "t.eta" {
+				t.Errorf("got %#v, want an *Error that names the file", err)
+			}
+		})
+	}
+}
+
+// TestMemory shows that a render which collects without end is ended before it
+// takes all there is.
+func TestMemory(t *testing.T) {
+	set := New(folder(nil), Limits{Time: MaxTime, Memory: 32 << 20})
+	_, err := set.RenderText(t.Context(), "t.eta", "<% const a = [], s = 'x'.repeat(1e5); for (let i = 0; ; i++) a.push(s + i) %>", nil)
+	runtime.GC()
+	if err == nil || !strings.Contains(err.Error(), "too much memory") {
+		t.Errorf("got %v, want an error about memory", err)
+	}
+}
+
+// TestCancelled shows that a render ends with its context.
+func TestCancelled(t *testing.T) {
+	set := New(folder(bad), Limits{Time: MaxTime})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := set.Render(ctx, "loop", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the error of the context", err)
+	}
+	if _, err := set.Render(ctx, "loop", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v before anything ran, want the error of the context", err)
+	}
+}
+
+// TestSlowHelper shows that a Func which takes long is waited for.
+func TestSlowHelper(t *testing.T) {
+	returned := false
+	data := Data{"f": Func(func([]any) (any, error) { time.Sleep(1500 * time.Millisecond); returned = true; return nil, nil })}
+	_, err := New(folder(nil), Limits{Time: time.Millisecond}).RenderText(t.Context(), "t.eta", "<% f(); f() %>", data)
+	if err == nil || !returned {
+		t.Errorf("got %v, and the function has returned: %t", err, returned)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	set := New(folder(bad), Limits{})
+	for name, want := range map[string]string{
+		"loop":    "",
+		"throw":   "",
+		"syntax":  "syntax.eta:2:10: cannot compile template: { is never closed",
+		"nope":    `nope.eta: cannot find template "nope.eta"`,
+		"../nope": `../nope: cannot include "../nope": it leads out of the template folder`,
+	} {
+		got := ""
+		if err := set.Check(name); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if err := set.Check("nope"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want one that says the file does not exist", err)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	e := &Error{Line: 3, Column: 4, Text: "\té <%= x %>"}
+	if want := "\té <%= x %>\n\t  ^"; e.Excerpt() != want {
+		t.Errorf("got %q, want %q", e.Excerpt(), want)
+	}
+	if got := (&Error{File: "t"}).Excerpt(); got != "" {
+		t.Errorf("got %q of an error without a line", got)
+	}
+}

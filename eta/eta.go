@@ -1,0 +1,206 @@
+package eta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// The bounds of a render, unless Limits says otherwise.
+const (
+	DefaultTime   = 2 * time.Second
+	DefaultOutput = 4 << 20
+	DefaultDepth  = 32
+	DefaultMemory = 256 << 20
+)
+
+// MaxTime is the most a render may be given.
+const MaxTime = 10 * time.Second
+
+// The bounds of a template's text. They keep the JavaScript compiler, which
+// calls itself for every level of nesting, from running out of stack.
+const (
+	maxText    = 1 << 20
+	maxCode    = 128 << 10
+	maxNesting = 200
+)
+
+// maxVariants is how many programs of one template are kept: there is one for
+// each set of bare names it was rendered with.
+const maxVariants = 64
+
+// Func is a function that templates may call. It is handed nil for null and
+// undefined, bool, int64, float64, string, and a *tree.Node for a list or a
+// map, which is a copy in the order of the keys. It may return anything that
+// may stand in Data. An error is thrown where the function was called.
+type Func func(args []any) (any, error)
+
+// Data are the names a template sees, bare and below `it`. A value is nil, a
+// bool, number, string, *tree.Node, []any, []string, map[string]any,
+// map[string]string, Func or map[string]Func. A *tree.Node keeps its order of
+// keys, a Go map is put in key order. Templates get copies.
+type Data map[string]any
+
+// Limits bound one render. A zero field means its default.
+type Limits struct {
+	// Time is how long it may take, at most MaxTime. Default 2 s.
+	Time time.Duration
+	// Output is how many bytes it may write. Default 4 MiB.
+	Output int
+	// Depth is how deep files may include one another. Default 32.
+	Depth int
+	// Memory is by how many bytes the memory of the whole process may grow
+	// during a render that takes more than a moment. Default 256 MiB.
+	Memory int
+}
+
+// orDefaults returns l with defaults in place of zeros.
+func (l Limits) orDefaults() Limits {
+	if l.Time <= 0 {
+		l.Time = DefaultTime
+	}
+	l.Time = min(l.Time, MaxTime)
+	if l.Output <= 0 {
+		l.Output = DefaultOutput
+	}
+	if l.Depth <= 0 {
+		l.Depth = DefaultDepth
+	}
+	if l.Memory <= 0 {
+		l.Memory = DefaultMemory
+	}
+	return l
+}
+
+// Set is a folder of templates. It may be used by several goroutines at once.
+type Set struct {
+	files  fs.FS
+	limits Limits
+
+	mu        sync.Mutex
+	templates map[string]*entry
+}
+
+// entry is a template that is read when it is first asked for.
+type entry struct {
+	once sync.Once
+	t    *template
+	err  error
+}
+
+// New returns the templates in files, which must not change while the Set is
+// in use: each file is read and compiled once. A file system that follows links
+// out of the folder lets templates do so; that of an os.Root does not.
+func New(files fs.FS, limits Limits) *Set {
+	return &Set{files: files, limits: limits.orDefaults(), templates: map[string]*entry{}}
+}
+
+// Render renders the named template. An error about the template or in it is
+// an *Error.
+func (s *Set) Render(ctx context.Context, name string, data Data) (string, error) {
+	file, err := resolve("", name)
+	if err != nil {
+		return "", &Error{File: name, Msg: err.Error(), Err: err}
+	}
+	t, err := s.template(file)
+	if err != nil {
+		return "", err
+	}
+	return s.render(ctx, t, data)
+}
+
+// RenderText renders text as if it were the named file. It is compiled each
+// time.
+func (s *Set) RenderText(ctx context.Context, name, text string, data Data) (string, error) {
+	t, err := parse(name, text)
+	if err != nil {
+		return "", err
+	}
+	return s.render(ctx, t, data)
+}
+
+// Check parses and compiles the named template, and does not run it.
+func (s *Set) Check(name string) error {
+	file, err := resolve("", name)
+	if err != nil {
+		return &Error{File: name, Msg: err.Error(), Err: err}
+	}
+	t, err := s.template(file)
+	if err != nil {
+		return err
+	}
+	_, err = t.program(nil)
+	return err
+}
+
+// template returns the template in file. An error is an *Error.
+func (s *Set) template(file string) (*template, error) {
+	s.mu.Lock()
+	e := s.templates[file]
+	if e == nil {
+		e = new(entry)
+		s.templates[file] = e
+	}
+	s.mu.Unlock()
+	e.once.Do(func() { e.t, e.err = s.read(file) })
+	if e.err != nil && errors.Is(e.err, fs.ErrNotExist) {
+		// Names that lead nowhere are not remembered: there is no end of them.
+		s.mu.Lock()
+		delete(s.templates, file)
+		s.mu.Unlock()
+	}
+	return e.t, e.err
+}
+
+// read reads and parses a file.
+func (s *Set) read(file string) (*template, error) {
+	f, err := s.files.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{File: file, Msg: fmt.Sprintf("cannot find template %q", file), Err: fs.ErrNotExist,
+			Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file"}
+	}
+	if err != nil {
+		return nil, &Error{File: file, Msg: "cannot open template: " + reason(err), Err: err}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if err != nil {
+		return nil, &Error{File: file, Msg: "cannot read template: " + reason(err), Err: err}
+	}
+	return parse(file, string(text))
+}
+
+// reason returns why a file could not be read, without its path.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// checkText says why text cannot be a template.
+func checkText(name, text string) error {
+	if len(text) > maxText {
+		return &Error{File: name, Msg: fmt.Sprintf("cannot read template: it is larger than %d KiB", maxText>>10)}
+	}
+	if utf8.ValidString(text) {
+		return nil
+	}
+	at := 0
+	for at < len(text) {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	e := errorAt(name, text, at, "cannot read template: it is not UTF-8")
+	e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
+	return e
+}

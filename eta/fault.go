@@ -1,0 +1,159 @@
+package eta
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/grafana/sobek"
+)
+
+// fault is a mistake that has a way out and gets its place from where it is
+// thrown.
+type fault struct{ msg, hint string }
+
+func (f *fault) Error() string { return f.msg }
+
+// itself returns err if it is a T, and not one that wraps a T: what was thrown
+// in JavaScript wraps what it was thrown for.
+func itself[T error](err error) (T, bool) {
+	t, ok := any(err).(T)
+	return t, ok
+}
+
+// errorOf makes an *Error of whatever a render ended with.
+func (r *run) errorOf(err error) *Error {
+	if r.fatal != nil {
+		return r.fatal
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	var frames []sobek.StackFrame
+	var ex *sobek.Exception
+	var stop *sobek.InterruptedError
+	var deep *sobek.StackOverflowError
+	// late says that the machine may be past what it was doing.
+	late := false
+	out := &Error{File: r.main.name, Msg: "cannot render: " + err.Error(), Err: err}
+	switch {
+	case errors.As(err, &stop):
+		frames = stop.Stack()
+		out.Err, _ = stop.Value().(error)
+		out.Msg = fmt.Sprint(stop.Value())
+		if f, ok := stop.Value().(*fault); ok {
+			out.Hint = f.hint
+		}
+		late = true
+	case errors.As(err, &deep):
+		frames = deep.Stack()
+		out.Msg, out.Hint = "cannot render: functions call one another too deep", "is there an endless recursion?"
+	case errors.As(err, &ex):
+		frames = ex.Stack()
+		out.Err = ex.Unwrap()
+		out.Msg = message(ex.Value())
+		out.Hint = r.hint(out.Msg)
+		if f, ok := itself[*fault](out.Err); ok {
+			out.Msg, out.Hint = f.msg, f.hint
+		}
+	}
+	if at := r.locate(frames, late); at != nil {
+		out.File, out.Line, out.Column, out.Text = at.File, at.Line, at.Column, at.Text
+	}
+	if errors.Is(err, r.traced) {
+		out.From = r.from
+	}
+	return out
+}
+
+// hint returns the way out of an error of JavaScript, if it is a common one.
+func (r *run) hint(msg string) string {
+	switch {
+	case strings.HasPrefix(msg, "ReferenceError: ") && len(r.acts) > 0:
+		names := append(r.acts[0].it.Keys(), dataName)
+		return "the template was handed " + strings.Join(names, ", ")
+	case strings.HasPrefix(msg, "TypeError: Cannot read property"):
+		return "write ?. where a value may be missing: a?.b"
+	}
+	return ""
+}
+
+// locate returns the first place in a template that the frames lead through.
+// The engine does not know the place of every loop: if what it knows may be
+// late and is mere text, it means the tag that follows.
+func (r *run) locate(frames []sobek.StackFrame, late bool) *Error {
+	for _, f := range frames {
+		t := r.named(f.SrcName())
+		if t == nil {
+			continue
+		}
+		at := f.Position()
+		offset, ok := t.offset(at.Line, at.Column)
+		if !ok {
+			continue
+		}
+		if late {
+			offset = t.afterText(offset)
+		}
+		return errorAt(t.name, t.text, offset, "")
+	}
+	return nil
+}
+
+// named returns the template of that name that took part in the render.
+func (r *run) named(name string) *template {
+	for _, a := range r.acts {
+		if a.t.name == name {
+			return a.t
+		}
+	}
+	return nil
+}
+
+// here returns the place in a template that calls the function that runs now.
+func (r *run) here() Place {
+	at := r.locate(r.vm.CaptureCallStack(0, nil), false)
+	if at == nil {
+		return Place{File: r.main.name}
+	}
+	return Place{at.File, at.Line, at.Column}
+}
+
+// fail ends the render for good, at the place that runs now.
+func (r *run) fail(f *fault) {
+	if r.fatal != nil {
+		return
+	}
+	at := r.locate(r.vm.CaptureCallStack(0, nil), false)
+	if at == nil {
+		at = &Error{File: r.main.name}
+	}
+	at.Msg, at.Hint, at.Err, at.From = f.msg, f.hint, f, r.places()
+	r.fatal = at
+	r.vm.Interrupt(f)
+}
+
+// message returns what a thrown value says.
+func message(v sobek.Value) string {
+	o, ok := v.(*sobek.Object)
+	if !ok {
+		return v.String()
+	}
+	name, msg := o.Get("name"), o.Get("message")
+	if name == nil || msg == nil {
+		return v.String()
+	}
+	if n := name.String(); n != "Error" && n != "GoError" {
+		return n + ": " + msg.String()
+	}
+	return msg.String()
+}
+
+// lineOf returns a line of text, counted from 1.
+func lineOf(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return strings.TrimSuffix(lines[line-1], "\r")
+}

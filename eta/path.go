@@ -1,0 +1,41 @@
+package eta
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// extension is added to a name that has none.
+const extension = ".eta"
+
+// resolve returns the file that a template means by name. One that begins with
+// ./ or ../ is relative to the file it is named in; any other is counted from
+// the template folder.
+func resolve(from, name string) (string, error) {
+	if name == "" {
+		return "", &fault{msg: "cannot include a template without a name"}
+	}
+	file := strings.TrimPrefix(name, "/")
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		file = path.Join(path.Dir(from), name)
+	}
+	file = path.Clean(file)
+	if file == ".." || strings.HasPrefix(file, "../") {
+		return "", &fault{
+			msg:  fmt.Sprintf("cannot include %q: it leads out of the template folder", name),
+			hint: "a template may include files of its own folder only",
+		}
+	}
+	if path.Ext(file) == "" {
+		file += extension
+	}
+	if !fs.ValidPath(file) || strings.ContainsAny(file, "\\\x00:") {
+		return "", &fault{
+			msg:  fmt.Sprintf("cannot include %q: it is not the name of a file", name),
+			hint: "names are written with /, such as wizard/default.eta",
+		}
+	}
+	return file, nil
+}

@@ -1,0 +1,153 @@
+package eta
+
+import (
+	"context"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/grafana/sobek"
+)
+
+// errTime and errMemory end a render.
+var (
+	errTime   = &fault{msg: "cannot finish rendering: it takes too long", hint: "is there an endless loop?"}
+	errMemory = &fault{msg: "cannot finish rendering: it takes too much memory", hint: "is there an endless loop that collects something?"}
+)
+
+const (
+	// grace is how long a machine that was interrupted may take to stop.
+	grace = time.Second
+	// heapEvery is how often memory is looked at. A render of ordinary length
+	// is over before the first look.
+	heapEvery = 20 * time.Millisecond
+)
+
+// watch ends a render whose time is over, whose context is done, or which
+// takes too much memory.
+type watch struct {
+	vm     *sobek.Runtime
+	limits Limits
+	// lost says that the machine did not stop when it was told to, and why it
+	// was told.
+	lost chan error
+
+	mu      sync.Mutex
+	why     error
+	over    bool
+	inside  int
+	base    uint64
+	stopper *time.Timer
+	looker  *time.Timer
+	waiter  *time.Timer
+}
+
+func newWatch(vm *sobek.Runtime, limits Limits) *watch {
+	return &watch{vm: vm, limits: limits, lost: make(chan error, 1)}
+}
+
+// start begins the watch. The function it returns ends it.
+func (w *watch) start(ctx context.Context) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopper = time.AfterFunc(w.limits.Time, func() { w.stop(errTime) })
+	w.looker = time.AfterFunc(heapEvery, w.look)
+	cancel := func() bool { return true }
+	if ctx.Done() != nil {
+		cancel = context.AfterFunc(ctx, func() { w.stop(ctx.Err()) })
+	}
+	return func() {
+		cancel()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+		w.stopper.Stop()
+		w.looker.Stop()
+		if w.waiter != nil {
+			w.waiter.Stop()
+		}
+	}
+}
+
+// stop tells the machine to stop, and gives it some time to do so.
+func (w *watch) stop(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over || w.why != nil {
+		return
+	}
+	w.why = why
+	w.vm.Interrupt(why)
+	w.waiter = time.AfterFunc(grace, w.giveUp)
+}
+
+// giveUp says that the machine is lost, unless it waits for a Func: that is
+// not the template's doing, and whoever gave the Func must not find it running
+// after the render.
+func (w *watch) giveUp() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
+	if w.inside > 0 {
+		w.waiter.Reset(grace)
+		return
+	}
+	w.lost <- w.why
+}
+
+// enter says that a Func is about to be called. It reports false if the render
+// was stopped: the Func must not be called then.
+func (w *watch) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over || w.why != nil {
+		return false
+	}
+	w.inside++
+	return true
+}
+
+// leave says that a Func has returned.
+func (w *watch) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inside--
+}
+
+// look looks at the memory of the process. Nothing can tell what one render
+// holds, but one that runs for long while the process grows by so much is not
+// one to wait for.
+func (w *watch) look() {
+	now := heapBytes()
+	w.mu.Lock()
+	base := w.base
+	if base == 0 {
+		w.base, base = now, now
+	}
+	w.mu.Unlock()
+	if limit := base + uint64(w.limits.Memory); now > limit {
+		// What nobody holds any more does not count.
+		runtime.GC()
+		if heapBytes() > limit {
+			w.stop(errMemory)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over && w.why == nil {
+		w.looker.Reset(heapEvery)
+	}
+}
+
+// heapBytes returns how many bytes the objects in memory take.
+func heapBytes() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s[0].Value.Uint64()
+}
