@@ -27,6 +27,9 @@ type Input struct {
 	Base string
 	// Clusters are the clusters the definition was found in.
 	Clusters []string
+	// Context is what an extract record says of where the definition was found,
+	// such as its path. Only templates see it.
+	Context map[string]string
 	// Fingerprint stands for the content of the definition and for where it was
 	// read: it must be another one when either is. Empty means that the engine
 	// makes its own where it needs one, which a caller who has a hash can spare it.

@@ -35,41 +35,59 @@ func (e *Engine) Profile() Profile { return e.profile }
 
 // Transform makes the entities of one definition. The error is a hook's.
 func (e *Engine) Transform(in Input) (Result, error) {
-	if e.hooks.PreProcess != nil {
-		d, err := e.hooks.PreProcess(in.Definition)
-		if err != nil {
-			return Result{}, fmt.Errorf("cannot pre-process definition %q: %w", in.Definition.Name, err)
-		}
-		if d == nil {
-			return Result{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
-		}
-		if d != in.Definition {
-			// The fingerprint is that of the definition before the hook.
-			in.Definition, in.Fingerprint = d, ""
-		}
+	in, err := e.preProcess(in)
+	if err != nil {
+		return Result{}, err
 	}
 	t := newTransformation(e, in)
 	t.run()
-	if e.hooks.PostProcess != nil {
+	if err := t.finish(); err != nil {
+		return Result{}, err
+	}
+	return t.out, nil
+}
+
+// preProcess has the hook replace the definition.
+func (e *Engine) preProcess(in Input) (Input, error) {
+	if e.hooks.PreProcess == nil {
+		return in, nil
+	}
+	d, err := e.hooks.PreProcess(in.Definition)
+	if err != nil {
+		return Input{}, fmt.Errorf("cannot pre-process definition %q: %w", in.Definition.Name, err)
+	}
+	if d == nil {
+		return Input{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
+	}
+	if d != in.Definition {
+		// The fingerprint is that of the definition before the hook.
+		in.Definition, in.Fingerprint = d, ""
+	}
+	return in, nil
+}
+
+// finish has the hook change the entities, translates them and stamps them.
+func (t *transformation) finish() error {
+	if t.hooks.PostProcess != nil {
 		// Parts are shared between forms and steps; a hook may change its own.
 		for _, x := range t.out.Entities {
 			x.Spec = x.Spec.Clone()
 		}
-		es, err := e.hooks.PostProcess(t.out.Entities)
+		es, err := t.hooks.PostProcess(t.out.Entities)
 		if err != nil {
-			return Result{}, fmt.Errorf("cannot post-process the entities of %q: %w", in.Definition.Name, err)
+			return fmt.Errorf("cannot post-process the entities of %q: %w", t.def.Name, err)
 		}
 		if slices.Contains(es, nil) {
-			return Result{}, fmt.Errorf("cannot post-process the entities of %q: the hook returned a nil entity", in.Definition.Name)
+			return fmt.Errorf("cannot post-process the entities of %q: the hook returned a nil entity", t.def.Name)
 		}
 		t.out.Entities = es
 	}
-	spoken := e.opts.Words.For(in.Definition.Words)
+	spoken := t.opts.Words.For(t.def.Words)
 	for _, x := range t.out.Entities {
 		entity.Speak(x, spoken)
 		Stamp(x)
 	}
-	return t.out, nil
+	return nil
 }
 
 // Stamp marks a Template with the version of its form: the mark changes when,

@@ -91,11 +91,12 @@ const (
 	ParamGitRepository   = "gitRepository"
 	ParamGitPath         = "gitPath"
 	ParamGitBranch       = "gitBranch"
+	ParamCluster         = "deliveryCluster"
 )
 
 var ownParams = []string{
 	paramName, paramNamespace, paramOwner, paramSpec, paramComposition, paramUpdatePolicy, paramDeletePolicy, paramSecret, paramSecretNamespace,
-	ParamDelivery, ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch,
+	ParamDelivery, ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch, ParamCluster,
 }
 
 type compiler struct {

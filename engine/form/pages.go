@@ -139,7 +139,7 @@ const (
 // repository. The questions about the repository appear, and are required,
 // only with the second answer.
 func (c *compiler) deliveryPage() *tree.Node {
-	host, repository := splitRepository(c.opts.Repository)
+	host, repository := SplitRepository(c.opts.Repository)
 	text := func(title, description, value string) *tree.Node {
 		return tree.Obj(
 			tree.F("title", tree.Str(title)),
@@ -185,9 +185,10 @@ func (c *compiler) defaultDelivery() string {
 	return DeliverApply
 }
 
-// splitRepository takes a repository's URL apart: https://host/owner/name,
-// git@host:owner/name.git, host/owner/name or owner/name.
-func splitRepository(url string) (host, repository string) {
+// SplitRepository takes a repository's URL apart: https://host/owner/name,
+// git@host:owner/name.git, host/owner/name or owner/name. Host is empty if the
+// URL names none.
+func SplitRepository(url string) (host, repository string) {
 	s := strings.TrimSuffix(strings.Trim(strings.TrimSpace(url), "/"), ".git")
 	_, rest, named := strings.Cut(s, "://")
 	if named {

@@ -59,15 +59,19 @@ var plan = map[string]room{
 	"words":   {pure: true, ours: []string{"tree"}},
 	"xrd":     {pure: true, ours: []string{"words", "tree", "finding"}, despite: []string{"time"}},
 	"entity":  {pure: true, ours: []string{"words", "tree", "finding"}},
-	"eta": {pure: true, ours: []string{"tree", "finding"}, outside: []string{"github.com/grafana/sobek"},
+	"eta": {pure: true, ours: []string{"tree", "finding"}, outside: []string{"github.com/grafana/sobek", "github.com/dlclark/regexp2"},
 		// A render is bounded by a duration.
 		despite: []string{"time"}},
 	"engine": {pure: true, ours: []string{"words", "tree", "finding", "xrd", "entity", "eta"},
 		despite: []string{"time"}},
 
-	"source":    {ours: []string{"words", "tree", "finding", "xrd"}},
-	"sink":      {ours: []string{"tree", "finding", "entity"}},
+	"source":    {ours: []string{"words", "tree", "finding", "xrd", "internal/remote", "internal/secret"}},
+	"sink":      {ours: []string{"tree", "finding", "entity", "internal/remote", "internal/secret"}},
 	"templates": {},
+
+	// What sources and sinks share: repositories elsewhere, and what is not shown.
+	"internal/remote": {ours: []string{"internal/secret"}},
+	"internal/secret": {},
 
 	"internal/app":    {},
 	"internal/term":   {},
@@ -94,7 +98,7 @@ var plan = map[string]room{
 // the same to editors.
 var homes = map[string][]string{
 	"k8s.io":                      {"source/cluster"},
-	"github.com/go-git":           {"source/git", "sink/git"},
+	"github.com/go-git":           {"internal/remote", "source/git", "sink/git"},
 	"github.com/grafana/sobek":    {"eta"},
 	"github.com/spf13/cobra":      {"internal/cli"},
 	"github.com/spf13/pflag":      {"internal/cli"},

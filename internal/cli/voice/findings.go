@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
@@ -147,6 +148,7 @@ func Rules() []finding.Rule {
 	all = append(all, pipeline.Rules...)
 	all = append(all, engine.Rules...)
 	all = append(all, form.Rules...)
+	all = append(all, folder.Rules...)
 	all = append(all, entity.Rules...)
 	return all
 }

@@ -1,0 +1,188 @@
+package folder
+
+import (
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// OnError says what is done when a template cannot be used.
+type OnError uint8
+
+// What is done when a template cannot be used.
+const (
+	// Fail makes nothing of the definition.
+	Fail OnError = iota
+	// UseDefault warns, and uses the default.
+	UseDefault
+)
+
+// ParseOnError reads fail or default.
+func ParseOnError(s string) (OnError, error) {
+	switch s {
+	case "fail", "":
+		return Fail, nil
+	case Default:
+		return UseDefault, nil
+	}
+	return Fail, fmt.Errorf("cannot do %q on an error: want fail or default", s)
+}
+
+// String names it as the flag does.
+func (o OnError) String() string { return [...]string{"fail", Default}[o] }
+
+// Choice is the file of each group that is used for a definition.
+type Choice struct {
+	Portal, Wizard, Steps File
+}
+
+func (c *Choice) at(group string) *File {
+	switch group {
+	case Portal:
+		return &c.Portal
+	case Wizard:
+		return &c.Wizard
+	}
+	return &c.Steps
+}
+
+// annotations choose the file of a group.
+var annotations = map[string]string{
+	Portal: words.AnnotationTemplate, Wizard: words.AnnotationWizard, Steps: words.AnnotationSteps,
+}
+
+// Fallback returns the choice when nothing chooses.
+func (f *Folder) Fallback() Choice {
+	var c Choice
+	for _, group := range Groups {
+		*c.at(group), _ = f.file(group, f.metadata.defaults[group])
+	}
+	return c
+}
+
+// Choose returns the files for a definition: those its annotations name, else
+// those of metadata.yaml, else the defaults. A name that is not there is an
+// *Error, or, with UseDefault, a finding and the default.
+func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Finding, error) {
+	c := f.Fallback()
+	var found []finding.Finding
+	for _, group := range Groups {
+		name := strings.TrimSpace(d.Annotations[annotations[group]])
+		if name == "" {
+			continue
+		}
+		if file, ok := f.file(group, strings.TrimSuffix(name, ext)); ok {
+			*c.at(group) = file
+			continue
+		}
+		key := d.Words.Out(words.Key, annotations[group])
+		missing := finding.Finding{
+			Rule: RuleChoice, Severity: finding.Error, Object: d.Label(), File: d.Origin.File,
+			Pos: d.Node.Get("metadata", "annotations", key).At(), Path: "metadata.annotations[" + fmt.Sprintf("%q", key) + "]",
+			Message: fmt.Sprintf("there is no %s template %q", group, shorten(name)), Hint: f.offer(group, name),
+		}
+		if on == Fail {
+			return Choice{}, nil, &Error{Finding: missing}
+		}
+		missing.Severity = finding.Warning
+		missing.Message += fmt.Sprintf(", so %q is used", c.at(group).Name)
+		found = append(found, missing)
+	}
+	return c, found, nil
+}
+
+// Pick returns the choice of files by their names; an empty name is the
+// default.
+func (f *Folder) Pick(portal, wizard, steps string) (Choice, error) {
+	c := f.Fallback()
+	for i, name := range []string{portal, wizard, steps} {
+		if name == "" {
+			continue
+		}
+		file, ok := f.file(Groups[i], name)
+		if !ok {
+			return Choice{}, &Error{Finding: finding.Finding{
+				Rule: RuleChoice, Severity: finding.Error,
+				Message: fmt.Sprintf("there is no %s template %q", Groups[i], shorten(name)), Hint: f.offer(Groups[i], name),
+			}}
+		}
+		*c.at(Groups[i]) = file
+	}
+	return c, nil
+}
+
+// offer lists the files of a group, and the one that was probably meant.
+func (f *Folder) offer(group, name string) string {
+	files := f.In(group)
+	names := make([]string, len(files))
+	lines := make([]string, len(files))
+	for i, x := range files {
+		names[i], lines[i] = x.Name, "  "+x.Name
+		if x.Description != "" {
+			lines[i] += ": " + x.Description
+		}
+	}
+	head := "there are:"
+	if near := nearest(name, names); near != "" {
+		head = "did you mean " + near + "? " + head
+	}
+	return head + "\n" + strings.Join(lines, "\n")
+}
+
+// node returns the paths of the files that were chosen.
+func (c Choice) node() *tree.Node {
+	return tree.Obj(
+		tree.F(Portal, tree.Str(c.Portal.Path)),
+		tree.F(Wizard, tree.Str(c.Wizard.Path)),
+		tree.F(Steps, tree.Str(c.Steps.Path)),
+	)
+}
+
+// shorten cuts text that is shown in a message.
+func shorten(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// nearest returns the word that s is most like, "" if none is like it.
+func nearest(s string, all []string) string {
+	best, least := "", len(s)/3+2
+	for _, w := range all {
+		if d := distance(strings.ToLower(s), strings.ToLower(w)); d < least {
+			best, least = w, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to change, add or remove to make b of a.
+func distance(a, b string) int {
+	const long = 64
+	if len(a) > long || len(b) > long {
+		return long
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		left, corner := i+1, i
+		for j := range len(b) {
+			up := row[j+1]
+			cost := corner
+			if a[i] != b[j] {
+				cost = 1 + min(corner, up, left)
+			}
+			corner, left, row[j] = up, cost, left
+		}
+		row[len(b)] = left
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,200 @@
+// Package folder is a template folder: metadata.yaml and three groups of files
+// that make entities of a definition.
+//
+// The portal file gives the documents. It includes a wizard file, a list of the
+// form's pages, and a steps file, a list of what is done with the filled form.
+// Folders lie over each other: a user's holds only what differs from the one
+// below it.
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/eta"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+)
+
+// The groups of files.
+const (
+	Portal = "portal"
+	Wizard = "wizard"
+	Steps  = "steps"
+)
+
+// Groups are the groups of files, in the order they are chosen.
+var Groups = []string{Portal, Wizard, Steps}
+
+// Default is the name of the file that is used when nothing names another.
+const Default = "default"
+
+// ext ends the name of every template.
+const ext = ".eta"
+
+// File is one file that can be chosen.
+type File struct {
+	// Group is Portal, Wizard or Steps, Name what chooses the file in it.
+	Group, Name string
+	// Path is the file's place in the folder.
+	Path string
+	// Description says what it is for, as metadata.yaml does; it may be empty.
+	Description string
+	// Layer says which of the folders that lie over each other it comes from,
+	// counted from the lowest.
+	Layer int
+}
+
+// Folder is an opened template folder. It is safe for use by several goroutines
+// at once.
+type Folder struct {
+	layers   layers
+	set      *eta.Set
+	files    []File
+	metadata metadata
+}
+
+// Open opens folders that lie over each other, the lowest first, as one. What
+// it reads of them is taken not to change. The error joins an *Error for each
+// thing that is wrong.
+func Open(over ...fs.FS) (*Folder, error) {
+	f := &Folder{layers: over}
+	if err := f.list(); err != nil {
+		return nil, err
+	}
+	if err := f.readMetadata(); err != nil {
+		return nil, err
+	}
+	for _, group := range Groups {
+		if _, ok := f.file(group, f.metadata.defaults[group]); !ok {
+			return nil, &Error{Finding: finding.Finding{
+				Rule: RuleFolder, Severity: finding.Error, File: group,
+				Message: fmt.Sprintf("the folder has no file %s/%s%s", group, f.metadata.defaults[group], ext),
+				Hint:    "add it, or lay the folder over one that has it",
+			}}
+		}
+	}
+	f.set = eta.New(f.layers, eta.Limits{})
+	return f, nil
+}
+
+// list finds the files of the three groups.
+func (f *Folder) list() error {
+	for _, group := range Groups {
+		for layer, l := range f.layers {
+			entries, err := fs.ReadDir(l, group)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("cannot list the templates in %s: %w", group, err)
+			}
+			for _, e := range entries {
+				name, ok := strings.CutSuffix(e.Name(), ext)
+				// A name that begins with an underscore is a part of others.
+				if !ok || e.IsDir() || name == "" || name[0] == '_' {
+					continue
+				}
+				at := File{Group: group, Name: name, Path: path.Join(group, e.Name()), Layer: layer}
+				if i := slices.IndexFunc(f.files, func(o File) bool { return o.Path == at.Path }); i >= 0 {
+					f.files[i] = at
+					continue
+				}
+				f.files = append(f.files, at)
+			}
+		}
+	}
+	slices.SortStableFunc(f.files, compareFiles)
+	return nil
+}
+
+// compareFiles orders by group, then the default, then by name.
+func compareFiles(a, b File) int {
+	if d := slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group); d != 0 {
+		return d
+	}
+	switch {
+	case a.Name == b.Name:
+		return 0
+	case a.Name == Default:
+		return -1
+	case b.Name == Default:
+		return 1
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// Files returns the files that can be chosen, by group and name, default first.
+func (f *Folder) Files() []File { return slices.Clone(f.files) }
+
+// In returns the files of a group.
+func (f *Folder) In(group string) []File {
+	return slices.DeleteFunc(f.Files(), func(x File) bool { return x.Group != group })
+}
+
+func (f *Folder) file(group, name string) (File, bool) {
+	i := slices.IndexFunc(f.files, func(x File) bool { return x.Group == group && x.Name == name })
+	if i < 0 {
+		return File{}, false
+	}
+	return f.files[i], true
+}
+
+// Layer returns which of the folders holds a path, -1 if none does.
+func (f *Folder) Layer(path string) int { return f.layers.find(path) }
+
+// Check compiles all templates, those that are only included too, and returns
+// what is wrong with each.
+func (f *Folder) Check() []finding.Finding {
+	var paths []string
+	for _, l := range f.layers {
+		// What cannot be listed is said where it is used.
+		_ = fs.WalkDir(l, ".", func(p string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && path.Ext(p) == ext {
+				paths = append(paths, p)
+			}
+			return nil
+		})
+	}
+	slices.Sort(paths)
+	var out []finding.Finding
+	for _, p := range slices.Compact(paths) {
+		if err := f.set.Check(p); err != nil {
+			out = append(out, failed(err, p).Finding)
+		}
+	}
+	return out
+}
+
+// layers are folders that lie over each other, the lowest first.
+type layers []fs.FS
+
+// Open opens a file of the highest folder that has it.
+func (l layers) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	for _, layer := range slices.Backward(l) {
+		file, err := layer.Open(name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func (l layers) find(name string) int {
+	for i, layer := range slices.Backward(l) {
+		if info, err := fs.Stat(layer, name); err == nil && !info.IsDir() {
+			return i
+		}
+	}
+	return -1
+}
+
+// pos makes a place of a line and column.
+func pos(line, column int) tree.Pos { return tree.Pos{Line: int32(line), Column: int32(column)} }

@@ -1,0 +1,323 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/eta"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// scope is what the functions of one render share.
+type scope struct {
+	def *xrd.Definition
+	// written are the values that were written as JSON, by their text: whoever
+	// reads the output need not read them again.
+	written map[string]*tree.Node
+	// room is where text is put together.
+	room []byte
+}
+
+// json writes a value on one line.
+func (s *scope) json(n *tree.Node) string {
+	s.room = tree.AppendJSON(s.room[:0], n, "")
+	text := string(s.room)
+	s.remember(text, n)
+	return text
+}
+
+func (s *scope) remember(text string, n *tree.Node) {
+	if len(text) >= worthwhile {
+		s.written[text] = n
+	}
+}
+
+// lines writes values, each on a line after a mark.
+func (s *scope) lines(mark string, all []*tree.Node) string {
+	s.room = s.room[:0]
+	ends := make([]int, len(all))
+	for i, n := range all {
+		if i > 0 {
+			s.room = append(s.room, '\n')
+		}
+		s.room = tree.AppendJSON(append(s.room, mark...), n, "")
+		ends[i] = len(s.room)
+	}
+	text, from := string(s.room), 0
+	for i, n := range all {
+		s.remember(text[from+len(mark):ends[i]], n)
+		from = ends[i] + 1
+	}
+	return text
+}
+
+// Items are values that a function returns as text: a YAML list with a line for
+// each. That is quicker than handing them to JavaScript and back.
+type Items []*tree.Node
+
+// Documents are values that a function returns as text too: YAML documents, each
+// after a marker.
+type Documents []*tree.Node
+
+// functions are the helpers every template has, whoever renders it.
+var functions = map[string]func(s *scope, args []any) (any, error){
+	"slugify":            slugify,
+	"extractTitle":       extractTitle,
+	"extractProperties":  extractProperties,
+	"generateValidation": generateValidation,
+	"toYaml":             toYAML,
+	"toJson":             toJSON,
+	"quote":              quote,
+	"indent":             indent,
+	"asked":              asked,
+}
+
+// helpers returns all functions of a template, the caller's among them.
+func (s *scope) helpers(own map[string]eta.Func) map[string]eta.Func {
+	out := make(map[string]eta.Func, len(functions)+len(own))
+	for name, f := range functions {
+		out[name] = func(args []any) (any, error) { return f(s, args) }
+	}
+	for name, f := range own {
+		out[name] = func(args []any) (any, error) {
+			v, err := f(args)
+			switch v := v.(type) {
+			case Items:
+				text := s.lines("- ", v)
+				s.remember(text, tree.Arr(v...))
+				return text, err
+			case Documents:
+				return s.lines("---\n", v), err
+			}
+			return v, err
+		}
+	}
+	return out
+}
+
+// argument returns an argument as a value, nil if it was not given.
+func argument(args []any, i int) (*tree.Node, error) {
+	if i >= len(args) || args[i] == nil {
+		return nil, nil
+	}
+	return tree.From(args[i])
+}
+
+// text returns an argument that must be text, or can only be read as one.
+func text(args []any, i int) (string, bool) {
+	n, err := argument(args, i)
+	if err != nil || n.IsNull() || n.Kind == tree.List || n.Kind == tree.Map {
+		return "", false
+	}
+	return n.Text, true
+}
+
+// mostIndent is how far text is indented at most.
+const mostIndent = 64
+
+// spaces returns an argument that is a number of spaces, 0 if it was not given.
+func spaces(args []any, i int) (int, bool) {
+	if i >= len(args) || args[i] == nil {
+		return 0, true
+	}
+	var n float64
+	switch v := args[i].(type) {
+	case int64:
+		n = float64(v)
+	case float64:
+		n = v
+	default:
+		return 0, false
+	}
+	return int(n), n >= 0 && n <= mostIndent && n == float64(int(n))
+}
+
+// slugify makes a name of any text: lower-case letters and digits, dashes
+// between them.
+func slugify(_ *scope, args []any) (any, error) {
+	s, ok := text(args, 0)
+	if !ok {
+		return nil, errors.New("slugify: want a text")
+	}
+	name := Slug(s)
+	if name == "" {
+		return nil, fmt.Errorf("slugify: %q has no letter and no digit to make a name of", shorten(s))
+	}
+	name, _ = entity.Name(name)
+	return name, nil
+}
+
+// Slug returns a text in lower case with one dash for all between letters and
+// digits.
+func Slug(s string) string {
+	parts := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.Join(parts, "-")
+}
+
+// quote writes a value as text in double quotes on one line.
+func quote(s *scope, args []any) (any, error) {
+	word, ok := text(args, 0)
+	if !ok {
+		return nil, errors.New("quote: want a text, a number or a boolean; write helpers.quote(value ?? '') for what may be missing, and helpers.toJson for lists and objects")
+	}
+	return s.json(tree.Str(word)), nil
+}
+
+// toJSON writes a value as JSON, on one line unless an indent is given.
+func toJSON(s *scope, args []any) (any, error) {
+	n, err := value("toJson", args)
+	if err != nil {
+		return nil, err
+	}
+	by, ok := spaces(args, 1)
+	if !ok {
+		return nil, fmt.Errorf("toJson: want a value and a number of spaces from 0 to %d", mostIndent)
+	}
+	if by == 0 {
+		return s.json(n), nil
+	}
+	return string(tree.AppendJSON(nil, n, strings.Repeat(" ", by))), nil
+}
+
+// toYAML writes a value as YAML, every line indented.
+func toYAML(_ *scope, args []any) (any, error) {
+	n, err := value("toYaml", args)
+	if err != nil {
+		return nil, err
+	}
+	by, ok := spaces(args, 1)
+	if !ok {
+		return nil, fmt.Errorf("toYaml: want a value and a number of spaces from 0 to %d", mostIndent)
+	}
+	if n.Len() == 0 {
+		// A block of text would depend on what it is put into.
+		return strings.Repeat(" ", by) + string(tree.AppendJSON(nil, n, "")), nil
+	}
+	return shift(string(tree.AppendYAML(nil, n)), by, true), nil
+}
+
+// value returns the first argument, which must be there.
+func value(name string, args []any) (*tree.Node, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("%s: want a value", name)
+	}
+	n, err := tree.From(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return n, nil
+}
+
+// indent moves every line of a text to the right, or every one but the first.
+func indent(_ *scope, args []any) (any, error) {
+	s, isText := text(args, 0)
+	by, ok := spaces(args, 1)
+	if !isText || !ok || len(args) < 2 {
+		return nil, fmt.Errorf("indent: want a text and a number of spaces from 0 to %d", mostIndent)
+	}
+	first := true
+	if len(args) > 2 && args[2] != nil {
+		if first, ok = args[2].(bool); !ok {
+			return nil, errors.New("indent: whether the first line is indented must be true or false")
+		}
+	}
+	return shift(s, by, first), nil
+}
+
+// shift indents lines, without the break after the last one. Empty lines stay.
+func shift(s string, by int, first bool) string {
+	s = strings.TrimSuffix(s, "\n")
+	if by == 0 {
+		return s
+	}
+	space := strings.Repeat(" ", by)
+	var b strings.Builder
+	b.Grow(len(s) + by*(1+strings.Count(s, "\n")))
+	for line := range strings.Lines(s) {
+		if first && strings.Trim(line, "\r\n") != "" {
+			b.WriteString(space)
+		}
+		b.WriteString(line)
+		first = true
+	}
+	return b.String()
+}
+
+// asked returns the names of the parameters that pages ask for: a text that is
+// a YAML list of them, as a wizard file gives it, or the pages themselves.
+func asked(s *scope, args []any) (any, error) {
+	pages, err := argument(args, 0)
+	if err != nil {
+		return nil, fmt.Errorf("asked: %w", err)
+	}
+	if known := s.written[pages.Str()]; known.IsList() {
+		pages = known
+	}
+	if pages.IsString() {
+		docs, bad := decode(pages.Text, s.written)
+		if len(bad) > 0 {
+			return nil, fmt.Errorf("asked: the pages are not YAML: %s (line %d of them: %s)", bad[0].Msg, bad[0].Pos.Line, shorten(lineOf(pages.Text, int(bad[0].Pos.Line))))
+		}
+		pages = tree.Arr()
+		if len(docs) == 1 {
+			pages = docs[0]
+		}
+	}
+	if !pages.IsList() {
+		return nil, errors.New("asked: want a list of pages, or text that is one")
+	}
+	out := []any{}
+	seen := map[string]bool{}
+	for _, page := range pages.Items {
+		parameters(page, func(name string) {
+			if !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+		})
+	}
+	return out, nil
+}
+
+// parameters calls yield for each parameter a page asks for, those that it asks
+// for on a condition too.
+func parameters(page *tree.Node, yield func(string)) {
+	for _, f := range entries(page.Get("properties")) {
+		yield(f.Key)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, branch := range page.Get(key).List() {
+			parameters(branch, yield)
+		}
+	}
+	for _, key := range []string{"then", "else"} {
+		if branch := page.Get(key); branch.IsMap() {
+			parameters(branch, yield)
+		}
+	}
+	for _, f := range entries(page.Get("dependencies")) {
+		if f.Value.IsMap() {
+			parameters(f.Value, yield)
+		}
+	}
+}
+
+// lineOf returns a line of a text, counted from 1.
+func lineOf(s string, number int) string {
+	for ; number > 1; number-- {
+		_, s, _ = strings.Cut(s, "\n")
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimRight(line, "\r")
+}
+
+// entries returns the entries of a map, and nothing for anything else.
+func entries(n *tree.Node) []tree.Field {
+	if n == nil {
+		return nil
+	}
+	return n.Fields
+}

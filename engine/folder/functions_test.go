@@ -1,0 +1,153 @@
+package folder_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine/folder"
+	"example.dev/ingestor/eta"
+	"example.dev/ingestor/templates"
+	"example.dev/ingestor/tree"
+)
+
+const sample = `
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata:
+  name: xdatabases.example.org
+  annotations: {backstage.io/template-title: 'A "database": yes'}
+spec:
+  group: example.org
+  names: {kind: XDatabase, plural: xdatabases}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [storageGB]
+            properties:
+              storageGB: {type: integer, minimum: 1, maximum: 64, default: 8, description: ' How much. '}
+              region: {title: Where, type: string, enum: [a, b], pattern: '^[ab]$'}
+              tags: {additionalProperties: {type: string}}
+              compositionRef: {type: object}
+  - name: v2
+    schema: {openAPIV3Schema: {properties: {spec: {properties: {only: {type: boolean}}}}}}
+`
+
+// render renders one text as the portal file.
+func render(t *testing.T, text string) (string, error) {
+	t.Helper()
+	f, err := folder.Open(templates.Files(), files("portal/default.eta", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Text(context.Background(), f.Fallback(), folder.Context{
+		Definition: define(t, sample),
+		Facts:      tree.Obj(tree.F("owner", tree.Str("me"))),
+		Functions:  map[string]eta.Func{"fail": func([]any) (any, error) { return nil, errors.New("fail: as asked") }},
+	})
+}
+
+func TestFunctions(t *testing.T) {
+	cases := map[string]struct {
+		reason, text string
+		want, err    string
+	}{
+		"Slug":           {"a name of any text", "<%= helpers.slugify(' My  DATABASES.example_org! ') %>", "my-databases-example-org", ""},
+		"SlugLong":       {"no longer than a name may be", "<%= helpers.slugify('x'.repeat(80)).length %>", "63", ""},
+		"SlugNothing":    {"nothing to make one of", "<%= helpers.slugify('!?') %>", "", "no letter and no digit"},
+		"SlugMissing":    {"nothing given", "<%= helpers.slugify() %>", "", "slugify: want a text"},
+		"Title":          {"the definition's own", "<%= helpers.extractTitle(xrd) %>", `A "database": yes`, ""},
+		"TitleHere":      {"of the one at hand", "<%= helpers.extractTitle() %>", `A "database": yes`, ""},
+		"TitleOther":     {"of another", "<%= helpers.extractTitle({ spec: { names: { kind: 'Other' } } }) %>", "Other", ""},
+		"TitleBad":       {"of no definition", "<%= helpers.extractTitle('x') %>", "", "extractTitle: want a definition"},
+		"Properties":     {"fields, without the machinery's", "<%= helpers.toJson(helpers.extractProperties(xrd)) %>", `[{"name":"storageGB","title":"Storage GB","type":"integer","description":"How much.","required":true},{"name":"region","title":"Where","type":"string","required":false},{"name":"tags","title":"Tags","type":"object","required":false}]`, ""},
+		"PropertiesOf":   {"of a version", "<%= helpers.extractProperties(xrd, 'v2').map(p => p.name) %>", "only", ""},
+		"PropertiesNone": {"of none", "<%= helpers.extractProperties(xrd, 'v3') %>", "", `no version "v3"; it has v1, v2`},
+		"Validation":     {"what each field takes", "<%= helpers.toJson(helpers.generateValidation(xrd)) %>", `{"storageGB":{"type":"integer","required":true,"minimum":1,"maximum":64,"default":8},"region":{"type":"string","required":false,"pattern":"^[ab]$","enum":["a","b"]},"tags":{"type":"object","required":false}}`, ""},
+		"Quote":          {"one line, whatever it holds", `<%= helpers.quote('a "b"\n: c\u2028') %>`, `"a \"b\"\n: c\u2028"`, ""},
+		"QuoteNumber":    {"a number as text", "<%= helpers.quote(12) %> <%= helpers.quote(1.5) %> <%= helpers.quote(true) %>", `"12" "1.5" "true"`, ""},
+		"QuoteNothing":   {"nothing is a mistake", "<%= helpers.quote(metadata.nothing) %>", "", "quote: want a text"},
+		"QuoteObject":    {"an object is a mistake", "<%= helpers.quote({}) %>", "", "quote: want a text"},
+		"Json":           {"on one line", "<%= helpers.toJson({ a: [1, 'x', null, true], b: {} }) %>", `{"a":[1,"x",null,true],"b":{}}`, ""},
+		"JsonIndent":     {"over several", "<%= helpers.toJson({ a: [1] }, 2) %>", "{\n  \"a\": [\n    1\n  ]\n}", ""},
+		"JsonNull":       {"nothing is null", "<%= helpers.toJson(undefined) %>", "null", ""},
+		"JsonWrong":      {"a bad indent", "<%= helpers.toJson({}, 'x') %>", "", "toJson: want a value and a number of spaces"},
+		"JsonMissing":    {"no value", "<%= helpers.toJson() %>", "", "toJson: want a value"},
+		"Yaml":           {"a block", "<%= helpers.toYaml({ a: ['x: y', 'yes'], b: 'l1\\nl2\\n' }) %>", "a:\n  - \"x: y\"\n  - \"yes\"\nb: |\n  l1\n  l2", ""},
+		"YamlIndent":     {"every line of it", "a:\n<%= helpers.toYaml({ b: [1] }, 4) %>", "a:\n    b:\n      - 1", ""},
+		"YamlText":       {"text stays on its line", "a: <%= helpers.toYaml('x\\ny') %>", `a: "x\ny"`, ""},
+		"YamlEmpty":      {"an empty list", "a: <%= helpers.toYaml([]) %>", "a: []", ""},
+		"Indent":         {"every line but empty ones", "<%= helpers.indent('a\\n\\nb\\n', 2) %>", "  a\n\n  b", ""},
+		"IndentRest":     {"but the first", "<%= helpers.indent('a\\nb', 2, false) %>", "a\n  b", ""},
+		"IndentWrong":    {"no number", "<%= helpers.indent('a') %>", "", "indent: want a text and a number of spaces"},
+		"IndentFar":      {"too far", "<%= helpers.indent('a', 1000) %>", "", "from 0 to 64"},
+		"IndentHow":      {"neither true nor false", "<%= helpers.indent('a', 1, 'x') %>", "", "must be true or false"},
+		"Asked":          {"what pages ask for", "<%= helpers.asked('- {properties: {a: {}, b: {}}, dependencies: {a: {oneOf: [{properties: {a: {}, c: {}}}]}}}\\n- properties: {d: {}}') %>", "a,b,c,d", ""},
+		"AskedPages":     {"pages as they are", "<%= helpers.asked([{ properties: { x: {} } }]) %>", "x", ""},
+		"AskedNothing":   {"no pages", "<%= helpers.asked('').length %>", "0", ""},
+		"AskedWrong":     {"no list", "<%= helpers.asked('a: 1') %>", "", "asked: want a list of pages"},
+		"Cyclic":         {"a value that holds itself", "<% const a = {}; a.a = a %><%= helpers.toJson(a) %>", "", "contains itself"},
+		"Own":            {"the caller's functions", "<%= helpers.fail() %>", "", "fail: as asked"},
+		"It":             {"all names are below it too", "<%= it.xrd.kind %> <%= it.metadata.owner %> <%= typeof it.helpers.quote %>", "CompositeResourceDefinition me function", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := render(t, tc.text)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.HasPrefix(err.Error(), "portal/default.eta:1:") {
+					t.Errorf("%s: error %v, want %q", tc.reason, err, tc.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.want, strings.TrimSuffix(got, "\n")); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestIsolation renders twice: what the first changes, the second does not see.
+func TestIsolation(t *testing.T) {
+	f, err := folder.Open(templates.Files(), files("portal/default.eta", "<% metadata.owner += '!'; xrd.kind = 'x'; helpers.quote = null %><%= metadata.owner %>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := define(t, sample)
+	in := folder.Context{Definition: d, Facts: tree.Obj(tree.F("owner", tree.Str("me")))}
+	for range 2 {
+		if got, err := f.Text(context.Background(), f.Fallback(), in); got != "me!" || err != nil {
+			t.Errorf("%q, error %v", got, err)
+		}
+	}
+	if d.Node.Get("kind").Str() != "CompositeResourceDefinition" {
+		t.Error("the definition has changed")
+	}
+}
+
+// TestCheck compiles everything, and says all that is wrong at once.
+func TestCheck(t *testing.T) {
+	f, err := folder.Open(templates.Files(), files("portal/bad.eta", "a\n<% } %>", "parts/bad.eta", "<%= ( %>", "parts/good.eta", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range f.Check() {
+		got = append(got, x.Rule+" "+x.Where())
+	}
+	if diff := cmp.Diff([]string{"TPL003 parts/bad.eta:1:5", "TPL003 portal/bad.eta:2:4"}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -1,0 +1,193 @@
+package folder
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"example.dev/ingestor/tree"
+)
+
+// decode reads the documents of a template's output.
+//
+// Most of the output is values that toJson and quote wrote on one line. Reading
+// them as JSON is several times as fast as reading them as YAML, of which JSON
+// is a part. So each is taken out, a mark is put in its place, and where the
+// parser finds the mark as a value the JSON goes back as one. Where it stands
+// inside other text after all, in a block of it or in quotes, the text goes back
+// as it was. What was written in the same render need not even be read: written
+// has it by its text.
+func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*tree.Error) {
+	if strings.Contains(text, markOpens) {
+		return tree.DecodeBytes([]byte(text))
+	}
+	m := marks{written: written}
+	docs, errs := tree.DecodeBytes(m.take(text))
+	if len(m.values) == 0 {
+		return docs, errs
+	}
+	for i, d := range docs {
+		docs[i] = m.restore(d)
+	}
+	for _, e := range errs {
+		e.Msg = m.text(e.Msg)
+	}
+	return docs, errs
+}
+
+// A mark is the number of a value between two characters nobody writes.
+const (
+	markOpens  = "\uE0A0"
+	markCloses = "\uE0A1"
+	// worthwhile is how long a value must be to be taken out.
+	worthwhile = 48
+)
+
+// marks are the values that were taken out of a text.
+type marks struct {
+	written map[string]*tree.Node
+	values  []*tree.Node
+	texts   []string
+}
+
+// take returns the text with marks in place of long values.
+func (m *marks) take(text string) []byte {
+	out := make([]byte, 0, min(len(text), 16<<10))
+	line, fresh := int32(0), true
+	for len(text) > 0 {
+		raw := text
+		if i := strings.IndexByte(text, '\n'); i >= 0 {
+			raw = text[:i+1]
+		}
+		text = text[len(raw):]
+		line++
+		at := valueAt(raw)
+		if at < 0 && fresh && raw[0] == '{' && (text == "" || isMarker(text)) {
+			at = 0 // A document on one line.
+		}
+		fresh = isMarker(raw)
+		var n *tree.Node
+		var value string
+		if at >= 0 {
+			value = strings.TrimRight(raw[at:], " \t\r\n")
+			n = m.read(value, tree.Pos{Line: line, Column: int32(at) + 1})
+		}
+		if n == nil {
+			out = append(out, raw...)
+			continue
+		}
+		out = append(out, raw[:at]...)
+		out = append(out, markOpens...)
+		out = strconv.AppendInt(out, int64(len(m.values)), 10)
+		out = append(out, markCloses...)
+		out = append(out, raw[at+len(value):]...)
+		m.values, m.texts = append(m.values, n), append(m.texts, value)
+	}
+	return out
+}
+
+// isMarker reports whether text begins with a line that separates documents.
+func isMarker(text string) bool {
+	rest, ok := strings.CutPrefix(text, "---")
+	return ok && (rest == "" || rest[0] == '\n' || rest[0] == '\r')
+}
+
+// valueAt returns where the long value of a line begins, that of its key or its
+// dash. It returns -1 if there is none.
+func valueAt(line string) int {
+	if len(line) < worthwhile {
+		return -1
+	}
+	for i := 2; i < len(line); i++ {
+		c := line[i]
+		if c != '{' && c != '[' && c != '"' {
+			continue
+		}
+		if line[i-1] == ' ' && (line[i-2] == ':' || line[i-2] == '-') && len(line)-i >= worthwhile {
+			return i
+		}
+		if c == '"' {
+			return -1 // A key in quotes, or a value of another form.
+		}
+	}
+	return -1
+}
+
+// read reads one value that is JSON from its first byte to its last. It returns
+// nil for anything else. The value has a place, what is inside it has none.
+func (m *marks) read(s string, at tree.Pos) *tree.Node {
+	if n := m.written[s]; n != nil {
+		here := *n // Others may share it.
+		here.Pos = at
+		return &here
+	}
+	first, last := s[0], s[len(s)-1]
+	if !(first == '{' && last == '}' || first == '[' && last == ']' || first == '"' && last == '"' && len(s) > 1) {
+		return nil
+	}
+	n, err := tree.Wire{}.DecodeText(s)
+	if err != nil || !utf8.ValidString(s) {
+		return nil
+	}
+	n.Pos = at
+	return n
+}
+
+// restore puts back what was taken out.
+func (m *marks) restore(n *tree.Node) *tree.Node {
+	switch n.Kind {
+	case tree.String:
+		if !strings.Contains(n.Text, markOpens) {
+			return n
+		}
+		if v := m.whole(n); v != nil {
+			return v
+		}
+		n.Text = m.text(n.Text)
+	case tree.List:
+		for i, it := range n.Items {
+			n.Items[i] = m.restore(it)
+		}
+	case tree.Map:
+		for i := range n.Fields {
+			f := &n.Fields[i]
+			f.Key = m.text(f.Key)
+			f.Value = m.restore(f.Value)
+		}
+	}
+	return n
+}
+
+// whole returns the value that n is the mark of, nil if it is more than that.
+func (m *marks) whole(n *tree.Node) *tree.Node {
+	if !n.Plain {
+		return nil
+	}
+	number, opens := strings.CutPrefix(n.Text, markOpens)
+	number, closes := strings.CutSuffix(number, markCloses)
+	i, err := strconv.Atoi(number)
+	if !opens || !closes || err != nil || i >= len(m.values) {
+		return nil
+	}
+	return m.values[i]
+}
+
+// text returns s with the texts that were taken out of it.
+func (m *marks) text(s string) string {
+	if !strings.Contains(s, markOpens) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, markOpens)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		number, after, _ := strings.Cut(rest, markCloses)
+		if i, err := strconv.Atoi(number); err == nil && i < len(m.texts) {
+			b.WriteString(m.texts[i])
+		}
+		s = after
+	}
+}

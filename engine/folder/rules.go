@@ -1,0 +1,95 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/eta"
+	"example.dev/ingestor/finding"
+)
+
+// The rules about templates.
+const (
+	// RuleFolder is a folder, or its metadata.yaml, that cannot be used.
+	RuleFolder = "TPL001"
+	// RuleChoice is a definition that names a file which is not there.
+	RuleChoice = "TPL002"
+	// RuleTemplate is a template that cannot be compiled or rendered.
+	RuleTemplate = "TPL003"
+	// RuleOutput is a template whose output is not YAML.
+	RuleOutput = "TPL004"
+	// RuleEntity is output that is not an entity.
+	RuleEntity = "TPL005"
+	// RuleExpression is text of a definition that a portal would evaluate.
+	RuleExpression = "TPL006"
+	// RuleFallback is a template that failed, so that the default was used.
+	RuleFallback = "TPL007"
+	// RuleTwice is a parameter that two pages ask for.
+	RuleTwice = "TPL008"
+)
+
+// Rules are all rules about templates.
+var Rules = []finding.Rule{
+	{ID: RuleFolder, Severity: finding.Error, Title: "template folder cannot be used", Why: "Its metadata.yaml says what it may not, or a file it needs is missing."},
+	{ID: RuleChoice, Severity: finding.Error, Title: "template is not there", Why: "The definition, or metadata.yaml, names a file the folder does not have. With --on-error default it is a warning, and the default is used."},
+	{ID: RuleTemplate, Severity: finding.Error, Title: "template cannot be compiled or rendered", Why: "Nothing is made of the definition. The place is that in the template."},
+	{ID: RuleOutput, Severity: finding.Error, Title: "output of a template is not YAML", Why: "The line is that of the output; xrd-transform debug --text shows all of it. Write values with quote, toJson or toYaml."},
+	{ID: RuleEntity, Severity: finding.Error, Title: "output of a template is not an entity", Why: "A catalog would refuse it."},
+	{ID: RuleExpression, Severity: finding.Warning, Title: "text of a definition stands in a step as an expression", Why: "The portal would evaluate ${{ … }} that somebody wrote into a definition. Keep such text out of steps."},
+	{ID: RuleFallback, Severity: finding.Warning, Title: "template failed and the default was used", Why: "--on-error default asks for it. Mend the template."},
+	{ID: RuleTwice, Severity: finding.Warning, Title: "two pages ask for the same parameter", Why: "They share one value, so that each overwrites the other's."},
+}
+
+// severityOf returns the severity of a rule.
+func severityOf(id string) finding.Severity {
+	for _, r := range Rules {
+		if r.ID == id {
+			return r.Severity
+		}
+	}
+	return finding.Error
+}
+
+// Error is a folder or a template that cannot be used.
+type Error struct {
+	// Finding says what is wrong, where, and the way out.
+	Finding finding.Finding
+	// Text shows the place, over several lines; it may be empty.
+	Text string
+	// Err is the cause, if there is one; of a template an *eta.Error.
+	Err error
+}
+
+// Error returns the message with its place.
+func (e *Error) Error() string {
+	if where := e.Finding.Where(); where != "" {
+		return where + ": " + e.Finding.Message
+	}
+	return e.Finding.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// failed makes an Error of what eta says of the template at path.
+func failed(err error, path string) *Error {
+	out := &Error{Err: err, Finding: finding.Finding{
+		Rule: RuleTemplate, Severity: severityOf(RuleTemplate), File: path, Message: err.Error(),
+	}}
+	var e *eta.Error
+	if !errors.As(err, &e) {
+		return out
+	}
+	out.Finding.File, out.Finding.Pos = e.File, pos(e.Line, e.Column)
+	out.Finding.Message, out.Finding.Hint = e.Msg, e.Hint
+	var from []string
+	for _, p := range e.From {
+		from = append(from, fmt.Sprintf("%s:%d", p.File, p.Line))
+	}
+	if len(from) > 0 {
+		out.Finding.Message += " (included from " + strings.Join(from, ", from ") + ")"
+	}
+	out.Text = e.Excerpt()
+	return out
+}

@@ -1,0 +1,148 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/folder"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/words"
+)
+
+// head is a Template up to its spec.
+const head = `apiVersion: scaffolder.portal.io/v1beta3
+kind: Template
+metadata:
+  name: x
+`
+
+// good is what makes it one a catalog takes.
+const good = head + `spec:
+  type: service
+  owner: me
+  steps: [{id: a, name: a, action: debug:log}]
+`
+
+// TestBadTemplates renders templates that cannot be used: each is an error with
+// its place, or a finding with the line of the output.
+func TestBadTemplates(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  []string
+		err    string // where and what
+		text   string // what is shown
+		found  string // rule, file, message of the first error
+	}{
+		"Syntax":     {"a slip in the code", []string{"portal/default.eta", "a: 1\n<% if (x { %>\n"}, "portal/default.eta:2:", "<% if (x { %>", ""},
+		"Unclosed":   {"a tag without an end", []string{"portal/default.eta", "a\n b <%= 1\n"}, "portal/default.eta:2:", "", ""},
+		"Throw":      {"it throws", []string{"portal/default.eta", "<% throw new Error('no such team') %>"}, "portal/default.eta:1:", "throw", ""},
+		"Helper":     {"a helper throws", []string{"portal/default.eta", "x: <%= helpers.indent(1) %>\n"}, "portal/default.eta:1:", "helpers.indent(1)", ""},
+		"Undefined":  {"a value that is not there", []string{"portal/default.eta", "a: 1\nb: <%= metadata.nothing %>\n"}, "portal/default.eta:2:", "metadata.nothing", ""},
+		"InWizard":   {"it throws in a file that is included", []string{"wizard/default.eta", "\n<% null.x %>\n"}, "wizard/default.eta:2:", "null.x", ""},
+		"Cycle":      {"files include one another", []string{"portal/default.eta", "<%~ include('portal/default') %>"}, "circle", "include", ""},
+		"Outside":    {"a file out of the folder", []string{"portal/default.eta", "<%~ include('../../etc/passwd') %>"}, "leads out of the template folder", "", ""},
+		"NotThere":   {"a file that is not there", []string{"portal/default.eta", "<%~ include('portal/no') %>"}, "cannot find template", "", ""},
+		"Output":     {"endless output", []string{"portal/default.eta", "<% while (true) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n<% } %>"}, "portal/default.eta:1:", "", ""},
+		"NotYAML":    {"output that is not YAML", []string{"portal/default.eta", good + "---\na: b: c\n"}, "", "", "TPL004 portal/default.eta the output is not YAML: mapping values are not allowed in this context (line 10 of the output: a: b: c)"},
+		"NoEntity":   {"a document that is no entity", []string{"portal/default.eta", good + "---\nhello: world\n"}, "", "", "TPL005 portal/default.eta cannot read entity: hello is not a field of an entity (line 10 of the output: hello: world)"},
+		"List":       {"a list", []string{"portal/default.eta", "- a\n"}, "", "", "TPL005 portal/default.eta the output holds a list where an entity should be (line 1 of the output: - a)"},
+		"Text":       {"plain text", []string{"portal/default.eta", "hello\n"}, "", "", "TPL005 portal/default.eta the output holds text where an entity should be (line 1 of the output: hello)"},
+		"Nothing":    {"nothing at all", []string{"portal/default.eta", "<% /* nothing */ %>\n"}, "", "", "TPL005 portal/default.eta the output holds no entity"},
+		"Twice":      {"a key twice", []string{"portal/default.eta", good + "kind: API\n"}, "", "", `TPL004 portal/default.eta the output has a mistake: key "kind" is given twice, first on line 2 (line 9 of the output: kind: API)`},
+		"BadName":    {"an entity the catalog refuses", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: a b", 1)}, "", "", `ENT003 portal/default.eta name "a b" is not allowed (line 4 of the output: name: a b)`},
+		"BadTag":     {"a tag the catalog refuses", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: x\n  tags:\n  - ok\n  - No", 1)}, "", "", `ENT008 portal/default.eta tag "No" is not allowed; a catalog refuses the whole entity for it (line 7 of the output: - No)`},
+		"NoSpec":     {"an entity without a spec", []string{"portal/default.eta", head}, "", "", "ENT010 portal/default.eta"},
+		"SameEntity": {"the same entity twice", []string{"portal/default.eta", good + "---\n" + good}, "", "", "ENT021 portal/default.eta template:default/x is made twice, first on line 1 of the output (line 13 of the output: name: x)"},
+		"SamePage":   {"a parameter on two pages", []string{"wizard/default.eta", "<%= helpers.pages() %>\n- {title: more, properties: {size: {type: string}}}\n"}, "", "", `TPL008 portal/default.eta pages 2 and 3 both ask for "size"`},
+		"BadPages":   {"a wizard that is not YAML", []string{"wizard/default.eta", "- a: b: c\n"}, "asked: the pages are not YAML: mapping values are not allowed in this context (line 1 of them: - a: b: c)", "", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files(tc.files...)), engine.TemplateOptions{})
+			res, err := tr.Transform(engine.Input{Definition: define(t, words.Portal)})
+			if tc.err != "" {
+				var e *folder.Error
+				if !errors.As(err, &e) || !strings.Contains(e.Error(), tc.err) || !strings.Contains(e.Text, tc.text) {
+					t.Errorf("%s: error %v\n%+v\nwant %q and %q", tc.reason, err, e, tc.err, tc.text)
+				}
+				if e != nil && (e.Finding.Rule != folder.RuleTemplate || e.Finding.Object == "") {
+					t.Errorf("%s: finding %+v", tc.reason, e.Finding)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: error %v", tc.reason, err)
+			}
+			var first string
+			for _, f := range res.Findings {
+				if f.Severity > finding.Info && first == "" {
+					first = f.Rule + " " + f.Where() + " " + f.Message
+				}
+			}
+			if first == "" || !strings.HasPrefix(first, tc.found) {
+				t.Errorf("%s:\n got %q\nwant %q", tc.reason, first, tc.found)
+			}
+		})
+	}
+}
+
+// TestEndlessLoop ends by itself.
+func TestEndlessLoop(t *testing.T) {
+	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files("portal/default.eta", "a\n<% while (true) {} %>")), engine.TemplateOptions{})
+	_, err := tr.Transform(engine.Input{Definition: define(t, words.Portal)})
+	var e *folder.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Finding.Hint, "endless loop") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOnError uses the default where the chosen template fails, and says so.
+func TestOnError(t *testing.T) {
+	f := open(t, files("portal/mine.eta", "<% throw new Error('broken') %>"))
+	e := engine.New(engine.Concept, engine.Options{}, engine.Hooks{})
+	in := engine.Input{Definition: define(t, words.Portal, annotated(words.AnnotationTemplate, "mine"))}
+	if _, err := e.Templated(f, engine.TemplateOptions{}).Transform(in); err == nil || !strings.Contains(err.Error(), "portal/mine.eta:1:") || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("error %v", err)
+	}
+	res, err := e.Templated(f, engine.TemplateOptions{OnError: folder.UseDefault}).Transform(in)
+	if err != nil || len(res.Entities) != 3 {
+		t.Fatalf("%d entities, error %v", len(res.Entities), err)
+	}
+	if len(res.Findings) != 1 || res.Findings[0].Rule != folder.RuleFallback || res.Findings[0].Severity != finding.Warning {
+		t.Errorf("findings %+v", res.Findings)
+	}
+	in = engine.Input{Definition: define(t, words.Portal, annotated(words.AnnotationWizard, "nothing"))}
+	if res, err = e.Templated(f, engine.TemplateOptions{OnError: folder.UseDefault}).Transform(in); err != nil || len(res.Findings) != 1 || res.Findings[0].Rule != folder.RuleChoice {
+		t.Errorf("findings %+v, error %v", res.Findings, err)
+	}
+}
+
+// TestUnusable has a definition nobody can create a resource of: the default
+// makes its Resource, a template of a Template alone makes nothing.
+func TestUnusable(t *testing.T) {
+	for name, want := range map[string]int{"default": 1, "advanced": 1, "simple": 0} {
+		d := define(t, words.Portal, without("spec", "versions"), annotated(words.AnnotationTemplate, name))
+		res, err := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t), engine.TemplateOptions{}).Transform(engine.Input{Definition: d})
+		if err != nil || len(res.Entities) != want || len(res.Findings) != 1 || res.Findings[0].Rule != engine.RuleNoForm {
+			t.Errorf("%s: %d entities, findings %+v, error %v", name, len(res.Entities), res.Findings, err)
+		}
+	}
+}
+
+// TestExpressions puts text of the definition into a step, where a portal would
+// evaluate it.
+func TestExpressions(t *testing.T) {
+	f := open(t, files("steps/default.eta", "- {id: a, action: debug:log, input: {message: <%= helpers.quote('About ' + metadata.title) %>}}\n"))
+	e := engine.New(engine.Concept, engine.Options{}, engine.Hooks{})
+	for title, want := range map[string]int{"plain": 0, "${{ secrets.token }}": 1} {
+		res, err := e.Templated(f, engine.TemplateOptions{}).Transform(engine.Input{Definition: define(t, words.Portal, annotated(words.AnnotationTitle, title))})
+		if err != nil || len(res.Findings) != want {
+			t.Fatalf("%s: findings %v, error %v", title, res.Findings, err)
+		}
+		if want > 0 && res.Findings[0].Rule != folder.RuleExpression {
+			t.Errorf("%s: %+v", title, res.Findings[0])
+		}
+	}
+}
