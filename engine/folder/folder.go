@@ -149,7 +149,7 @@ func (f *Folder) Layer(path string) int { return f.layers.find(path) }
 
 // Check compiles all templates, those that are only included too, and returns
 // what is wrong with each.
-func (f *Folder) Check() []finding.Finding {
+func (f *Folder) Check() []*Error {
 	var paths []string
 	for _, l := range f.layers {
 		// What cannot be listed is said where it is used.
@@ -161,10 +161,10 @@ func (f *Folder) Check() []finding.Finding {
 		})
 	}
 	slices.Sort(paths)
-	var out []finding.Finding
+	var out []*Error
 	for _, p := range slices.Compact(paths) {
 		if err := f.set.Check(p); err != nil {
-			out = append(out, failed(err, p).Finding)
+			out = append(out, failed(err, p))
 		}
 	}
 	return out

@@ -145,7 +145,7 @@ func TestCheck(t *testing.T) {
 	}
 	var got []string
 	for _, x := range f.Check() {
-		got = append(got, x.Rule+" "+x.Where())
+		got = append(got, x.Finding.Rule+" "+x.Finding.Where())
 	}
 	if diff := cmp.Diff([]string{"TPL003 parts/bad.eta:1:5", "TPL003 portal/bad.eta:2:4"}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -72,6 +72,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// mostFrom is how many of the files through which a template was included are
+// named: one that includes itself is included by itself very often.
+const mostFrom = 5
+
 // failed makes an Error of what eta says of the template at path.
 func failed(err error, path string) *Error {
 	out := &Error{Err: err, Finding: finding.Finding{
@@ -84,11 +88,15 @@ func failed(err error, path string) *Error {
 	out.Finding.File, out.Finding.Pos = e.File, pos(e.Line, e.Column)
 	out.Finding.Message, out.Finding.Hint = e.Msg, e.Hint
 	var from []string
-	for _, p := range e.From {
+	for i, p := range e.From {
+		if i == mostFrom {
+			from = append(from, "and so on")
+			break
+		}
 		from = append(from, fmt.Sprintf("%s:%d", p.File, p.Line))
 	}
 	if len(from) > 0 {
-		out.Finding.Message += " (included from " + strings.Join(from, ", from ") + ")"
+		out.Finding.Message += " (included from " + strings.Join(from, ", ") + ")"
 	}
 	out.Text = e.Excerpt()
 	return out
