@@ -1,6 +1,6 @@
 package source
 
-import "fmt"
+import "example.dev/ingestor/internal/secret"
 
 // The ways to prove to a cluster who one is.
 const (
@@ -64,24 +64,4 @@ type OIDC struct {
 }
 
 // Secret is a text that shows itself to nobody who does not ask with Reveal.
-type Secret string
-
-// masked is what a Secret shows.
-const masked = "********"
-
-// Reveal returns the text.
-func (s Secret) Reveal() string { return string(s) }
-
-// String hides the text.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return masked
-}
-
-// Format hides the text from every verb.
-func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
-
-// MarshalText hides the text in JSON, YAML, and what else is made of values.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+type Secret = secret.Text

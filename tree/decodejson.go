@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// decodeJSON reads the JSON values in doc, and returns those before an error,
-// or those with a duplicate key, with it. If the error is not a verdict, doc is not JSON but may be YAML.
-func decodeJSON(doc []byte, line int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
-	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, limits: limits}
+// decodeJSON reads the JSON values in doc, which begins at a line and column, and
+// returns those before an error, or those with a duplicate key, with it. If the error is not a verdict, doc is not JSON but may be YAML.
+func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
+	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, column: column - 1, limits: limits}
 	d.dec.UseNumber()
 	for {
 		n, err := d.next()
@@ -22,7 +22,7 @@ func decodeJSON(doc []byte, line int, limits Limits) (nodes []*Node, err *Error,
 		if err != nil {
 			e, verdict := errors.AsType[*Error](err)
 			if !verdict {
-				e = d.syntaxError(err, line)
+				e = d.syntaxError(err, line, column)
 			}
 			return nodes, e, verdict
 		}
@@ -170,7 +170,7 @@ func (d *jsonDecoder) pos(tok json.Token) Pos {
 }
 
 // syntaxError gives the decoder's complaint a place and a way out.
-func (d *jsonDecoder) syntaxError(e error, line int) *Error {
+func (d *jsonDecoder) syntaxError(e error, line, column int) *Error {
 	at, msg := len(bytes.TrimRight(d.doc, " \t\r\n")), e.Error()
 	if syntax, ok := errors.AsType[*json.SyntaxError](e); ok {
 		// The offset is that of the character, or the one after it if the
@@ -185,6 +185,9 @@ func (d *jsonDecoder) syntaxError(e error, line int) *Error {
 		msg = "the document ends before it is complete"
 	}
 	l, c := lineColumn(d.doc, at)
+	if l == 1 {
+		c += column - 1
+	}
 	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
 }
 

@@ -17,6 +17,11 @@ type Limits struct {
 	// Aliased is how many values aliases may add to a document; a long text
 	// counts as several. Default 200,000.
 	Aliased int
+	// Long, if not zero, is how much of a list is read before it is taken apart
+	// instead of being held: it then comes as several lists of one item each.
+	// Lists are JSON arrays of objects, and objects in JSON or YAML that have
+	// such an array as their items. Bytes bounds each of the items.
+	Long int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -84,6 +89,10 @@ type splitter struct {
 	tooBig  bool
 	stopped bool
 	ndjson  bool // the last document was JSON on one line
+	// parts is what takes the document apart, and tried says that it was asked
+	// whether it can be.
+	parts parts
+	tried bool
 }
 
 func (s *splitter) run() error {
@@ -105,12 +114,7 @@ func (s *splitter) run() error {
 			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
 			s.boundary(&chunk)
 		}
-		if len(s.doc)+len(chunk) > s.limits.Bytes {
-			s.tooBig = true
-		}
-		if !s.tooBig {
-			s.doc = append(s.doc, chunk...)
-		}
+		s.add(chunk, lineStart)
 		if errors.Is(err, io.EOF) {
 			s.flush()
 			return nil
@@ -120,6 +124,40 @@ func (s *splitter) run() error {
 		}
 	}
 	return nil
+}
+
+// add adds text to the document at hand.
+func (s *splitter) add(chunk []byte, fresh bool) {
+	if s.parts != nil {
+		s.feed(chunk, fresh)
+		return
+	}
+	if len(s.doc)+len(chunk) > s.limits.Bytes {
+		s.tooBig = true
+	}
+	if s.tooBig {
+		return
+	}
+	s.doc = append(s.doc, chunk...)
+	if s.tried || s.limits.Long == 0 || len(s.doc) <= s.limits.Long {
+		return
+	}
+	s.tried = true
+	if list, text := partsOf(s.doc, s.start, s.limits, s.yield); list != nil {
+		s.parts, s.doc = list, s.doc[:0]
+		s.feed(text, true)
+	}
+}
+
+// feed hands text to what takes the document apart, and keeps what follows it.
+func (s *splitter) feed(text []byte, fresh bool) {
+	rest, ended := s.parts.feed(text, fresh)
+	if !ended {
+		return
+	}
+	s.stopped, s.start = s.parts.stop(), s.parts.at()
+	s.parts, s.tried = nil, false
+	s.doc = append(s.doc[:0], rest...)
 }
 
 // boundary ends the current document if the line that begins with chunk is a
@@ -153,6 +191,12 @@ func (s *splitter) endsJSON() bool {
 
 func (s *splitter) flush() {
 	if s.stopped {
+		return
+	}
+	if s.tried = false; s.parts != nil {
+		s.parts.end()
+		s.stopped = s.parts.stop()
+		s.parts, s.start = nil, s.line
 		return
 	}
 	doc, line := s.doc, s.start
@@ -198,7 +242,7 @@ func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Erro
 	}
 	// A bound or a duplicate key is a verdict. Anything else may be YAML's
 	// flow style, which only looks like JSON.
-	values, bad, verdict := decodeJSON(doc, line, limits)
+	values, bad, verdict := decodeJSON(doc, line, 1, limits)
 	if bad == nil || verdict {
 		return yieldAll(values, bad, yield)
 	}

@@ -36,7 +36,7 @@ func (o Origin) SourceLocation() string {
 	if o.Location != "" {
 		return o.Location
 	}
-	return "file:" + o.File
+	return fileLocation + o.File
 }
 
 // Object is what all objects of a cluster have in common. Identifiers are in

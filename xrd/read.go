@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strings"
 
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/tree"
@@ -19,6 +18,10 @@ const (
 	RuleNotObject = "XRD002"
 	// RuleUnserved is a definition whose kind its cluster does not serve.
 	RuleUnserved = "XRD004"
+	// RuleRecord is an extract record without a definition.
+	RuleRecord = "XRD005"
+	// RuleIncomplete is input that says itself that it is not complete.
+	RuleIncomplete = "XRD006"
 )
 
 // Rules are the rules about documents.
@@ -27,6 +30,8 @@ var Rules = []finding.Rule{
 	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not an object of a cluster", Why: "It has no apiVersion and kind, so it is passed over."},
 	{ID: RuleConflict, Severity: finding.Warning, Title: "the same object is given twice with different content", Why: "Only one of the two is used. Remove or rename the other."},
 	{ID: RuleUnserved, Severity: finding.Warning, Title: "a definition's kind is not served in its cluster", Why: "The definition is there, but not established: nothing of its kind can exist or be created. The cluster says why in the definition's status."},
+	{ID: RuleRecord, Severity: finding.Error, Title: "an extract record cannot be used", Why: "It has no definition in `xrd`, or one of its fields is of the wrong type, so it is left out. The other records are read all the same."},
+	{ID: RuleIncomplete, Severity: finding.Error, Title: "the input is not complete", Why: "The program that wrote it could not write all of it, and said so with a failure record. What came before it is read."},
 }
 
 // Set is what was read from any number of inputs.
@@ -45,71 +50,41 @@ type Set struct {
 // lists of any kind, JSON arrays and extract records. A document that cannot
 // be read becomes a finding; the error is that of r.
 func (s *Set) Read(r io.Reader, origin Origin) error {
-	return tree.Decode(r, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
-		if bad == nil {
+	return decode(r, origin, func(n *tree.Node, counts bool, bad *finding.Finding) bool {
+		if counts {
 			s.Documents++
-			s.Add(n, origin)
+		}
+		if bad != nil {
+			s.Findings = append(s.Findings, *bad)
 			return true
 		}
-		message := bad.Msg
-		if !bad.Kept {
-			s.Documents++
-			message = "cannot read the document: " + message
-		}
-		s.Findings = append(s.Findings, finding.Finding{
-			Rule: RuleSyntax, Severity: finding.Error, File: origin.File, Pos: bad.Pos, Message: message, Hint: bad.Hint,
-		})
+		s.Add(n, origin)
 		return true
 	})
 }
 
-// Add adds one document: an object, a list of them, or an extract record.
+// Add adds one document: an object, a list of them, or an extract record. A
+// failure record becomes a finding.
 func (s *Set) Add(n *tree.Node, origin Origin) {
-	if n.IsList() {
-		for _, it := range n.Items {
-			s.Add(it, origin)
+	unfold(n, origin, func(f Found) bool {
+		switch {
+		case f.Definition != nil:
+			s.Definitions = append(s.Definitions, f.Definition)
+		case f.Finding != nil:
+			s.Findings = append(s.Findings, *f.Finding)
+		case f.Failed:
+			s.Findings = append(s.Findings, finding.Finding{
+				Rule: RuleIncomplete, Severity: finding.Error, File: origin.File, Pos: n.At(),
+				Message: "the input is not complete: " + f.Failure,
+				Hint:    "mend what the program that wrote it complains of",
+			})
+		case f.Other.Kind == KindComposition && isExtension(f.Other.Node):
+			s.Compositions = append(s.Compositions, NewComposition(f.Other.Node, f.Other.Origin))
+		default:
+			s.Others = append(s.Others, f.Other)
 		}
-		return
-	}
-	if rec, ok := ReadRecord(n); ok {
-		s.Add(rec.XRD, rec.Origin(origin))
-		return
-	}
-	kind := n.Get("kind").Str()
-	if items := n.Get("items"); items.IsList() && strings.HasSuffix(kind, "List") {
-		s.addList(n, items, origin)
-		return
-	}
-	switch {
-	case kind == "" || n.Get("apiVersion").Str() == "":
-		s.Findings = append(s.Findings, finding.Finding{
-			Rule: RuleNotObject, Severity: finding.Info, File: origin.File, Pos: n.At(),
-			Message: "document has no apiVersion and kind, so it is passed over",
-			Hint:    "if it is meant to be a definition, give it both",
-		})
-	case kind == KindDefinition && isExtension(n):
-		s.Definitions = append(s.Definitions, NewDefinition(n, origin))
-	case kind == KindComposition && isExtension(n):
-		s.Compositions = append(s.Compositions, NewComposition(n, origin))
-	default:
-		o := newObject(n, origin)
-		s.Others = append(s.Others, &o)
-	}
-}
-
-// addList adds the items of a list. Items of a typed list, as an API server
-// sends it, leave out the kind and version the list has.
-func (s *Set) addList(list, items *tree.Node, origin Origin) {
-	itemKind := strings.TrimSuffix(list.Get("kind").Str(), "List")
-	for _, it := range items.Items {
-		if itemKind != "" && it.IsMap() && !it.Has("kind") {
-			typed := tree.Obj(tree.F("apiVersion", list.Get("apiVersion")), tree.F("kind", tree.Str(itemKind)))
-			typed.Pos = it.Pos
-			typed.Fields = append(typed.Fields, it.Fields...)
-			it = typed
-		}
-		s.Add(it, origin)
-	}
+		return true
+	})
 }
 
 func isExtension(n *tree.Node) bool {

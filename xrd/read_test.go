@@ -69,8 +69,8 @@ func TestRead(t *testing.T) {
 			"A record needs its parts.",
 			`{"source":"file","xrd":5}` + "\n" + `{"xrd":{}}`, nil,
 			[]string{
-				"f:1:1: XRD002 info document has no apiVersion and kind, so it is passed over",
-				"f:2:1: XRD002 info document has no apiVersion and kind, so it is passed over",
+				"f:1:24: XRD005 error cannot use the extract record: its xrd is of type integer, not object",
+				"f:2:8: XRD005 error cannot use the extract record: its xrd is an object without a kind, not a CompositeResourceDefinition",
 			},
 		},
 		"Syntax": {

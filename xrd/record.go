@@ -1,6 +1,9 @@
 package xrd
 
 import (
+	"cmp"
+	"strings"
+
 	"example.dev/ingestor/tree"
 )
 
@@ -12,21 +15,67 @@ type Record struct {
 	Timestamp string
 	// XRD is the definition as it was found.
 	XRD *tree.Node
-	// Metadata is the context: cluster, namespace, path.
+	// Metadata is the context: cluster, namespace, path; of a repository also
+	// repository, ref and commit; and location, where portals find it.
 	Metadata map[string]string
+	// Context, if not nil, is the metadata as it was read. What is not text is
+	// only there.
+	Context *tree.Node
 }
 
-// ReadRecord reads an extract record. It reports false if n is not one.
+// NewRecord returns the record of a definition, without a time.
+func NewRecord(d *Definition) Record {
+	o, meta := d.Origin, map[string]string{}
+	set := func(key, value string) {
+		if value != "" {
+			meta[key] = value
+		}
+	}
+	set("cluster", o.Cluster)
+	set("namespace", d.Namespace)
+	switch {
+	case o.Source == SourceCluster:
+		set("location", o.Location)
+	case o.Source == SourceGit:
+		set("path", o.File)
+		set("location", o.Location)
+	case strings.HasPrefix(o.Location, fileLocation):
+		set("path", strings.TrimPrefix(o.Location, fileLocation))
+	default:
+		set("path", o.File)
+		set("location", o.Location)
+	}
+	return Record{Source: cmp.Or(o.Source, SourceFile), XRD: d.Node, Metadata: meta}
+}
+
+// fileLocation is how the location of a file begins.
+const fileLocation = "file:"
+
+// Name returns the name of the definition, from its parts if it has none.
+func (r Record) Name() string {
+	if name := r.XRD.Get("metadata", "name").Str(); name != "" {
+		return name
+	}
+	plural, group := r.XRD.Get("spec", "names", "plural").Str(), r.XRD.Get("spec", "group").Str()
+	if plural == "" || group == "" {
+		return ""
+	}
+	return plural + "." + group
+}
+
+// ReadRecord reads an extract record. It reports false if n is not one. A record
+// that does not say where it comes from is from a file.
 func ReadRecord(n *tree.Node) (Record, bool) {
 	x := n.Get("xrd")
-	if !x.IsMap() || n.Has("kind") || n.Get("source").Str() == "" {
+	if !x.IsMap() || n.Has("kind") {
 		return Record{}, false
 	}
 	return Record{
-		Source:    n.Get("source").Str(),
+		Source:    cmp.Or(n.Get("source").Str(), SourceFile),
 		Timestamp: n.Get("timestamp").Scalar(),
 		XRD:       x,
 		Metadata:  n.Get("metadata").StringMap(),
+		Context:   n.Get("metadata"),
 	}, true
 }
 
@@ -35,6 +84,14 @@ func (r Record) Node() *tree.Node {
 	meta := tree.StrMap(r.Metadata)
 	if meta == nil {
 		meta = tree.Obj()
+	}
+	if r.Context.IsMap() {
+		for _, f := range r.Context.Fields {
+			if !f.Value.IsString() {
+				meta.Set(f.Key, f.Value)
+			}
+		}
+		meta.SortKeys()
 	}
 	return tree.Obj(
 		tree.F("source", tree.Str(r.Source)),
@@ -49,7 +106,7 @@ func (r Record) Node() *tree.Node {
 func (r Record) Origin(at Origin) Origin {
 	o := Origin{Source: r.Source, File: at.File, Cluster: r.Metadata["cluster"], Location: r.Metadata["location"]}
 	if path := r.Metadata["path"]; o.Location == "" && path != "" {
-		o.Location = "file:" + path
+		o.Location = fileLocation + path
 	}
 	return o
 }

@@ -37,7 +37,8 @@ func NewProgress(w io.Writer, enabled bool, now func() time.Time, verb, noun str
 	return &Progress{w: w, now: now, verb: verb, noun: noun, last: now()}
 }
 
-// Update shows that done of total are done, unless it was updated just now.
+// Update shows that done of total are done, unless it was updated just now. A
+// total of zero is one that nobody knows, as that of a stream.
 func (p *Progress) Update(done, total int) {
 	if p == nil {
 		return
@@ -49,7 +50,25 @@ func (p *Progress) Update(done, total int) {
 		return
 	}
 	p.last, p.shown = now, true
+	if total <= 0 {
+		fmt.Fprintf(p.w, "%s%s %d %s", wipe, p.verb, done, p.noun)
+		return
+	}
 	fmt.Fprintf(p.w, "%s%s %d/%d %s", wipe, p.verb, done, total, p.noun)
+}
+
+// Clear removes the line, so that something else can be said. It comes back with
+// the next Update.
+func (p *Progress) Clear() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown && !p.done {
+		fmt.Fprint(p.w, wipe)
+	}
+	p.shown = false
 }
 
 // Done removes the line. Nothing is shown after it.

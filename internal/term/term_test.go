@@ -162,6 +162,19 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressOpen wants a stream, of which nobody knows the end, to show how
+// much of it was seen.
+func TestProgressOpen(t *testing.T) {
+	var out bytes.Buffer
+	at := time.Unix(0, 0)
+	p := NewProgress(&out, true, func() time.Time { return at }, "reading", "records")
+	at = at.Add(time.Second)
+	p.Update(7, 0)
+	if got, want := out.String(), "\r\x1b[Kreading 7 records"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestProgressQuick(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(0, 0)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/sink"
 )
 
 // file is a file to write: its path below the root, with slashes, and what
@@ -16,6 +17,34 @@ import (
 type file struct {
 	name     string
 	entities []*entity.Entity
+}
+
+// Files returns what a Sink with these options writes: contents by paths below
+// its root, with slashes. The one file of SingleFile is called catalog.
+func Files(es []*entity.Entity, opts Options) map[string][]byte {
+	if len(es) == 0 {
+		return nil
+	}
+	s := New("", opts)
+	out := map[string][]byte{}
+	for _, f := range s.files(es, "catalog"+opts.Format.Ext()) {
+		out[f.name] = s.render(f.entities)
+	}
+	return out
+}
+
+// Names returns the paths that PerEntity gives to entities, one for each, with
+// slashes.
+func Names(es []*entity.Entity, format sink.Format) []string {
+	index := map[*entity.Entity]string{}
+	for _, f := range perEntity(es, format.Ext()) {
+		index[f.entities[0]] = f.name
+	}
+	out := make([]string, 0, len(es))
+	for _, e := range es {
+		out = append(out, index[e])
+	}
+	return out
 }
 
 // files spreads the entities over files, in the order of their names. single

@@ -1,7 +1,10 @@
 package dir
 
 import (
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/sink"
 )
 
 func TestPerEntity(t *testing.T) {
@@ -139,4 +143,52 @@ func TestPerEntityAlways(t *testing.T) {
 			t.Errorf("%d files for %d entities", len(seen), len(es))
 		}
 	})
+}
+
+// TestFiles holds what Files and Names say against what a Sink writes.
+func TestFiles(t *testing.T) {
+	es := []*entity.Entity{
+		{Kind: "API", Metadata: entity.Metadata{Name: "b", Namespace: "other"}},
+		{Kind: "API", Metadata: entity.Metadata{Name: "b"}},
+		{Kind: "System", Metadata: entity.Metadata{Name: "../a"}},
+	}
+	for _, opts := range []Options{{}, {Layout: PerEntity}, {Layout: PerEntity, Format: sink.JSON}, {Layout: SingleFile}} {
+		root := filepath.Join(t.TempDir(), "out")
+		at := root
+		if opts.Layout == SingleFile {
+			at = filepath.Join(root, "catalog.yaml")
+		}
+		if err := New(at, opts).Write(t.Context(), es); err != nil {
+			t.Fatal(err)
+		}
+		written := map[string][]byte{}
+		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(root, p)
+			if err != nil {
+				return err
+			}
+			written[filepath.ToSlash(rel)], err = os.ReadFile(p)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(written, Files(es, opts)); diff != "" {
+			t.Errorf("%+v: Files (-written +got):\n%s", opts, diff)
+		}
+		if opts.Layout != PerEntity {
+			continue
+		}
+		for i, name := range Names(es, opts.Format) {
+			if got := string(written[name]); !strings.Contains(got, es[i].Metadata.Name) || !strings.Contains(got, es[i].Metadata.Namespace) {
+				t.Errorf("%+v: entity %d is not in %q:\n%s", opts, i, name, got)
+			}
+		}
+	}
+	if got := Files(nil, Options{Layout: SingleFile}); got != nil {
+		t.Errorf("without entities there are no files: %v", got)
+	}
 }

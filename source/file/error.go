@@ -35,6 +35,8 @@ func (e *Error) Unwrap() error { return e.Err }
 func newError(path string, err error) *Error {
 	e := &Error{Path: path, Err: err}
 	switch {
+	case errors.Is(err, errNoMatch):
+		e.Hint = "check the spelling, and quote the pattern if the shell is to leave it alone; ** stands for any number of folders"
 	case errors.Is(err, fs.ErrNotExist) && isLink(path):
 		e.Err = dangling{}
 		e.Hint = "remove the link, or make what it leads to"

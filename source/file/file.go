@@ -28,6 +28,11 @@ const (
 type Options struct {
 	// Recursive looks below directories, not only into them.
 	Recursive bool
+	// Patterns takes a path that does not exist for a source.Pattern, if it
+	// looks like one. What it chooses is read as if it was named: directories,
+	// files that end as it says, and, if it does not say, those that would be
+	// read in a directory.
+	Patterns bool
 	// FollowSymlinks follows links met inside directories. A link that is
 	// named outright is followed always.
 	FollowSymlinks bool

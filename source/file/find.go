@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"example.dev/ingestor/source"
 )
 
 // find lists the files to read, in the order of their paths.
@@ -78,15 +80,16 @@ func (f *finder) named(given string) {
 		return
 	}
 	info, err := os.Lstat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.opts.Patterns && source.IsPattern(path):
+		f.pattern(path)
+	case err != nil:
 		f.fail(path, err)
-		return
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	case info.Mode()&fs.ModeSymlink != 0:
 		f.links = append(f.links, link{path: path, named: true})
-		return
+	default:
+		f.take(path, info)
 	}
-	f.take(path, info)
 }
 
 func (f *finder) follow(l link) {

@@ -5,10 +5,12 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
 
+	"example.dev/ingestor/internal/remote"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )
@@ -29,8 +31,11 @@ type Options struct {
 	Ref string
 	// Path is a file of any name, or a folder, of which files ending in .yaml,
 	// .yml and .json are read, those in folders below included. What begins
-	// with a dot is passed over. Empty means the whole repository.
+	// with a dot is passed over. Empty means the whole repository. A path that
+	// does not exist and looks like a source.Pattern is one.
 	Path string
+	// Paths, if there are any, are read instead of Path.
+	Paths []string
 	// Auth is how to prove who one is, and how the server does.
 	Auth Auth
 	// Web is the address of a file's page, with {ref} and {path} in it. Empty
@@ -49,7 +54,7 @@ type Options struct {
 
 // Source reads a repository. Its methods may be called at once.
 type Source struct {
-	at   address
+	at   remote.Address
 	bad  error
 	opts Options
 
@@ -57,7 +62,10 @@ type Source struct {
 	commit string
 }
 
-var _ source.Source = (*Source)(nil)
+var (
+	_ source.Source = (*Source)(nil)
+	_ source.Walker = (*Source)(nil)
+)
 
 // New returns a Source of the repository at an address: a URL with the scheme
 // https, http, ssh or file, user@host:path for SSH, or the path of a repository
@@ -75,12 +83,12 @@ func New(repository string, opts Options) *Source {
 		opts.Timeout = DefaultTimeout
 	}
 	s := &Source{opts: opts}
-	s.at, s.bad = parseAddress(repository)
+	s.at, s.bad = remote.ParseAddress(repository)
 	return s
 }
 
 // Repository returns the address without credentials.
-func (s *Source) Repository() string { return s.at.shown }
+func (s *Source) Repository() string { return s.at.Shown }
 
 // Commit returns the commit that was read last without an error, or "".
 func (s *Source) Commit() string {
@@ -94,14 +102,13 @@ func (s *Source) Commit() string {
 // does Read.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	set := &xrd.Set{}
-	err := s.open(ctx, func(ctx context.Context, r *repository) error {
-		commit, err := s.read(ctx, r, set)
-		if err == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.commit = commit
+	err := s.readAll(ctx, func(ctx context.Context, d document) error {
+		if bad := d.pointer(); bad != nil {
+			set.Documents++
+			set.Findings = append(set.Findings, *bad)
+			return nil
 		}
-		return err
+		return set.Read(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin)
 	})
 	return set, err
 }
@@ -109,15 +116,15 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 // Head returns the commit that Read would read now. It only asks what the names
 // point at. What comes out the same as Commit need not be read again.
 func (s *Source) Head(ctx context.Context) (commit string, err error) {
-	err = s.open(ctx, func(_ context.Context, r *repository) error {
-		t, err := resolve(r.refs, s.opts.Ref)
+	err = s.open(ctx, func(_ context.Context, r *remote.Repository) error {
+		t, err := resolve(r.Refs, s.opts.Ref)
 		if err != nil {
 			return err
 		}
-		if to, ok := r.peeled[t.full.String()]; ok {
+		if to, ok := r.Peeled[t.full.String()]; ok {
 			t.want = to
 		}
-		if c, err := commitOf(r.objects, t.want); err == nil {
+		if c, err := commitOf(r.Objects, t.want); err == nil {
 			t.want = c.Hash
 		}
 		commit = t.want.String()
@@ -128,23 +135,24 @@ func (s *Source) Head(ctx context.Context) (commit string, err error) {
 
 // open opens the repository for f, as long as the time allows, and makes an
 // Error of what fails.
-func (s *Source) open(ctx context.Context, f func(context.Context, *repository) error) error {
+func (s *Source) open(ctx context.Context, f func(context.Context, *remote.Repository) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, wrong(
 		"the server or the way to it may be slow; try again, or allow more time",
 		"not done after %v: %w", s.opts.Timeout, context.DeadlineExceeded))
 	defer cancel()
 	if s.bad != nil {
-		return s.fail(ctx, s.bad, credentials{})
+		return s.fail(ctx, s.bad, remote.Credentials{})
 	}
-	creds, err := s.opts.Auth.credentials(s.at)
+	auth := remote.Auth(s.opts.Auth)
+	creds, err := auth.Credentials(s.at)
 	if err != nil {
 		return s.fail(ctx, err, creds)
 	}
-	r, err := s.connect(ctx, creds)
+	r, err := remote.Open(ctx, s.at, remote.Way{Auth: auth, MaxBytes: s.opts.MaxBytes}, creds)
 	if err != nil {
 		return s.fail(ctx, err, creds)
 	}
-	defer r.close()
+	defer r.Close()
 	if err := f(ctx, r); err != nil {
 		return s.fail(ctx, err, creds)
 	}

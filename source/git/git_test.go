@@ -247,7 +247,7 @@ func TestRef(t *testing.T) {
 				if diff := cmp.Diff([]string{tc.file}, origins(set)); diff != "" {
 					t.Errorf("%s\nfiles read (-want +got):\n%s", tc.reason, diff)
 				}
-				if at := set.Definitions[0].Origin.SourceLocation(); s.at.url != nil && !strings.Contains(at, "/"+tc.shown+"/"+tc.file) {
+				if at := set.Definitions[0].Origin.SourceLocation(); s.at.URL != nil && !strings.Contains(at, "/"+tc.shown+"/"+tc.file) {
 					t.Errorf("%s\nlocation %q, want %q in it", tc.reason, at, tc.shown)
 				}
 			})

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/remote"
 )
 
 // gitBackend serves a repository as Git itself does.
@@ -257,7 +259,7 @@ func TestUnreachable(t *testing.T) {
 			}
 		})
 	}
-	p := explain(fmt.Errorf("dial: %w", &net.DNSError{Name: "git.invalid", IsNotFound: true}))
+	p := remote.Explain(fmt.Errorf("dial: %w", &net.DNSError{Name: "git.invalid", IsNotFound: true}))
 	if p.Err.Error() != `there is no host "git.invalid"` || p.Hint == "" {
 		t.Errorf("explain: %v, %q", p.Err, p.Hint)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.dev/ingestor/internal/remote"
 	"example.dev/ingestor/xrd"
 )
 
@@ -38,12 +39,12 @@ func (s *Source) page(t target, path string) string {
 	if s.opts.Web != "" {
 		return fill.Replace(s.opts.Web)
 	}
-	if s.at.url == nil {
-		dir := strings.TrimPrefix(filepath.ToSlash(s.at.dir), "/")
+	if s.at.URL == nil {
+		dir := strings.TrimPrefix(filepath.ToSlash(s.at.Dir), "/")
 		return "file:///" + escape(strings.TrimSuffix(dir, "/")+"/"+path)
 	}
-	u, host := *s.at.url, s.at.url.Hostname()
-	if u.Scheme == shell {
+	u, host := *s.at.URL, s.at.URL.Hostname()
+	if u.Scheme == remote.Shell {
 		u.Scheme, u.Host, u.Path = "https", strings.TrimSuffix(u.Host, ":"+u.Port()), strings.Trim(u.Path, "/")
 	}
 	base := strings.TrimSuffix(u.String(), ".git")

@@ -10,34 +10,46 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 
 	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/remote"
 	"example.dev/ingestor/xrd"
 )
 
-// read reads what Ref and Path name into set, and returns the commit.
-func (s *Source) read(ctx context.Context, r *repository, set *xrd.Set) (string, error) {
-	t, err := resolve(r.refs, s.opts.Ref)
+// document is a file of the repository.
+type document struct {
+	text        []byte
+	origin      xrd.Origin
+	ref, commit string
+}
+
+// read calls take for each file that Ref and Path name, and returns the commit.
+func (s *Source) read(ctx context.Context, r *remote.Repository, take func(context.Context, document) error) (string, error) {
+	t, err := resolve(r.Refs, s.opts.Ref)
 	if err != nil {
 		return "", err
 	}
-	if err := r.fetch(ctx, t.want); err != nil {
+	if err := r.Fetch(ctx, t.want); err != nil {
 		return "", err
 	}
-	commit, err := commitOf(r.objects, t.want)
+	commit, err := commitOf(r.Objects, t.want)
 	if err != nil {
 		return "", err
 	}
-	files, err := find(ctx, r.objects, commit.TreeHash, s.opts)
+	files, err := find(ctx, r.Objects, commit.TreeHash, s.opts)
 	if err != nil {
 		return "", err
 	}
 	slices.SortFunc(files, func(a, b node) int { return strings.Compare(a.path, b.path) })
-	left := &budget{s.opts.MaxBytes, s.opts.MaxBytes}
+	left := remote.NewBudget(s.opts.MaxBytes)
 	var errs []error
 	for _, f := range files {
-		err := readFile(ctx, r.objects, f, left, s.origin(t, f.path), set)
-		if ctx.Err() != nil || errors.Is(err, errTooMuch) {
+		text, err := readFile(r.Objects, f, left)
+		if err == nil {
+			err = take(ctx, document{text: text, origin: s.origin(t, f.path), ref: t.name, commit: commit.Hash.String()})
+		}
+		if ctx.Err() != nil || errors.Is(err, remote.ErrTooMuch) || errors.Is(err, errEnough) {
 			return "", errors.Join(append(errs, err)...)
 		}
 		if err != nil {
@@ -46,6 +58,9 @@ func (s *Source) read(ctx context.Context, r *repository, set *xrd.Set) (string,
 	}
 	return commit.Hash.String(), errors.Join(errs...)
 }
+
+// objects are where the objects of a repository are read from.
+type objects = storer.EncodedObjectStorer
 
 // commitOf returns the commit that a hash leads to, through annotated tags.
 func commitOf(in objects, h plumbing.Hash) (*object.Commit, error) {
@@ -66,29 +81,28 @@ func commitOf(in objects, h plumbing.Hash) (*object.Commit, error) {
 // pointer is how a file begins that stands for one kept elsewhere.
 const pointer = "version https://git-lfs.github.com/spec/"
 
-// readFile reads one file into set.
-func readFile(ctx context.Context, in objects, f node, left *budget, origin xrd.Origin, set *xrd.Set) error {
+// readFile reads one file.
+func readFile(in objects, f node, left *remote.Budget) ([]byte, error) {
 	n, err := in.EncodedObjectSize(f.hash)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := left.take(n); err != nil {
-		return err
+	if err := left.Take(n); err != nil {
+		return nil, err
 	}
-	text, err := content(in, f.hash)
-	if err != nil {
-		return err
-	}
-	if bytes.HasPrefix(text, []byte(pointer)) {
-		set.Documents++
-		set.Findings = append(set.Findings, finding.Finding{
-			Rule: xrd.RuleSyntax, Severity: finding.Error, File: origin.File,
-			Message: "cannot read the document: it is a pointer of Git LFS, and what it stands for is not in the repository",
-			Hint:    "keep definitions out of Git LFS",
-		})
+	return content(in, f.hash)
+}
+
+// pointer says that the file stands for one kept elsewhere; nil if it does not.
+func (d document) pointer() *finding.Finding {
+	if !bytes.HasPrefix(d.text, []byte(pointer)) {
 		return nil
 	}
-	return set.Read(reader{ctx, bytes.NewReader(text)}, origin)
+	return &finding.Finding{
+		Rule: xrd.RuleSyntax, Severity: finding.Error, File: d.origin.File,
+		Message: "cannot read the document: it is a pointer of Git LFS, and what it stands for is not in the repository",
+		Hint:    "keep definitions out of Git LFS",
+	}
 }
 
 // content returns what is in a file.

@@ -2,11 +2,12 @@ package git
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"example.dev/ingestor/internal/remote"
 )
 
 // target is what Options.Ref names.
@@ -41,7 +42,7 @@ func resolve(in storer.ReferenceStorer, ref string) (target, error) {
 	if ref == "" || ref == plumbing.HEAD.String() {
 		r, err := storer.ResolveReference(in, plumbing.HEAD)
 		if err != nil {
-			return target{}, missing(in, "its HEAD means no branch that exists")
+			return target{}, remote.Missing(in, "its HEAD means no branch that exists")
 		}
 		return newTarget(r.Name(), r.Hash()), nil
 	}
@@ -51,33 +52,5 @@ func resolve(in storer.ReferenceStorer, ref string) (target, error) {
 			return newTarget(full, r.Hash()), nil
 		}
 	}
-	return target{}, missing(in, fmt.Sprintf("it has no branch, tag or commit %q", ref))
-}
-
-// shownRefs is how many names a hint gives.
-const shownRefs = 8
-
-// missing says what is not there, and names some branches and tags that are.
-func missing(in storer.ReferenceStorer, what string) error {
-	all, err := in.IterReferences()
-	if err != nil {
-		return fmt.Errorf("its names cannot be read: %w", err)
-	}
-	var names []string
-	_ = all.ForEach(func(r *plumbing.Reference) error {
-		if r.Name().IsBranch() || r.Name().IsTag() {
-			// Branches come before tags when they are sorted by their full names.
-			names = append(names, r.Name().String())
-		}
-		return nil
-	})
-	if len(names) == 0 {
-		return errEmpty
-	}
-	slices.Sort(names)
-	hint := "there are"
-	for _, n := range names[:min(len(names), shownRefs)] {
-		hint += " " + plumbing.ReferenceName(n).Short() + ","
-	}
-	return wrong(strings.TrimSuffix(hint, ",")+fmt.Sprintf(", %d in all", len(names)), "%s", what)
+	return target{}, remote.Missing(in, fmt.Sprintf("it has no branch, tag or commit %q", ref))
 }

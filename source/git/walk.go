@@ -11,6 +11,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/source"
 )
 
 // node is a file, a folder or a link in the tree. Links may lead to it by
@@ -29,6 +32,8 @@ type walker struct {
 	files, folders, links []node
 	// seen are the nodes there have been, by real path.
 	seen map[string]bool
+	// wants chooses files by their paths.
+	wants func(path string) bool
 	// met counts all entries, as a small tree can show the same folder under
 	// very many paths.
 	met int
@@ -46,44 +51,105 @@ const (
 // errPath is a path that leads to nothing that can be read.
 var errPath = errors.New("it leads")
 
-// find lists the files at a path below root.
+// errNoMatch is a pattern that chooses nothing.
+var errNoMatch = errors.New("nothing matches the pattern")
+
+// find lists the files at the paths below root.
 func find(ctx context.Context, in objects, root plumbing.Hash, opts Options) ([]node, error) {
 	w := &walker{in: in, root: root, opts: opts, seen: map[string]bool{}}
-	at := path.Clean(strings.Trim(opts.Path, "/"))
+	paths := opts.Paths
+	if len(paths) == 0 {
+		paths = []string{opts.Path}
+	}
+	for _, p := range paths {
+		if err := w.from(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return w.files, nil
+}
+
+// from lists the files at a path, or those a pattern chooses.
+func (w *walker) from(ctx context.Context, given string) error {
+	at := path.Clean(strings.Trim(given, "/"))
+	w.wants = readable
 	n, err := w.lookup(at)
+	isPattern := errors.Is(err, errPath) && source.IsPattern(at)
+	if isPattern {
+		p, bad := source.ParsePattern(at)
+		if bad != nil {
+			return wrong("quote with a backslash what is meant as it is", "the pattern %q cannot be read: %w", given, bad)
+		}
+		at, w.wants = p.Folder(), chosenBy(p)
+		n, err = w.lookup(at)
+	}
 	if errors.Is(err, errPath) {
-		return nil, w.notThere(err)
+		return w.notThere(given, err)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n.path = at
 	if n.mode != filemode.Dir {
-		return []node{n}, nil
+		if !w.seen[n.real] {
+			w.seen[n.real] = true
+			w.files = append(w.files, n)
+		}
+		return nil
 	}
+	before := len(w.files)
 	w.folders = []node{n}
 	for err == nil && len(w.folders)+len(w.links) > 0 {
 		if err = ctx.Err(); err == nil {
 			err = w.next()
 		}
 	}
-	if err == nil && len(w.files) == 0 {
+	switch {
+	case err != nil || len(w.files) > before:
+	case isPattern:
+		return w.notThere(given, errNoMatch)
+	default:
 		w.skip(n.path, "it holds no .yaml, .yml or .json file")
 	}
-	return w.files, err
+	return err
 }
 
-// notThere explains why Options.Path was not found, and what is there instead.
-func (w *walker) notThere(err error) error {
+// readable reports whether a file in a folder is one to read.
+func readable(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// chosenBy returns which files a pattern chooses: those it matches, and those in
+// folders it matches.
+func chosenBy(p source.Pattern) func(name string) bool {
+	return func(name string) bool {
+		if p.Match(name) {
+			return !p.AnyName() || readable(name)
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if p.Match(dir) {
+				return readable(name)
+			}
+		}
+		return false
+	}
+}
+
+// notThere explains why a path was not found, and what is there instead.
+func (w *walker) notThere(given string, err error) error {
 	hint := "write it from the top of the repository"
 	if t, e := object.GetTree(w.in, w.root); e == nil {
 		var names []string
-		for _, e := range t.Entries[:min(len(t.Entries), shownRefs)] {
+		for _, e := range t.Entries[:min(len(t.Entries), remote.Most)] {
 			names = append(names, readablePath(e.Name))
 		}
 		hint += ", where there are " + strings.Join(names, ", ")
 	}
-	return wrong(hint, "the path %q cannot be read: %w", w.opts.Path, err)
+	return wrong(hint, "the path %q cannot be read: %w", given, err)
 }
 
 func (w *walker) skip(path, why string) {
@@ -129,7 +195,6 @@ func (w *walker) next() error {
 // add takes a node, unless there has been one of that real path.
 func (w *walker) add(n node) error {
 	w.met++
-	ext := strings.ToLower(path.Ext(n.path))
 	switch {
 	case w.seen[n.real]:
 		return nil
@@ -141,7 +206,7 @@ func (w *walker) add(n node) error {
 		w.links = append(w.links, n)
 	case n.mode == filemode.Submodule:
 		w.skip(n.path, "it is a submodule; read its repository as a source of its own")
-	case ext == ".yaml" || ext == ".yml" || ext == ".json":
+	case w.wants(n.path):
 		w.files = append(w.files, n)
 	default:
 		return w.bounds()

@@ -15,6 +15,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/composer"
+	"example.dev/ingestor/internal/cli/extract"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/test/apiserver"
 )
@@ -25,10 +26,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		ingestor.Name: func() { app.Main(ingestor.Name, ingestor.Run) },
 		composer.Name: func() { app.Main(composer.Name, composer.Run) },
+		extract.Name:  func() { app.Main(extract.Name, extract.Run) },
 	})
 }
 
-// TestScripts runs composer-ingestor against two real clusters, one under each
+// TestScripts runs composer-ingestor and xrd-extract against two real clusters, one under each
 // vocabulary, and one that is not there. Scripts find them in app-config.yaml
 // as up, own and gone, and their kubeconfigs in UP and OWN. The account of the
 // configuration has the permissions of deploy/rbac.yaml; that of NOBODY has
@@ -72,7 +74,8 @@ func TestScripts(t *testing.T) {
 			RequireUniqueNames:  true,
 			Setup:               func(e *testscript.Env) error { return setup(e, env) },
 			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-				"composer": exits,
+				"composer": exits(composer.Name),
+				"extract":  exits(extract.Name),
 				"secret":   secret,
 			},
 		})
@@ -121,32 +124,35 @@ func setup(e *testscript.Env, env map[string]string) error {
 	return os.WriteFile(filepath.Join(e.WorkDir, "app-config.yaml"), []byte(config), 0o600)
 }
 
-// exits runs composer-ingestor and wants an exit code:
+// exits returns a command that runs a program and wants an exit code:
 //
 //	composer 5 discover --config app-config.yaml --cluster gone
+//	extract 5 --config app-config.yaml --cluster gone
 //
 // Whatever it prints, no credential is in it.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 {
-		ts.Fatalf("usage: composer code [args...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	err = ts.Exec(composer.Name, args[1:]...)
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = e.ExitCode()
-	} else {
+func exits(program string) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 1 {
+			ts.Fatalf("usage: composer|extract code [args...]")
+		}
+		want, err := strconv.Atoi(args[0])
 		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-	for _, stream := range []string{"stdout", "stderr"} {
-		checkSecrets(ts, stream, ts.ReadFile(stream))
-	}
-	if strings.Contains(ts.ReadFile("stderr"), "internal error") {
-		ts.Fatalf("the command has a bug")
+		got := 0
+		err = ts.Exec(program, args[1:]...)
+		if e, ok := errors.AsType[*exec.ExitError](err); ok {
+			got = e.ExitCode()
+		} else {
+			ts.Check(err)
+		}
+		if got != want {
+			ts.Fatalf("exit code %d, want %d", got, want)
+		}
+		for _, stream := range []string{"stdout", "stderr"} {
+			checkSecrets(ts, stream, ts.ReadFile(stream))
+		}
+		if strings.Contains(ts.ReadFile("stderr"), "internal error") {
+			ts.Fatalf("the command has a bug")
+		}
 	}
 }
 

@@ -20,12 +20,15 @@ import (
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/internal/cli/provide"
+	"example.dev/ingestor/internal/cli/transform"
 	"example.dev/ingestor/tree"
 )
 
 // exits returns a command that runs a program and wants an exit code. That of
 // ingestor-cli is called exits, that of composer-ingestor composer, that of
-// portal-backend portal:
+// portal-backend portal, that of xrd-extract extract, that of xrd-transform
+// transform, that of portal-provide provide:
 //
 //	exits 2 a.yaml --validate
 //	composer 2 validate --xrd a.yaml
@@ -293,7 +296,7 @@ func countSARIF(data []byte) (int, error) {
 	if err := json.Unmarshal(data, &log); err != nil {
 		return 0, err
 	}
-	programs := []string{ingestor.Name, composer.Name}
+	programs := []string{ingestor.Name, composer.Name, transform.Name, provide.Name}
 	if log.Version != "2.1.0" || len(log.Runs) != 1 || !slices.Contains(programs, log.Runs[0].Tool.Driver.Name) {
 		return 0, fmt.Errorf("version %q, %d runs", log.Version, len(log.Runs))
 	}

@@ -14,8 +14,11 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/composer"
+	"example.dev/ingestor/internal/cli/extract"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/internal/cli/portal"
+	"example.dev/ingestor/internal/cli/provide"
+	"example.dev/ingestor/internal/cli/transform"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
@@ -26,9 +29,12 @@ const asUser = "AS_USER"
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		ingestor.Name: program(ingestor.Name, ingestor.Run),
-		composer.Name: program(composer.Name, composer.Run),
-		portal.Name:   program(portal.Name, portal.Run),
+		ingestor.Name:  program(ingestor.Name, ingestor.Run),
+		composer.Name:  program(composer.Name, composer.Run),
+		extract.Name:   program(extract.Name, extract.Run),
+		portal.Name:    program(portal.Name, portal.Run),
+		provide.Name:   program(provide.Name, provide.Run),
+		transform.Name: program(transform.Name, transform.Run),
 	})
 }
 
@@ -54,15 +60,21 @@ func TestScripts(t *testing.T) {
 			return cond == "root" && os.Getuid() == 0, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":    exits(ingestor.Name),
-			"composer": exits(composer.Name),
-			"portal":   exits(portal.Name),
-			"define":   define,
-			"example":  example,
-			"bytes":    write,
-			"repeat":   repeat,
-			"files":    files,
-			"parse":    parse,
+			"exits":     exits(ingestor.Name),
+			"extract":   exits(extract.Name),
+			"composer":  exits(composer.Name),
+			"portal":    exits(portal.Name),
+			"provide":   exits(provide.Name),
+			"transform": exits(transform.Name),
+			"backend":   backend,
+			"catalog":   catalog,
+			"answers":   answers,
+			"define":    define,
+			"example":   example,
+			"bytes":     write,
+			"repeat":    repeat,
+			"files":     files,
+			"parse":     parse,
 		},
 	})
 }

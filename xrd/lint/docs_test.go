@@ -19,7 +19,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := []string{"XRD001", "XRD002", "XRD003", "XRD004"}
+	elsewhere := []string{"XRD001", "XRD002", "XRD003", "XRD004", "XRD005", "XRD006"}
 	var got, want []string
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")

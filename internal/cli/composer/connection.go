@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source/cluster"
@@ -47,7 +48,7 @@ rules to add to a ClusterRole.`,
 
 // connection is what was seen on the way to one cluster.
 type connection struct {
-	*member
+	*clusters.Member
 	checks []cluster.Check
 	done   chan struct{}
 }
@@ -65,8 +66,8 @@ func (s *session) testConnection(ctx context.Context, output string, composites 
 		opts.Composites, opts.Namespaces = s.selection().takes, s.config.Composer.Namespaces
 	}
 	var all []*connection
-	for _, m := range fleet.members {
-		c := &connection{member: m, done: make(chan struct{})}
+	for _, m := range fleet.Members {
+		c := &connection{Member: m, done: make(chan struct{})}
 		all = append(all, c)
 		go func() {
 			defer close(c.done)
@@ -84,12 +85,12 @@ func (s *session) testConnection(ctx context.Context, output string, composites 
 
 // take takes the way to the cluster.
 func (c *connection) take(ctx context.Context, opts cluster.CheckOptions) {
-	if c.cluster != nil {
-		c.cluster.Check(ctx, opts, func(k cluster.Check) { c.checks = append(c.checks, k) })
+	if c.Cluster != nil {
+		c.Cluster.Check(ctx, opts, func(k cluster.Check) { c.checks = append(c.checks, k) })
 		return
 	}
-	k := cluster.Check{Name: "settings", Result: cluster.Failed, Detail: c.status.Err.Error()}
-	if e, ok := errors.AsType[*cluster.Error](c.status.Err); ok {
+	k := cluster.Check{Name: "settings", Result: cluster.Failed, Detail: c.Status.Err.Error()}
+	if e, ok := errors.AsType[*cluster.Error](c.Status.Err); ok {
 		k.Detail, k.Hint = e.Err.Error(), e.Hint
 	}
 	c.checks = []cluster.Check{k}
@@ -141,7 +142,7 @@ func isMissing(k cluster.Check) bool { return len(k.Missing.Resources) > 0 }
 func (c *connection) text(style term.Style) string {
 	colors := map[cluster.Result]func(string) string{cluster.OK: style.Green, cluster.Failed: style.Red, cluster.Skipped: style.Dim}
 	var b strings.Builder
-	fmt.Fprintln(&b, style.Bold(c.title()))
+	fmt.Fprintln(&b, style.Bold(c.Title()))
 	for _, k := range c.checks {
 		fmt.Fprintf(&b, "  %s%s %s", colors[k.Result](string(k.Result)), strings.Repeat(" ", len(cluster.Skipped)-len(k.Result)), term.Safe(k.Name))
 		if k.Detail != "" {
@@ -179,7 +180,7 @@ func (c *connection) node() *tree.Node {
 		))
 	}
 	return tree.Obj(
-		tree.F("name", tree.Str(c.status.Cluster)), tree.F("url", tree.OptStr(c.status.URL)),
+		tree.F("name", tree.Str(c.Status.Cluster)), tree.F("url", tree.OptStr(c.Status.URL)),
 		tree.F("ok", tree.Boolean(c.ok())), tree.F("checks", steps), tree.F("missing", rules),
 	)
 }

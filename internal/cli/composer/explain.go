@@ -88,7 +88,7 @@ func (s *session) explain(ctx context.Context, given []string, output string) er
 		return err
 	}
 	if in.fleet != nil {
-		in.fleet.complain()
+		in.fleet.Fleet.Complain()
 	}
 	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/tree"
@@ -54,7 +55,7 @@ func (s *session) explanation(d *xrd.Definition, set *xrd.Set, f *fleet, r *pipe
 		}
 	}
 	if f != nil {
-		for _, m := range f.members {
+		for _, m := range f.Members {
 			x.copies = append(x.copies, look(m, d.Name, set, asks))
 		}
 	}
@@ -74,17 +75,17 @@ func (s *session) explanation(d *xrd.Definition, set *xrd.Set, f *fleet, r *pipe
 // notFound is the explanation of a definition that is nowhere.
 func (f *fleet) notFound(name string) *explanation {
 	x := &explanation{name: name}
-	for _, m := range f.members {
+	for _, m := range f.Members {
 		x.copies = append(x.copies, look(m, name, &xrd.Set{}, nil))
 	}
 	return x
 }
 
 // look looks for a definition in a cluster.
-func look(m *member, name string, set *xrd.Set, asks selection) sighting {
-	at := sighting{place: m.title(), cluster: m.status.Cluster, url: m.status.URL, unread: !m.status.Known}
+func look(m *clusters.Member, name string, set *xrd.Set, asks selection) sighting {
+	at := sighting{place: m.Title(), cluster: m.Status.Cluster, url: m.Status.URL, unread: !m.Status.Known}
 	for _, def := range set.Definitions {
-		if def.Name == name && def.Origin.Cluster == m.status.Cluster {
+		if def.Name == name && def.Origin.Cluster == m.Status.Cluster {
 			at.found, at.verdicts = true, ask(asks, def)
 		}
 	}

@@ -151,7 +151,7 @@ func (f *fleet) gone(e *earlier, composites bool) bool {
 		return false
 	}
 	if len(e.from) == 0 {
-		return f.verdict() == nil
+		return f.Verdict() == nil
 	}
 	return !slices.ContainsFunc(e.from, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
 }

@@ -151,7 +151,7 @@ func readEarlier(in *os.Root, name string) *earlier {
 // spare leaves out the entities that were made of more before: of a cluster
 // that something could not be read of now.
 func (c *catalog) spare(f *fleet, es []*entity.Entity) ([]*entity.Entity, error) {
-	if f.verdict() == nil || !c.there {
+	if f.Verdict() == nil || !c.there {
 		return es, nil
 	}
 	in, err := os.OpenRoot(c.dir)

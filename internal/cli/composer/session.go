@@ -3,12 +3,11 @@ package composer
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
@@ -18,22 +17,14 @@ import (
 // common are the flags that every subcommand has.
 type common struct {
 	voice.Voice
-	picked, configs, contexts []string
-	kubeconfig                string
-	timeout                   time.Duration
-	wordsName                 string
+	clusters.Flags
+	wordsName string
 }
-
-const defaultTimeout = 30 * time.Second
 
 func (c *common) bind(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringArrayVar(&c.picked, "cluster", nil, "read the cluster of this `name`, or all; may be given several times")
-	f.StringArrayVar(&c.configs, "config", nil, "configuration `file`; several are merged, the last one wins")
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file`, whose contexts are clusters")
-	f.StringArrayVar(&c.contexts, "context", nil, "read the cluster of this `context` of the kubeconfig; may be given several times")
-	f.DurationVar(&c.timeout, "timeout", defaultTimeout, "how long one call of a cluster may take")
+	c.Flags.Bind(f)
 	flags.BindWords(f, &c.wordsName)
 	c.Voice.Bind(f)
 	flags.Complete(root, map[string][]string{"words": flags.WordsNames})
@@ -45,10 +36,10 @@ type session struct {
 	// given are the flags that were.
 	given map[string]bool
 	words words.Choice
-	// config is the configuration, or what holds without one; configured tells
-	// which.
-	config     *config.Config
-	configured bool
+	// choice chooses the clusters, by a configuration, which is config, or by
+	// what holds without one.
+	choice *clusters.Choice
+	config *config.Config
 }
 
 // run returns the body of a subcommand: it settles the flags that all of them
@@ -70,8 +61,8 @@ func (s *session) settle() (err error) {
 	); err != nil {
 		return err
 	}
-	if s.timeout <= 0 {
-		return flags.Usagef("give a time such as 10s or 1m", "cannot use timeout %v", s.timeout)
+	if err := s.Flags.Check(); err != nil {
+		return err
 	}
 	s.words, err = flags.Words(s.wordsName, Name)
 	return err
@@ -83,18 +74,11 @@ func (s *session) useClusters() bool { return s.given["cluster"] || s.given["con
 
 // configure reads the configuration. A command that reads no clusters needs
 // none of what only they need.
-func (s *session) configure(clusters bool) error {
-	s.configured = len(s.configs) > 0
-	opts := config.Options{Sections: []string{config.SectionComposer, config.SectionOrchestrator}, UseCluster: s.picks}
-	if !clusters {
-		opts.UseCluster = func(string) bool { return false }
-	}
-	if s.configured {
-		opts.Lookup = s.lookup
-	}
-	var found []finding.Finding
-	s.config, found = config.Load(s.configs, opts)
-	if err := s.Misconfigured(found); err != nil {
+func (s *session) configure(read bool) error {
+	s.choice = &clusters.Choice{Voice: &s.Voice, Flags: &s.Flags}
+	err := s.choice.Configure(read)
+	s.config = s.choice.Config
+	if err != nil {
 		return err
 	}
 	if !s.given["words"] {
@@ -103,15 +87,10 @@ func (s *session) configure(clusters bool) error {
 	return nil
 }
 
-func (s *session) lookup(name string) (string, bool) {
-	v := s.Env.Getenv(name)
-	return v, v != ""
-}
-
 // engineOptions are what the service would tell its engine.
 func (s *session) engineOptions(p engine.Profile) engine.Options {
 	var o engine.Options
-	if s.configured {
+	if s.choice.Configured {
 		o = s.config.EngineOptions(p)
 	}
 	o.Words = s.words

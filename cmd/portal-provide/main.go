@@ -1,0 +1,9 @@
+// Command portal-provide brings entities into a portal's catalog.
+package main
+
+import (
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/provide"
+)
+
+func main() { app.Main(provide.Name, provide.Run) }

@@ -1,0 +1,74 @@
+// Package clusters is which clusters a command reads, as its flags, the
+// configuration and the environment say, and what became of each.
+package clusters
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
+)
+
+// Flags are the flags that choose clusters.
+type Flags struct {
+	// Picked are the names of those that are read; Configs the files of the
+	// configuration, and Contexts those of the kubeconfig.
+	Picked, Configs, Contexts []string
+	Kubeconfig                string
+	// Timeout is how long one call may take.
+	Timeout time.Duration
+}
+
+const defaultTimeout = 30 * time.Second
+
+// Bind makes the flags.
+func (f *Flags) Bind(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.Picked, "cluster", nil, "read the cluster of this `name`, or all; may be given several times")
+	set.StringArrayVar(&f.Configs, "config", nil, "configuration `file`; several are merged, the last one wins")
+	set.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig `file`, whose contexts are clusters")
+	set.StringArrayVar(&f.Contexts, "context", nil, "read the cluster of this `context` of the kubeconfig; may be given several times")
+	set.DurationVar(&f.Timeout, "timeout", defaultTimeout, "how long one call of a cluster may take")
+}
+
+// Check returns what is wrong with the flags.
+func (f *Flags) Check() error {
+	if f.Timeout <= 0 {
+		return flags.Usagef("give a time such as 10s or 1m", "cannot use timeout %v", f.Timeout)
+	}
+	return nil
+}
+
+// Choice is what chooses the clusters of a run.
+type Choice struct {
+	*voice.Voice
+	*Flags
+	// Config is the configuration, or what holds without one; Configured tells
+	// which. Configure sets both.
+	Config     *config.Config
+	Configured bool
+}
+
+// Configure reads the configuration. A command that reads no clusters needs
+// none of what only they need.
+func (c *Choice) Configure(clusters bool) error {
+	c.Configured = len(c.Configs) > 0
+	opts := config.Options{Sections: []string{config.SectionComposer, config.SectionOrchestrator}, UseCluster: c.picks}
+	if !clusters {
+		opts.UseCluster = func(string) bool { return false }
+	}
+	if c.Configured {
+		opts.Lookup = c.lookup
+	}
+	var found []finding.Finding
+	c.Config, found = config.Load(c.Configs, opts)
+	return c.Misconfigured(found)
+}
+
+func (c *Choice) lookup(name string) (string, bool) {
+	v := c.Env.Getenv(name)
+	return v, v != ""
+}

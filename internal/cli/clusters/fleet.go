@@ -1,0 +1,114 @@
+package clusters
+
+import (
+	"errors"
+	"fmt"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/source/cluster"
+)
+
+// Member is one cluster. If it could not be connected to, Cluster is nil and the
+// status says why.
+type Member struct {
+	Cluster *cluster.Cluster
+	Status  cluster.Status
+}
+
+// Title names a cluster for people.
+func (m *Member) Title() string {
+	if m.Status.URL == "" {
+		return "cluster " + term.Safe(m.Status.Cluster)
+	}
+	return fmt.Sprintf("cluster %s (%s)", term.Safe(m.Status.Cluster), term.Safe(m.Status.URL))
+}
+
+// Fleet is the clusters of a run, in order, and what became of each.
+type Fleet struct {
+	Members []*Member
+	voice   *voice.Voice
+}
+
+// Connect prepares to reach the clusters that are chosen. Settings that cannot
+// be used are the trouble of one cluster, unless all have it.
+func (c *Choice) Connect() (*Fleet, error) {
+	chosen, err := c.choose()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{voice: c.Voice}
+	// One logger for all, because each keeps its own lines whole and no other's.
+	log := c.Logger()
+	usable := 0
+	for _, settings := range chosen {
+		k, err := cluster.Connect(settings, cluster.Options{Timeout: c.Timeout, Agent: c.Program + "/" + app.BuildVersion(), Log: log})
+		m := &Member{Cluster: k, Status: cluster.Status{Cluster: settings.Name, Err: err}}
+		if err == nil {
+			m.Status.URL = k.URL()
+			usable++
+		}
+		f.Members = append(f.Members, m)
+	}
+	if usable == 0 {
+		f.Complain()
+		return nil, &app.Exit{Code: app.ExitUsage}
+	}
+	return f, nil
+}
+
+// Usable returns the clusters that could be connected to, and the errors of the
+// others.
+func (f *Fleet) Usable() (usable []*cluster.Cluster, errs []error) {
+	for _, m := range f.Members {
+		if m.Cluster != nil {
+			usable = append(usable, m.Cluster)
+			continue
+		}
+		errs = append(errs, m.Status.Err)
+	}
+	return usable, errs
+}
+
+// Note keeps what became of a cluster.
+func (f *Fleet) Note(st cluster.Status) {
+	for _, m := range f.Members {
+		if m.Status.Cluster == st.Cluster {
+			m.Status = st
+		}
+	}
+}
+
+// Complain shows every failure with its way out.
+func (f *Fleet) Complain() {
+	for _, m := range f.Members {
+		if m.Status.Err == nil {
+			continue
+		}
+		for _, err := range voice.Each(m.Status.Err) {
+			hint := ""
+			if e, ok := errors.AsType[*cluster.Error](err); ok {
+				hint = e.Hint
+			}
+			f.voice.Complain(err, hint)
+		}
+	}
+}
+
+// Verdict is how a run ends that could not read everything: nil if it could.
+// What is wrong has been said.
+func (f *Fleet) Verdict() error {
+	failed, read := false, false
+	for _, m := range f.Members {
+		failed = failed || m.Status.Err != nil
+		read = read || m.Status.Lists > 0
+	}
+	switch {
+	case !failed:
+		return nil
+	case !read:
+		return &app.Exit{Code: app.ExitUnreachable}
+	}
+	return &app.Exit{Code: app.ExitFailed}
+}

@@ -1,0 +1,163 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/internal/cli/clusters"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// sourceNames are the values of --source.
+var sourceNames = []string{xrd.SourceCluster, xrd.SourceFile, xrd.SourceGit}
+
+// The forms of the stream.
+const (
+	asNDJSON = "ndjson"
+	asYAML   = "yaml"
+)
+
+// envToken is the environment variable that holds the token of a repository.
+const envToken = "GIT_TOKEN"
+
+// options are the flags as they were given, and what they mean.
+type options struct {
+	from                      string
+	paths                     []string
+	recursive, followSymlinks bool
+
+	repo, ref, branch                                  string
+	username, tokenFile, sshKey, knownHosts, authority string
+
+	clusters.Flags
+
+	labels, labelSelector, namePattern string
+	filter                             xrd.Filter
+
+	output, format string
+	partial        bool
+
+	voice.Voice
+}
+
+func (o *options) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.from, "source", "", "`where` to read: "+strings.Join(sourceNames, ", ")+" (default: what the other flags speak of, else file)")
+	f.StringArrayVar(&o.paths, "path", nil, "`path` of a file or directory, or a pattern (*, ?, [a-z], ** for any number of folders), there\nor in the repository; - is standard input. May be given several times")
+	f.BoolVar(&o.recursive, "recursive", false, "descend into directories; in a repository this is always so")
+	f.BoolVar(&o.followSymlinks, "follow-symlinks", false, "follow links found in directories")
+
+	f.StringVar(&o.repo, "repo", "", "Git repository: a `URL`, user@host:path, or a path")
+	f.StringVar(&o.ref, "ref", "", "`branch`, tag or commit (default: the repository's HEAD)")
+	f.StringVar(&o.branch, "branch", "", "`branch`; the same as --ref")
+	f.StringVar(&o.username, "username", "", "`name` that goes with the token or key of a repository")
+	f.StringVar(&o.tokenFile, "token-file", "", "`file` that holds the token or password of a repository (default: "+envToken+")")
+	f.StringVar(&o.sshKey, "ssh-key-file", "", "`file` of a private key for a repository")
+	f.StringVar(&o.knownHosts, "known-hosts", "", "known_hosts `file` that the repository's host must be in")
+	f.StringVar(&o.authority, "ca-file", "", "`file` of the authority that signed the certificate of the repository's server")
+
+	o.Flags.Bind(f)
+
+	f.StringVar(&o.labels, "labels", "", "only definitions whose labels match the `selector`")
+	f.StringVar(&o.labelSelector, "label-selector", "", "the same as --labels, with the `selector`")
+	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
+	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
+
+	f.StringVarP(&o.output, "output", "o", "", "`directory` for a file <name>.json each (default: standard output)")
+	f.StringVarP(&o.format, "format", "f", asNDJSON, "`form` of standard output: "+asNDJSON+", "+asYAML)
+	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
+	o.Voice.Bind(f)
+	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})
+	// They fail only for flags that do not exist.
+	_ = cmd.MarkFlagDirname("output")
+}
+
+// ofSource are the flags that belong to one source.
+var ofSource = map[string][]string{
+	xrd.SourceGit:     {"repo", "ref", "branch", "username", "token-file", "ssh-key-file", "known-hosts", "ca-file"},
+	xrd.SourceCluster: {"cluster", "config", "kubeconfig", "context", "timeout"},
+	// What is in a repository is read at any depth anyway.
+	xrd.SourceFile: {"follow-symlinks"},
+}
+
+// settle checks the flags and works out what they mean.
+func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
+	given := flags.Given(set)
+	if err := cmp.Or(
+		flags.Together(given, "quiet", "verbose"),
+		flags.Together(given, "quiet", "debug"),
+		flags.Together(given, "ref", "branch"),
+		flags.Together(given, "labels", "label-selector"),
+		flags.Together(given, "output", "format"),
+		o.Flags.Check(),
+	); err != nil {
+		return err
+	}
+	o.paths = append(o.paths, args...)
+	if slices.Contains(o.paths, "") || given["output"] && o.output == "" || given["repo"] && o.repo == "" {
+		return flags.Usagef("an empty shell variable, perhaps?", "a path is the empty string")
+	}
+	if err := o.settleSource(given); err != nil {
+		return err
+	}
+	if o.format != asNDJSON && o.format != asYAML {
+		return flags.Usagef("--format "+asNDJSON+" or --format "+asYAML, "cannot use format %q", o.format)
+	}
+	o.ref = cmp.Or(o.ref, o.branch)
+	if o.filter.Labels, err = xrd.ParseSelector(cmp.Or(o.labels, o.labelSelector)); err != nil {
+		return flags.Usage(err, "for example --labels 'team=payments,env in (dev, test),!legacy'")
+	}
+	o.filter.Name, err = flags.Pattern("--name-pattern", o.namePattern)
+	return err
+}
+
+// settleSource works out what is read, and refuses flags that say nothing of it.
+func (o *options) settleSource(given map[string]bool) error {
+	speaks := func(name string) string {
+		for _, flag := range ofSource[name] {
+			if given[flag] {
+				return flag
+			}
+		}
+		return ""
+	}
+	switch {
+	case o.from == "cluster":
+		o.from = xrd.SourceCluster
+	case given["source"] && !slices.Contains(sourceNames, o.from):
+		return flags.Usagef("--source "+strings.Join(sourceNames, ", "), "cannot read from source %q", o.from)
+	case o.from == "" && speaks(xrd.SourceGit) != "":
+		o.from = xrd.SourceGit
+	case o.from == "" && speaks(xrd.SourceCluster) != "":
+		o.from = xrd.SourceCluster
+	case o.from == "":
+		o.from = xrd.SourceFile
+	}
+	for _, name := range sourceNames {
+		if flag := speaks(name); flag != "" && name != o.from {
+			return flags.Usagef("leave it out, or use --source "+name, "cannot use --%s with source %s", flag, o.from)
+		}
+	}
+	switch {
+	case o.from == xrd.SourceGit && o.repo == "":
+		return flags.Usagef("name it with --repo", "no repository given")
+	case o.from == xrd.SourceGit && slices.Contains(o.paths, "-"):
+		return flags.Usagef("paths are those in the repository", "cannot read standard input from a repository")
+	case o.from == xrd.SourceCluster && len(o.paths) > 0:
+		return flags.Usagef("leave it out, or use --source file", "cannot read %q from a cluster", o.paths[0])
+	}
+	for _, p := range o.paths {
+		if _, err := source.ParsePattern(p); err != nil && source.IsPattern(p) && o.from == xrd.SourceGit {
+			return flags.Usagef("put a backslash before what is meant as it is", "cannot use pattern %q: %w", p, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package extract
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// output is where records go.
+type output interface {
+	// write writes a record. A *refused is the record's own trouble; any other
+	// error is that of the output.
+	write(r xrd.Record) error
+	// end is called once, at the end, with what the output lacks; empty if it
+	// lacks nothing.
+	end(failure string) error
+}
+
+// refused is a record that has no place in the output.
+type refused struct{ finding finding.Finding }
+
+// Error says why.
+func (r *refused) Error() string { return r.finding.Message }
+
+// stream writes records one after the other, each as soon as it is there.
+type stream struct {
+	w    io.Writer
+	yaml bool
+	text []byte
+}
+
+func (s *stream) write(r xrd.Record) error { return s.put(r.Node()) }
+
+func (s *stream) put(n *tree.Node) error {
+	if s.yaml {
+		s.text = tree.AppendYAML(append(s.text[:0], "---\n"...), n)
+	} else {
+		s.text = append(tree.AppendJSON(s.text[:0], n, ""), '\n')
+	}
+	if _, err := s.w.Write(s.text); err != nil {
+		return fmt.Errorf("cannot write records: %w", err)
+	}
+	return nil
+}
+
+func (s *stream) end(failure string) error {
+	if failure == "" {
+		return nil
+	}
+	return s.put(finding.Failure(failure))
+}
+
+// folder writes each record to a file of its own.
+type folder struct {
+	dir  string
+	root *os.Root
+	// names are hashes of those that files have, because there may be many.
+	// Some file systems do not tell capital letters apart.
+	names map[[16]byte]bool
+	// wrote is told of each file.
+	wrote func(path string)
+}
+
+// newFolder opens a directory, and makes it first if it is missing.
+func newFolder(dir string, wrote func(path string)) (*folder, error) {
+	err := os.MkdirAll(dir, 0o755)
+	var root *os.Root
+	if err == nil {
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %w", dir, bare(err)), Hint: "choose another place with --output"}
+	}
+	return &folder{dir: dir, root: root, names: map[[16]byte]bool{}, wrote: wrote}, nil
+}
+
+// longestName is the most that file systems allow, with room for what is added.
+const longestName = 240
+
+func (f *folder) write(r xrd.Record) error {
+	name := r.Name()
+	no := func(hint, format string, args ...any) error {
+		return &refused{finding.Finding{
+			Rule: xrd.RuleRecord, Severity: finding.Error, Object: name, File: r.Metadata["path"],
+			Message: "cannot write the extract record: " + fmt.Sprintf(format, args...), Hint: hint,
+		}}
+	}
+	if name == "" {
+		return no("give the definition a name", "its definition has no name, so there is none for the file")
+	}
+	if !isFileName(name) {
+		return no("definitions are called <plural>.<group>", "the name %q cannot be that of a file", name)
+	}
+	sum := sha256.Sum256([]byte(strings.ToLower(name)))
+	key := [16]byte(sum[:16])
+	if f.names[key] {
+		return no("choose one of them, for example by --cluster or --path, or write them to a stream", "there are two definitions %q, and one has its file already", name)
+	}
+	f.names[key] = true
+	path := name + ".json"
+	if err := f.put(path, append(tree.AppendJSON(nil, r.Node(), "  "), '\n')); err != nil {
+		return fmt.Errorf("cannot write %q: %w", filepath.Join(f.dir, path), bare(err))
+	}
+	if f.wrote != nil {
+		f.wrote(filepath.Join(f.dir, path))
+	}
+	return nil
+}
+
+// isFileName reports whether a name is that of a file that people see, here and
+// on other systems.
+func isFileName(name string) bool {
+	return len(name) <= longestName && name[0] != '.' && name[len(name)-1] != ' ' &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) })
+}
+
+// put writes a file beside its place, then moves it there.
+func (f *folder) put(name string, text []byte) error {
+	// The dot keeps what a killed process leaves from being read as a record.
+	tmp := "." + Name + "-" + rand.Text() + ".tmp"
+	file, err := f.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = f.root.Rename(tmp, name)
+	}
+	if err != nil {
+		_ = f.root.Remove(tmp)
+	}
+	return err
+}
+
+// end closes the directory. Files are not a stream: there, the exit code tells.
+func (f *folder) end(string) error { return f.root.Close() }
+
+// bare returns an error without the path, which the message has.
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return l.Err
+	}
+	return err
+}

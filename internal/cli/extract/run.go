@@ -1,0 +1,287 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/clusters"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/source/git"
+	"example.dev/ingestor/xrd"
+)
+
+// session is one run of the command.
+type session struct {
+	*options
+	out      output
+	progress *term.Progress
+	// fleet are the clusters that are read; nil if none are.
+	fleet *clusters.Fleet
+
+	// What there was: records written, definitions refused and why the first
+	// one was, objects of other kinds, and documents that are none.
+	written, refusedCount int
+	refusal               string
+	passed, remarks       int
+	// What went wrong: things that could not be read or written, documents that
+	// are not valid, and the first of either.
+	failed, invalid int
+	first           string
+}
+
+func run(ctx context.Context, o *options) error {
+	s := &session{options: o, out: &stream{w: o.Env.Stdout, yaml: o.format == asYAML}}
+	from, err := s.open(ctx)
+	if err != nil && s.output == "" && !s.partial {
+		// Nothing at all is not what was asked for either.
+		_ = s.out.end(Name + ": " + cmp.Or(s.first, err.Error()))
+	}
+	if err != nil {
+		return err
+	}
+	if s.output != "" {
+		if s.out, err = newFolder(s.output, s.wrote); err != nil {
+			return err
+		}
+	}
+	s.progress = s.Progress("extracted", "definitions")
+	defer s.progress.Done()
+	for record, err := range source.Extract(ctx, from, source.ExtractOptions{
+		Filter: s.filter, Now: s.Env.Now, Refused: s.refuse, Remarked: s.remark, Passed: func(*xrd.Object) { s.passed++ },
+	}) {
+		if err == nil {
+			err = s.out.write(record)
+		}
+		if err != nil {
+			if err := s.trouble(ctx, err); err != nil {
+				return voice.Failure(err)
+			}
+			continue
+		}
+		s.written++
+		s.progress.Update(s.written, 0)
+	}
+	s.progress.Done()
+	if err := s.out.end(s.failure()); err != nil {
+		return voice.Failure(err)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.summary()
+	return s.verdict()
+}
+
+// open returns what is read.
+func (s *session) open(ctx context.Context) (source.Source, error) {
+	switch s.from {
+	case xrd.SourceCluster:
+		return s.clusters(ctx)
+	case xrd.SourceGit:
+		auth := git.Auth{
+			Username: s.username, TokenFile: s.tokenFile, SSHKeyFile: s.sshKey, KnownHostsFile: s.knownHosts, CAFile: s.authority,
+		}
+		if s.tokenFile == "" {
+			auth.Token = source.Secret(s.Env.Getenv(envToken))
+		}
+		return git.New(s.repo, git.Options{Ref: s.ref, Paths: s.paths, Auth: auth, Skipped: s.skipped}), nil
+	}
+	paths := s.paths
+	if len(paths) == 0 {
+		paths = []string{file.Stdin}
+	}
+	return file.New(paths, file.Options{
+		Recursive: s.recursive, FollowSymlinks: s.followSymlinks, Patterns: true, Stdin: s.Env.Stdin, Skipped: s.skipped,
+	}), nil
+}
+
+// clusters prepares to read clusters.
+func (s *session) clusters(ctx context.Context) (source.Source, error) {
+	choice := &clusters.Choice{Voice: &s.Voice, Flags: &s.Flags}
+	if err := choice.Configure(true); err != nil {
+		return nil, err
+	}
+	fleet, err := choice.Connect()
+	if err != nil {
+		if e, ok := errors.AsType[*app.Exit](err); ok && e.Err == nil {
+			s.first = "no cluster can be connected to"
+		}
+		return nil, err
+	}
+	s.fleet = fleet
+	usable, errs := fleet.Usable()
+	for _, err := range errs {
+		_ = s.trouble(ctx, err)
+	}
+	return cluster.New(usable, cluster.ReadOptions{Labels: s.filter.Labels}, fleet.Note), nil
+}
+
+// skipped says what was passed over while reading.
+func (s *session) skipped(path, why string) {
+	if s.Detailed() {
+		s.Sayf("passed over %s: %s", term.Safe(path), why)
+	}
+}
+
+func (s *session) wrote(path string) {
+	if s.Detailed() {
+		s.progress.Clear()
+		s.Sayf("wrote %s", term.Safe(path))
+	}
+}
+
+// refuse notes a definition that is not chosen.
+func (s *session) refuse(d *xrd.Definition, why string) {
+	if s.refusedCount++; s.refusedCount == 1 {
+		s.refusal = fmt.Sprintf("%s because %s", d.Label(), why)
+	}
+	if s.Detailed() {
+		s.progress.Clear()
+		s.Sayf("not selected: %s: %s", term.Safe(d.Label()), term.Safe(why))
+	}
+}
+
+// remark notes what is worth a word.
+func (s *session) remark(f finding.Finding) {
+	s.remarks++
+	s.show(f)
+}
+
+// show shows a finding.
+func (s *session) show(f finding.Finding) {
+	if f.Severity < s.Least(report.Text) {
+		return
+	}
+	s.progress.Clear()
+	_ = s.Report(voice.Report{Findings: []finding.Finding{f}})
+}
+
+// trouble shows and counts what went wrong, and returns it if the run cannot go
+// on.
+func (s *session) trouble(ctx context.Context, err error) error {
+	problem, isProblem := errors.AsType[*source.Problem](err)
+	refusal, isRefusal := errors.AsType[*refused](err)
+	hint, isRead := hintOf(err)
+	text := err.Error()
+	switch {
+	case ctx.Err() != nil:
+		// The end of the run says so.
+		text = "it was interrupted"
+		s.failed++
+	case isProblem:
+		s.show(problem.Finding)
+		s.invalid++
+	case isRefusal:
+		s.show(refusal.finding)
+		s.failed++
+		text = refusal.finding.Message
+	case isRead:
+		s.progress.Clear()
+		s.Complain(err, hint)
+		s.failed++
+	default:
+		return err
+	}
+	if s.first == "" {
+		s.first = text
+	}
+	return nil
+}
+
+// hintOf returns the way out of an error about something that was read; it
+// reports false if the error is of another sort.
+func hintOf(err error) (hint string, ok bool) {
+	if e, ok := errors.AsType[*source.Failure](err); ok {
+		return "mend what the program that wrote it complains of", e != nil
+	}
+	if e, ok := errors.AsType[*file.Error](err); ok {
+		return e.Hint, true
+	}
+	if e, ok := errors.AsType[*git.Error](err); ok {
+		return e.Hint, true
+	}
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return e.Hint, true
+	}
+	return "", false
+}
+
+// failure says what the stream lacks; empty if it lacks nothing, or if nobody
+// wants to know.
+func (s *session) failure() string {
+	n := s.failed + s.invalid
+	switch {
+	case n == 0 || s.partial:
+		return ""
+	case n == 1:
+		return Name + ": " + s.first
+	}
+	return fmt.Sprintf("%s: %s (and %d more)", Name, s.first, n-1)
+}
+
+// summary says in a few lines what was done and what was not.
+func (s *session) summary() {
+	if s.Quiet {
+		return
+	}
+	if s.written > 0 {
+		where := ""
+		if s.output != "" {
+			where = " to " + term.Safe(s.output)
+		}
+		s.Sayf("%s extracted%s", voice.Count(s.written, "definition", "definitions"), where)
+	}
+	if s.written > 0 && s.refusedCount > 0 {
+		s.Sayf("%s not selected", voice.Count(s.refusedCount, "definition", "definitions"))
+	}
+	if s.passed > 0 {
+		s.Sayf("passed over: %s of other kinds", voice.Count(s.passed, "object", "objects"))
+	}
+}
+
+// verdict is the exit code, with a message where nothing was said yet: what could
+// not be read counts first, then what is not valid, then that there is nothing.
+func (s *session) verdict() error {
+	if s.fleet != nil {
+		if err := s.fleet.Verdict(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.failed > 0:
+		return &app.Exit{Code: app.ExitFailed}
+	case s.invalid > 0:
+		return &app.Exit{Code: app.ExitInvalid}
+	case s.written == 0:
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing matched"), Hint: term.Safe(s.whyNothing())}
+	}
+	return nil
+}
+
+func (s *session) whyNothing() string {
+	switch {
+	case s.refusedCount > 0:
+		return fmt.Sprintf("%s found, none selected: %s", voice.Count(s.refusedCount, "definition", "definitions"), s.refusal)
+	case s.from == xrd.SourceCluster:
+		return "the clusters hold no definition that the labels asked for select"
+	case s.remarks > 0 && !s.Detailed():
+		return fmt.Sprintf("%s passed over, for reasons that --verbose shows", voice.Count(s.remarks, "document", "documents"))
+	case s.passed > 0:
+		return fmt.Sprintf("%s read, no %s among them", voice.Count(s.passed, "object", "objects"), xrd.KindDefinition)
+	case s.from == xrd.SourceFile && len(s.paths) == 0:
+		return "standard input holds no definition; name files with --path"
+	case s.from == xrd.SourceFile && !s.recursive:
+		return "there is no definition in " + strings.Join(s.paths, ", ") + "; use --recursive to look below directories"
+	}
+	return "there is no definition where it was looked for"
+}

@@ -1,0 +1,96 @@
+package provide
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/sink/portal"
+)
+
+// envToken is the environment variable that holds the portal's token.
+const envToken = "PORTAL_TOKEN"
+
+// connection is the flags that say which portal, and how it is spoken to.
+type connection struct {
+	url, tokenFile, caFile string
+	timeout                time.Duration
+}
+
+func (c *connection) bind(f *pflag.FlagSet, url string) {
+	f.StringVar(&c.url, "api-url", "", "`address` of the portal's backend, such as http://localhost:7007"+url)
+	f.StringVar(&c.tokenFile, "token-file", "", "`file` that holds the portal's token (default: the token in "+envToken+")")
+	f.StringVar(&c.caFile, "ca-file", "", "`file` with the authority of the portal's certificate, in PEM")
+	f.DurationVar(&c.timeout, "timeout", portal.DefaultTimeout, "how long one request may take")
+}
+
+// connect returns the portal. Nothing is asked of it yet.
+func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal, error) {
+	if c.timeout <= 0 {
+		return nil, flags.Usagef("give a time such as 30s or 2m", "cannot use timeout %v", c.timeout)
+	}
+	token := func() (string, error) { return env.Getenv(envToken), nil }
+	if c.tokenFile != "" {
+		token = func() (string, error) { return read("token", c.tokenFile) }
+	}
+	if _, err := token(); err != nil {
+		return nil, flags.Usage(err, "--token-file names a file with the token and nothing else")
+	}
+	if c.caFile != "" {
+		client, err := trusting(c.caFile)
+		if err != nil {
+			return nil, flags.Usage(err, "--ca-file names a file that begins with -----BEGIN CERTIFICATE-----")
+		}
+		opts.HTTP = client
+	}
+	opts.Token, opts.Timeout, opts.Agent = token, c.timeout, Name+"/"+app.BuildVersion()
+	p, err := portal.New(c.url, opts)
+	if err != nil {
+		return nil, flags.Usage(err, "see "+Name+" --help")
+	}
+	return p, nil
+}
+
+// read returns the text of a small file.
+func read(what, path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read the %s file %q: %w", what, path, err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", fmt.Errorf("the %s file %q is empty", what, path)
+	}
+	return string(text), nil
+}
+
+// trusting returns a client that believes an authority.
+func trusting(path string) (*http.Client, error) {
+	text, err := read("certificate", path)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(text)) {
+		return nil, fmt.Errorf("the certificate file %q holds no certificate in PEM", path)
+	}
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("cannot make a client: the default one was replaced")
+	}
+	t = t.Clone()
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return &http.Client{Transport: t}, nil
+}

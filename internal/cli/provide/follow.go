@@ -1,0 +1,132 @@
+package provide
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/sink/portal"
+	"example.dev/ingestor/sink/spool"
+)
+
+// follow reads the files again when they change, and now and then, until ctx
+// ends.
+func (s *serve) follow(ctx context.Context, paths []string) {
+	// What changed before it was watched counts as well.
+	changed := make(chan struct{}, 1)
+	changed <- struct{}{}
+	var watcher sync.WaitGroup
+	defer watcher.Wait()
+	watcher.Go(func() {
+		err := s.files(paths).Watch(ctx, func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("files are not watched, and read on schedule alone", "error", err, "interval", s.interval)
+		}
+	})
+	var due <-chan time.Time
+	if s.interval > 0 {
+		t := time.NewTicker(s.interval)
+		defer t.Stop()
+		due = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-due:
+		}
+		s.reload(ctx, paths)
+	}
+}
+
+// reload offers what the files hold now. If that cannot be used, what was there
+// before stays, and it is said once why.
+func (s *serve) reload(ctx context.Context, paths []string) {
+	var said bytes.Buffer
+	aside := *s.common
+	env := *s.Env
+	env.Stderr, env.StderrTerminal = &said, false
+	aside.Voice = voice.Voice{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
+	got, err := aside.gather(ctx, paths, spool.Options{})
+	var c *content
+	if err == nil {
+		c, err = newContent(got)
+	}
+	if ctx.Err() != nil {
+		if c != nil {
+			c.release()
+		}
+		return
+	}
+	if err != nil {
+		if s.offer.spoil(said.String() + err.Error()) {
+			_, _ = s.Env.Stderr.Write(said.Bytes())
+			s.log.Error("files cannot be used, what was there before is still offered", "error", err)
+		}
+		return
+	}
+	mended := s.offer.spoilt()
+	if n := c.entities; s.offer.put(c) || mended {
+		s.log.Info("files were read", "entities", n)
+	}
+}
+
+// The pauses between attempts to register.
+const (
+	firstPause = time.Second
+	lastPause  = 30 * time.Second
+)
+
+// register registers the address, and tries again until the portal takes it or
+// ctx ends. The same trouble is told once.
+func (s *serve) register(ctx context.Context, address string) {
+	told := ""
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		existed, err := s.portal.Register(ctx, address)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			s.log.Info("location is registered", "location", address, "portal", s.portal.URL(), "before", existed)
+			break
+		}
+		if err.Error() != told {
+			told = err.Error()
+			s.log.Warn("location is not registered yet", "error", err, "hint", registerHint(err))
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
+	}
+	n, err := s.portal.Try(ctx, address)
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("portal cannot read the location", "error", err, "hint", registerHint(err))
+		return
+	}
+	s.log.Debug("portal reads the location", "entities", n)
+}
+
+// registerHint is the way out when a location is not taken, or not read.
+func registerHint(err error) string {
+	e, ok := errors.AsType[*portal.Error](err)
+	if !ok {
+		return ""
+	}
+	if e.Problem == portal.Invalid {
+		return "can the portal reach the address (--public-url), may it read it (backend.reading.allow), and take these kinds of entities (catalog.rules)?"
+	}
+	return e.Hint()
+}

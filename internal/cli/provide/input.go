@@ -1,0 +1,177 @@
+package provide
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink/spool"
+	"example.dev/ingestor/source/file"
+)
+
+// common is what every command of the program has: how it speaks, and how it
+// reads entities.
+type common struct {
+	voice.Voice
+	followSymlinks, strict, partial, allowEmpty bool
+	// undone says what did not happen when the entities cannot be used, such
+	// as "nothing was pushed".
+	undone string
+	// findingsFormat is how findings are shown; empty means as text, on
+	// standard error.
+	findingsFormat string
+}
+
+func newCommon(env *app.Env, undone string) *common {
+	return &common{Voice: voice.Voice{Program: Name, Env: env}, undone: undone}
+}
+
+// bind makes the flags about reading. Those about speaking are bound last, by
+// Voice.Bind.
+func (c *common) bind(f *pflag.FlagSet) {
+	f.BoolVar(&c.followSymlinks, "follow-symlinks", false, "follow links found in directories")
+	f.BoolVar(&c.strict, "strict", false, "fail on warnings")
+}
+
+// settle checks the flags about reading and speaking.
+func (c *common) settle(given map[string]bool, paths []string) error {
+	if slices.Contains(paths, "") {
+		return flags.Usagef("an empty shell variable, perhaps?", "an input is the empty string")
+	}
+	return cmp.Or(
+		flags.Together(given, "quiet", "verbose"),
+		flags.Together(given, "quiet", "debug"),
+	)
+}
+
+// files are the inputs; without any it is standard input.
+func (c *common) files(paths []string) *file.Source {
+	if len(paths) == 0 {
+		paths = []string{file.Stdin}
+	}
+	return file.New(paths, file.Options{
+		Recursive: true, FollowSymlinks: c.followSymlinks, Stdin: c.Env.Stdin,
+		Skipped: func(path, why string) {
+			if c.Detailed() {
+				c.Sayf("passed over %s: %s", term.Safe(path), why)
+			}
+		},
+	})
+}
+
+// gather reads all entities from files, directories and standard input, and
+// says what is wrong with them. If they may be used it returns them, and
+// whoever called it closes them; else the error is what the command ends with.
+// Entities that are not all there, because a file cannot be read or a program
+// before this one failed, may be used with --partial only: then the Spool's
+// Failure says so.
+func (c *common) gather(ctx context.Context, paths []string, opts spool.Options) (*spool.Spool, error) {
+	reading := c.Progress("reading", "entities")
+	opts.Progress = func(n int) { reading.Update(n, 0) }
+	s, err := spool.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	unread, err := c.fill(ctx, s, c.files(paths))
+	reading.Done()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if len(unread) > 0 {
+		_ = c.Unread(errors.Join(unread...))
+		s.Fail(unread[0].Error())
+	}
+	if err := c.judge(s); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// fill reads the files into s, and returns those that cannot be read. The error
+// is one after which nothing more can be.
+func (c *common) fill(ctx context.Context, s *spool.Spool, from *file.Source) (unread []error, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	files, err := from.Files(ctx)
+	if files == nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		unread = voice.Each(err)
+	}
+	for _, path := range files {
+		in := pump(ctx, func() (io.ReadCloser, error) { return c.open(path) })
+		if err := s.Read(in, path); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			unread = append(unread, &file.Error{Path: path, Err: err})
+		}
+	}
+	return unread, nil
+}
+
+func (c *common) open(path string) (io.ReadCloser, error) {
+	if path == file.StdinName {
+		return io.NopCloser(c.Env.Stdin), nil
+	}
+	return os.Open(path)
+}
+
+// judge shows what was found wrong, and returns an error if the entities may
+// not be used.
+func (c *common) judge(s *spool.Spool) error {
+	bad := s.Unkept(finding.Error) > 0 || c.strict && s.Unkept(finding.Warning) > 0 || voice.Failed(s.Findings(), c.strict)
+	if err := c.show(s, bad); err != nil {
+		return err
+	}
+	if why, ok := s.Failure(); ok && !c.partial {
+		return &app.Exit{
+			Code: app.ExitFailed, Err: fmt.Errorf("%s: the input is not complete: %s", c.undone, orUnknown(why)), Hint: "mend what the program that wrote it, or the reader of files, complains of",
+		}
+	}
+	switch {
+	case bad:
+		return &app.Exit{Code: app.ExitInvalid, Err: errors.New(c.undone + ": not all entities are valid")}
+	case s.Len() == 0 && !c.allowEmpty:
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New(c.undone + ": there are no entities"), Hint: "the input holds no documents; is the program before this one all right?"}
+	}
+	return nil
+}
+
+func orUnknown(why string) string {
+	if why == "" {
+		return "the program that wrote it does not say why"
+	}
+	return term.Safe(why)
+}
+
+// show shows the findings; they are the result if a machine asked for them, or
+// nothing else will be.
+func (c *common) show(s *spool.Spool, bad bool) error {
+	text := c.findingsFormat == "" || c.findingsFormat == report.Text || c.findingsFormat == report.JSON && !bad
+	r := voice.Report{Findings: slices.Clone(s.Findings()), Format: c.findingsFormat, Result: !text, Strict: c.strict}
+	if text {
+		r.Format = report.Text
+	}
+	if err := c.Report(r); err != nil {
+		return voice.Failure(err)
+	}
+	if more := s.Unkept(finding.Error) + s.Unkept(finding.Warning); more > 0 {
+		c.Sayf("%s more", voice.Count(more, "finding", "findings"))
+	}
+	return nil
+}

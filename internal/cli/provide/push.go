@@ -1,0 +1,290 @@
+package provide
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink/portal"
+	"example.dev/ingestor/sink/spool"
+)
+
+// push is the program without a subcommand.
+type push struct {
+	*common
+	connection
+	provider, modeName, outputFormat string
+	removeNames                      []string
+	dryRun, allowRemovals            bool
+
+	// mode, removals and portal are what the flags mean.
+	mode     portal.Mode
+	removals []entity.Ref
+	portal   *portal.Portal
+}
+
+// settle checks the flags and works out what they mean.
+func (p *push) settle(given map[string]bool, paths []string) (err error) {
+	if p.url == "" {
+		return flags.Usagef("name the portal with --api-url, such as --api-url http://localhost:7007", "no portal given")
+	}
+	if err := p.common.settle(given, paths); err != nil {
+		return err
+	}
+	if p.mode, err = portal.ParseMode(p.modeName); err != nil {
+		return flags.Usage(err, "--mode full or --mode delta")
+	}
+	if p.findingsFormat, err = report.ParseFormat(p.outputFormat); err != nil {
+		return flags.Usage(err, "see --output-format in "+Name+" --help")
+	}
+	if len(p.removeNames) > 0 && p.mode == portal.Full {
+		return flags.Usagef("add --mode delta; a full push removes what is not in it", "cannot use --remove with a full push")
+	}
+	for _, name := range p.removeNames {
+		ref, err := entity.ParseRef(name, "", "")
+		if err != nil {
+			return flags.Usage(err, "--remove takes kind:namespace/name")
+		}
+		p.removals = append(p.removals, ref)
+	}
+	if p.mode == portal.Delta {
+		if err := cmp.Or(unfit(given, "allow-empty"), unfit(given, "allow-removals")); err != nil {
+			return err
+		}
+	}
+	p.portal, err = p.connect(p.Env, portal.Options{Provider: p.provider})
+	return err
+}
+
+// unfit returns an error about a flag that a delta has no use for.
+func unfit(given map[string]bool, name string) error {
+	if !given[name] {
+		return nil
+	}
+	return flags.Usagef("leave it out; a delta removes only what is named", "cannot use --%s with --mode delta", name)
+}
+
+func (p *push) run(ctx context.Context, paths []string) error {
+	s, err := p.read(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // it is a temporary file
+	why, partial := s.Failure()
+	if partial {
+		if p.mode == portal.Full {
+			p.Sayf("the input is not complete, so what is there of it is pushed as a delta: nothing is removed")
+		}
+		p.mode = portal.Delta
+	}
+	if p.dryRun {
+		err = p.rehearse(ctx, s)
+	} else {
+		err = p.push(ctx, s)
+	}
+	if err == nil && partial {
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("the input is not complete: %s", orUnknown(why)), Hint: "what was there of it was pushed"}
+	}
+	return err
+}
+
+// read reads what is to be pushed. Nothing is read from standard input if it is
+// about nothing but what is to be removed.
+func (p *push) read(ctx context.Context, paths []string) (*spool.Spool, error) {
+	opts := spool.Options{Changes: p.mode == portal.Delta}
+	var s *spool.Spool
+	var err error
+	if len(paths) == 0 && len(p.removals) > 0 {
+		s, err = spool.New(opts)
+	} else {
+		s, err = p.gather(ctx, paths, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range p.removals {
+		if err := s.Remove(ref); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// guard returns what the push ends with if it would remove too much.
+func (p *push) guard(ctx context.Context, entities int) error {
+	if p.mode == portal.Delta || p.allowRemovals || entities == 0 {
+		return nil
+	}
+	err := p.portal.Guard(ctx, entities)
+	if _, ok := errors.AsType[*portal.ShrinkError](err); ok {
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("nothing was pushed: %w", err), Hint: "if that is meant, say so with --allow-removals"}
+	}
+	if e, ok := errors.AsType[*portal.Error](err); ok && e.Problem == portal.Forbidden {
+		return p.refused(e, "or, with --allow-removals, push without asking how many would go")
+	}
+	return p.failed(err)
+}
+
+// rehearse says what would be pushed.
+func (p *push) rehearse(ctx context.Context, s *spool.Spool) error {
+	has, err := p.portal.Count(ctx)
+	if err != nil {
+		return p.failed(err)
+	}
+	if err := p.guard(ctx, s.Len()); err != nil {
+		return err
+	}
+	if p.outputFormat == report.JSON {
+		return p.writeJSON(struct {
+			Provider string `json:"provider"`
+			Mode     string `json:"mode"`
+			DryRun   bool   `json:"dryRun"`
+			Pushed   int    `json:"entities"`
+			Has      int    `json:"has"`
+		}{p.provider, p.mode.String(), true, s.Len(), has})
+	}
+	return p.write(fmt.Sprintf("would push %s (%s) as %s, which has %d; nothing was pushed\n", voice.Count(s.Len(), "entity", "entities"), p.mode, p.provider, has))
+}
+
+func (p *push) push(ctx context.Context, s *spool.Spool) error {
+	if err := p.guard(ctx, s.Len()); err != nil {
+		return err
+	}
+	lines, err := s.Reader()
+	if err != nil {
+		return err
+	}
+	pushing := p.Progress("pushing", "entities")
+	r, err := p.portal.Push(ctx, &told{lines, 0, func(bytes int64) { pushing.Update(int(bytes*int64(s.Len())/max(s.Size(), 1)), s.Len()) }}, portal.PushOptions{Mode: p.mode, Strict: p.strict, AllowEmpty: p.allowEmpty})
+	pushing.Done()
+	refused, whole := errors.AsType[*portal.RefusedError](err)
+	if err != nil && !whole {
+		return p.failed(err)
+	}
+	if err := p.tell(r, s); err != nil {
+		return err
+	}
+	switch {
+	case whole && refused.Nothing:
+		return &app.Exit{Code: app.ExitInvalid, Err: errors.New("nothing was pushed: the portal refuses some of the entities, and --strict takes all or none")}
+	case len(r.Refused) > 0:
+		return &app.Exit{Code: app.ExitInvalid}
+	}
+	return nil
+}
+
+// told tells how far it was read.
+type told struct {
+	io.ReadSeeker
+	at   int64
+	tell func(bytes int64)
+}
+
+// Read reads, and tells how far.
+func (t *told) Read(p []byte) (int, error) {
+	n, err := t.ReadSeeker.Read(p)
+	t.at += int64(n)
+	t.tell(t.at)
+	return n, err
+}
+
+// Seek goes to another place, for another attempt.
+func (t *told) Seek(offset int64, whence int) (int64, error) {
+	at, err := t.ReadSeeker.Seek(offset, whence)
+	t.at = at
+	return at, err
+}
+
+// failed is what the push ends with if the portal did not answer as hoped.
+func (p *push) failed(err error) error {
+	if e, ok := errors.AsType[*portal.Error](err); ok {
+		return p.refused(e, "")
+	}
+	return err
+}
+
+func (p *push) refused(e *portal.Error, more string) error {
+	hint := strings.TrimSuffix(strings.Join([]string{e.Hint(), more}, ", "), ", ")
+	if e.Unsure {
+		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the portal took the push whole or not at all", e), Hint: hint}
+	}
+	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("%w; the catalog is as before", e), Hint: hint}
+}
+
+// tell shows what became of the push.
+func (p *push) tell(r portal.Report, s *spool.Spool) error {
+	if p.outputFormat == report.JSON {
+		return p.writeJSON(p.asJSON(r, s))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "added %d, updated %d, removed %d, unchanged %d, refused %d\n", r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Refused))
+	for _, x := range r.Refused {
+		fmt.Fprint(&b, "refused ")
+		if where := s.Where(x.Line); where != "" {
+			fmt.Fprintf(&b, "%s: ", term.Safe(where))
+		}
+		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(term.Safe(x.Ref), "an entity without a usable name"), term.Safe(x.Reason))
+	}
+	if r.Kept > 0 {
+		defer p.Sayf("%s not in the push stay: a refused entity may have been meant for one of them", voice.Count(r.Kept, "entity that is", "entities that are"))
+	}
+	if p.outputFormat != report.Text {
+		// The findings are on standard output.
+		fmt.Fprint(p.Env.Stderr, b.String())
+		return nil
+	}
+	return p.write(b.String())
+}
+
+// asJSON is the report for machines: refused entities say where they are
+// written.
+func (p *push) asJSON(r portal.Report, s *spool.Spool) any {
+	type refused struct {
+		Ref    string `json:"ref,omitempty"`
+		Reason string `json:"reason"`
+		File   string `json:"file,omitempty"`
+		Line   int    `json:"line,omitempty"`
+		Column int    `json:"column,omitempty"`
+	}
+	all := []refused{}
+	for _, x := range r.Refused {
+		name, pos := s.At(x.Line)
+		all = append(all, refused{x.Ref, x.Reason, name, int(pos.Line), int(pos.Column)})
+	}
+	return struct {
+		Provider  string    `json:"provider"`
+		Mode      string    `json:"mode"`
+		Added     int       `json:"added"`
+		Updated   int       `json:"updated"`
+		Removed   int       `json:"removed"`
+		Unchanged int       `json:"unchanged"`
+		Kept      int       `json:"kept"`
+		Refused   []refused `json:"refused"`
+	}{p.provider, p.mode.String(), r.Added, r.Updated, r.Removed, r.Unchanged, r.Kept, all}
+}
+
+func (p *push) writeJSON(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return p.write(string(text) + "\n")
+}
+
+// write writes a result to standard output.
+func (c *common) write(text string) error {
+	if _, err := c.Env.Stdout.Write([]byte(text)); err != nil {
+		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// Package transform is the command xrd-transform: extract records go in,
+// template files say what becomes of them, catalog entities come out.
+package transform
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+)
+
+// Name is the program's name.
+const Name = "xrd-transform"
+
+const long = `Renders catalog entities from composite resource definitions and template
+files. It reads extract records, as xrd-extract writes them, or definitions as
+they are: a JSON object a line, a JSON array, YAML documents, what kubectl get
+prints. Without an input it reads standard input, without --output it writes to
+standard output, one record after the other, however many there are.
+
+The templates are built in. --templates names a folder that lies over them, and
+holds only the files that differ: portal/*.eta give the entities, wizard/*.eta
+the pages of the form, steps/*.eta what happens when it is sent. The annotations
+portal.io/template, portal.io/wizard and portal.io/steps of a definition choose
+a file of each; without them it is default. xrd-transform init writes the
+built-in folder to begin with.
+
+A definition that fails costs no other its place. If one did, the output ends
+with a failure record, {"error":{"message":...}}, so that the next program in a
+pipe does not take half for the whole; --partial leaves it out.
+
+In a directory the entities of a definition are in template-<name>.yaml,
+api-<name>.yaml and resource-<name>.yaml, <name> being that of its Template.
+
+Exit codes: 0 fine, 1 something failed, such as a template, 2 validation failed
+(or warnings with --strict), 3 nothing matched, 4 bad flags or configuration.`
+
+const examples = `  # The three tools in a row
+  xrd-extract --path xrds/ | xrd-transform | portal-provide --api-url https://portal.example.org
+
+  # From a cluster to files, with templates of your own
+  kubectl get xrd -o yaml | xrd-transform --templates templates/ --output catalog/
+
+  # Begin with templates of your own: one file, the rest stays built in
+  xrd-transform init templates/ --only portal/default
+
+  # Render again whenever a definition or a template changes
+  xrd-transform --input xrds/ --templates templates/ --output catalog/ --watch
+
+  # A value for the templates: metadata.values.clusters
+  xrd-transform --input xrds/ --set 'clusters=[dev, prod]' --format ndjson`
+
+// Run runs the command.
+func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+
+func newCommand(env *app.Env) *cobra.Command {
+	v := &voice.Voice{Program: Name, Env: env}
+	o := &options{Voice: v}
+	root := &cobra.Command{
+		Use:           Name + " [options] [files...]",
+		Short:         "Render catalog entities from definitions and template files",
+		Long:          long,
+		Example:       examples,
+		Version:       app.BuildVersion(),
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.settle(flags.Given(cmd.Flags()), args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+		ValidArgsFunction: flags.CompleteFiles,
+	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
+	o.bind(root)
+	v.Bind(root.PersistentFlags())
+	root.AddCommand(newInit(v), newLint(v), newTest(v), newDebug(v), newList(v))
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Flags().SortFlags = false
+		// The usage line says so already.
+		cmd.DisableFlagsInUseLine = true
+		flags.Complete(cmd, map[string][]string{
+			"format":        formats,
+			"output-format": report.Formats,
+			"words":         flags.WordsNames,
+			"on-error":      onErrors,
+		})
+	}
+	root.PersistentFlags().SortFlags = false
+	return root
+}
+
+// body returns the body of a subcommand: it settles what all of them have,
+// then does its work.
+func body(work func(ctx context.Context, given map[string]bool, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		given := flags.Given(cmd.Flags())
+		if err := quietOrLoud(given); err != nil {
+			return err
+		}
+		return work(cmd.Context(), given, args)
+	}
+}
+
+// atMostOne is for commands that take one argument, or none.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return flags.Usagef(flags.Help(cmd), "cannot use %s: %s takes one argument", strings.Join(args[1:], " "), cmd.CommandPath())
+}

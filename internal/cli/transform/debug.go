@@ -1,0 +1,131 @@
+package transform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// debugOptions are the flags of debug.
+type debugOptions struct {
+	*voice.Voice
+	inputs
+	rendering
+	text bool
+}
+
+func newDebug(v *voice.Voice) *cobra.Command {
+	o := &debugOptions{Voice: v}
+	cmd := &cobra.Command{
+		Use:   "debug [options] [files...]",
+		Short: "Show what a template sees, or what it writes",
+		Long: `Prints, for each definition, the files that are chosen and what they see, as
+YAML: xrd, metadata and the names of the helpers. With --text it prints the text
+that the templates write, before it is read as YAML, with the numbers of its
+lines: those that messages about the output speak of.`,
+		Example: `  # What is there to be used in a template?
+  xrd-transform debug database.yaml | less
+
+  # Why is the output not YAML?
+  xrd-transform debug --templates templates/ --text database.yaml`,
+		RunE: body(func(ctx context.Context, given map[string]bool, args []string) error {
+			if err := cmp.Or(o.inputs.settle(args), o.rendering.settle(given)); err != nil {
+				return err
+			}
+			return o.run(ctx)
+		}),
+		ValidArgsFunction: flags.CompleteFiles,
+	}
+	o.inputs.bind(cmd.Flags())
+	o.rendering.bind(cmd.Flags())
+	cmd.Flags().BoolVar(&o.text, "text", false, "print the text that the templates write, with line numbers")
+	return cmd
+}
+
+func (o *debugOptions) run(ctx context.Context) error {
+	maker, err := o.open(o.Voice)
+	if err != nil {
+		return err
+	}
+	defer maker.close()
+	var t tally
+	var failed error
+	unread := o.each(ctx, o.Voice, func(f xrd.Found) bool {
+		t.documents++
+		switch {
+		case f.Finding != nil:
+			failed = o.found(*f.Finding, failed)
+		case f.Failed:
+			failed = o.found(incomplete(f.Failure), failed)
+		case f.Definition != nil:
+			t.definitions++
+			err = o.one(ctx, maker, f, &failed)
+		}
+		return err == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+	case unread != nil:
+		return o.Unread(unread)
+	case failed != nil:
+		return failed
+	case t.definitions == 0:
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing matched"), Hint: t.empty()}
+	}
+	return nil
+}
+
+// found shows a finding, and returns what the command ends with.
+func (o *debugOptions) found(f finding.Finding, so error) error {
+	_ = o.Report(voice.Report{Findings: []finding.Finding{f}})
+	if f.Severity == finding.Error {
+		return &app.Exit{Code: app.ExitFailed}
+	}
+	return so
+}
+
+// one shows one definition. The error is that of the output.
+func (o *debugOptions) one(ctx context.Context, m *maker, f xrd.Found, failed *error) error {
+	seen, found := m.look(ctx, f, o.text)
+	for _, x := range found {
+		*failed = o.found(x, *failed)
+	}
+	if seen == nil {
+		return nil
+	}
+	style := o.Out()
+	head := fmt.Sprintf("# %s: %s, %s, %s", f.Definition.Label(), seen.choice.Portal.Path, seen.choice.Wizard.Path, seen.choice.Steps.Path)
+	var b strings.Builder
+	b.WriteString("---\n" + style.Dim(term.Safe(head)) + "\n")
+	if o.text {
+		number(&b, seen.text, style)
+	} else {
+		b.WriteString(term.SafeLines(string(tree.AppendYAML(nil, seen.context))))
+	}
+	_, err := fmt.Fprint(o.Env.Stdout, b.String())
+	return err
+}
+
+// number writes text with the numbers of its lines.
+func number(b *strings.Builder, text string, style term.Style) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	width := len(fmt.Sprint(len(lines)))
+	for i, line := range lines {
+		fmt.Fprintf(b, "%s %s\n", style.Dim(fmt.Sprintf("%*d |", width, i+1)), term.SafeLines(line))
+	}
+}

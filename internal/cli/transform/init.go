@@ -1,0 +1,211 @@
+package transform
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/templates"
+)
+
+// defaultFolder is where init puts the templates.
+const defaultFolder = "./templates"
+
+// initOptions are the flags of init.
+type initOptions struct {
+	*voice.Voice
+	only  []string
+	force bool
+}
+
+func newInit(v *voice.Voice) *cobra.Command {
+	o := &initOptions{Voice: v}
+	cmd := &cobra.Command{
+		Use:   "init [options] [folder]",
+		Short: "Write the built-in templates to a folder, to be changed",
+		Long: `Writes the built-in template folder to ./templates, or to the folder named.
+Keep the files you change and remove the rest: what a folder does not hold is
+built in. A file that is there with other content is not replaced, unless
+--force says so.`,
+		Example: `  # All of them
+  xrd-transform init
+
+  # One page of the form, and what describes the folder
+  xrd-transform init templates/ --only wizard/default --only metadata.yaml`,
+		Args: atMostOne,
+		RunE: body(func(_ context.Context, _ map[string]bool, args []string) error {
+			if len(args) == 0 {
+				args = []string{defaultFolder}
+			}
+			return o.run(args[0])
+		}),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().StringSliceVar(&o.only, "only", nil, "write only these `files`, such as portal/default or metadata.yaml")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
+	_ = cmd.RegisterFlagCompletionFunc("only", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		names, _ := builtin()
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// builtin returns the names of the built-in files, in order.
+func builtin() ([]string, error) {
+	var names []string
+	err := fs.WalkDir(templates.Files(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
+func (o *initOptions) run(to string) error {
+	if to == "" {
+		return flags.Usagef("an empty shell variable, perhaps?", "the template folder is the empty string")
+	}
+	names, err := o.choose()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return fmt.Errorf("cannot make template folder %q: %w", to, bare(err))
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return fmt.Errorf("cannot open template folder %q: %w", to, bare(err))
+	}
+	defer root.Close() //nolint:errcheck // nothing is lost
+	names, same, err := o.missing(root, to, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := put(root, name); err != nil {
+			return fmt.Errorf("cannot write %q: %w", filepath.Join(to, name), bare(err))
+		}
+		if o.Detailed() {
+			o.Sayf("wrote %s", term.Safe(filepath.Join(to, name)))
+		}
+	}
+	if !o.Quiet {
+		already := ""
+		if same > 0 {
+			already = fmt.Sprintf(", %d there already", same)
+		}
+		o.Sayf("%s written to %s%s; see %s lint --templates %s", voice.Count(len(names), "file", "files"), term.Safe(to), already, Name, term.Safe(to))
+	}
+	return nil
+}
+
+// choose returns the names of the files to write.
+func (o *initOptions) choose() ([]string, error) {
+	all, err := builtin()
+	if err != nil || len(o.only) == 0 {
+		return all, err
+	}
+	var names []string
+	for _, want := range o.only {
+		i := slices.IndexFunc(all, func(name string) bool { return name == want || strings.TrimSuffix(name, path.Ext(name)) == want })
+		if i < 0 {
+			return nil, flags.Usagef("there are "+strings.Join(all, ", "), "there is no built-in file %q", want)
+		}
+		names = append(names, all[i])
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// missing returns the names of files that are not there as they are to be, and
+// how many are. It is an error if one has other content, unless that is to be
+// replaced.
+func (o *initOptions) missing(root *os.Root, to string, names []string) (write []string, same int, err error) {
+	var others []string
+	for _, name := range names {
+		info, err := root.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, 0, fmt.Errorf("cannot look at %q: %w", filepath.Join(to, name), bare(err))
+		case info.IsDir():
+			return nil, 0, fmt.Errorf("cannot write %q: it is a directory", filepath.Join(to, name))
+		default:
+			old, _ := root.ReadFile(name)
+			if text, _ := fs.ReadFile(templates.Files(), name); info.Mode().IsRegular() && bytes.Equal(old, text) {
+				same++
+				continue
+			}
+			others = append(others, name)
+		}
+		write = append(write, name)
+	}
+	if len(others) > 0 && !o.force {
+		return nil, 0, &app.Exit{
+			Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %s there already, and %s", to, strings.Join(others, ", "), isAre(len(others))),
+			Hint: "nothing was written; --force replaces files, --only chooses some",
+		}
+	}
+	return write, same, nil
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "it is not the built-in one"
+	}
+	return "they are not the built-in ones"
+}
+
+// put writes a built-in file beside its place, then moves it there.
+func put(root *os.Root, name string) error {
+	text, err := fs.ReadFile(templates.Files(), name)
+	if err != nil {
+		return err
+	}
+	return replace(root, name, text)
+}
+
+// replace puts a file in its place, whole or not at all.
+func replace(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	tmp := path.Join(path.Dir(name), ".ingestor-"+rand.Text()+".tmp")
+	err := root.WriteFile(tmp, text, 0o644)
+	if err == nil {
+		err = root.Rename(tmp, name)
+	}
+	if err != nil {
+		_ = root.Remove(tmp)
+	}
+	return err
+}
+
+// bare returns an error of the file system without the path, which the message
+// has already.
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return l.Err
+	}
+	return err
+}

@@ -1,0 +1,250 @@
+package transform
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/engine/folder"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/xrd"
+)
+
+// lintOptions are the flags of lint.
+type lintOptions struct {
+	*voice.Voice
+	inputs
+	rendering
+	outputFormat string
+	strict       bool
+}
+
+func newLint(v *voice.Voice) *cobra.Command {
+	o := &lintOptions{Voice: v}
+	cmd := &cobra.Command{
+		Use:   "lint [options] [files...]",
+		Short: "Check templates",
+		Long: `Checks a template folder: reads its metadata.yaml and all its templates, renders
+every portal file with every wizard file and every steps file over built-in
+sample definitions, and holds what comes out to the rules of a catalog. The
+samples are a claim, a cluster-scoped and a namespaced definition, one without
+a schema, one with a hundred fields, and one full of text that breaks YAML which
+is not written with care.
+
+Definitions that are named are rendered too, with the files they choose.`,
+		Example: `  # The folder ./templates, as far as it is there, over the built-in one
+  xrd-transform lint --templates templates/
+
+  # With definitions of your own, and a report for code scanning
+  xrd-transform lint --templates templates/ xrds/ --output-format sarif > findings.sarif`,
+		RunE: body(func(ctx context.Context, given map[string]bool, args []string) error {
+			if err := cmp.Or(o.inputs.settle(args), checkOutputFormat(o.outputFormat), o.rendering.settle(given)); err != nil {
+				return err
+			}
+			return o.run(ctx)
+		}),
+		ValidArgsFunction: flags.CompleteFiles,
+	}
+	o.inputs.bind(cmd.Flags())
+	o.rendering.bind(cmd.Flags())
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail on warnings")
+	bindOutputFormat(cmd.Flags(), &o.outputFormat)
+	return cmd
+}
+
+func (o *lintOptions) run(ctx context.Context) error {
+	l := &linter{known: map[finding.Finding]bool{}, broken: map[string]int{}}
+	t, found, err := openFolders(o.templates)
+	if err != nil {
+		return err
+	}
+	l.add(found, "")
+	var unread error
+	if t != nil {
+		defer t.close()
+		maker := o.maker(t)
+		l.maker = maker
+		for _, e := range t.folder.Check() {
+			l.add(maker.placed([]finding.Finding{shown(e)}), "")
+		}
+		for _, f := range l.found {
+			l.broken[f.File] = enough
+		}
+		if err := l.samples(ctx); err != nil {
+			return err
+		}
+		if unread = l.given(ctx, o); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	finding.Sort(l.found)
+	err = o.Report(voice.Report{Findings: l.found, Format: o.outputFormat, Objects: l.files(), Strict: o.strict, Result: true})
+	if err != nil {
+		return voice.Failure(err)
+	}
+	if !o.Quiet && o.outputFormat == report.Text {
+		o.Sayf("%s checked in %s: %s", voice.Count(len(l.files()), "template", "templates"), voice.Count(l.renders, "render", "renders"), o.Tally(l.found))
+	}
+	switch {
+	case unread != nil:
+		return o.Unread(unread)
+	case voice.Failed(l.found, o.strict):
+		return &app.Exit{Code: app.ExitInvalid}
+	}
+	return nil
+}
+
+// enough is after how many failures a template is not tried any more.
+const enough = 3
+
+// linter is one run of lint.
+type linter struct {
+	maker   *maker
+	found   []finding.Finding
+	known   map[finding.Finding]bool
+	renders int
+	// broken counts, by path, how often a template failed.
+	broken map[string]int
+}
+
+// files are the names of all templates.
+func (l *linter) files() []string {
+	if l.maker == nil {
+		return nil
+	}
+	var names []string
+	for _, f := range l.maker.folder.Files() {
+		names = append(names, f.Path)
+	}
+	return names
+}
+
+// add keeps findings that are not known. when says what they were found with.
+func (l *linter) add(found []finding.Finding, when string) {
+	for _, f := range found {
+		key := f
+		// The same mistake shows with every definition.
+		key.Object, key.Hint = "", ""
+		key.Message, _, _ = strings.Cut(key.Message, " (included from ")
+		if l.known[key] {
+			continue
+		}
+		l.known[key] = true
+		if when != "" {
+			f.Hint = strings.TrimPrefix(f.Hint+"\n"+when, "\n")
+		}
+		l.found = append(l.found, f)
+	}
+}
+
+// samples renders every combination of templates over each sample. Those that
+// keep failing are left out after a while, so that an endless loop does not make
+// the linter endless.
+func (l *linter) samples(ctx context.Context) error {
+	all := l.combinations()
+	for _, s := range samples() {
+		for some := range slices.Chunk(all, atATime) {
+			if err := l.try(ctx, s, slices.DeleteFunc(slices.Clone(some), l.hopeless)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// atATime is how many combinations are rendered side by side before it is asked
+// which templates failed. It is the same on every machine, so that the findings
+// are.
+const atATime = 4
+
+// try renders combinations of templates over a sample.
+func (l *linter) try(ctx context.Context, s sample, todo []folder.Choice) error {
+	made := make([][]finding.Finding, len(todo))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range todo {
+		workers.Go(func() error {
+			made[i] = about(l.maker.makeWith(ctx, s.found, c).findings)
+			return nil
+		})
+	}
+	_ = workers.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i, c := range todo {
+		l.renders++
+		l.blame(made[i], c)
+		l.add(made[i], fmt.Sprintf("with the sample %q, %s, %s and %s", s.name, c.Portal.Path, c.Wizard.Path, c.Steps.Path))
+	}
+	return nil
+}
+
+// combinations are all that definitions can choose.
+func (l *linter) combinations() []folder.Choice {
+	var all []folder.Choice
+	f := l.maker.folder
+	for _, portal := range f.In(folder.Portal) {
+		for _, wizard := range f.In(folder.Wizard) {
+			for _, steps := range f.In(folder.Steps) {
+				all = append(all, folder.Choice{Portal: portal, Wizard: wizard, Steps: steps})
+			}
+		}
+	}
+	return all
+}
+
+// blame counts who failed: the template that the finding is about or, if that
+// is a part of others, the portal file.
+func (l *linter) blame(found []finding.Finding, c folder.Choice) {
+	for _, f := range found {
+		if !isBroken(f) {
+			continue
+		}
+		path := l.maker.inFolder(f.File)
+		if path != c.Wizard.Path && path != c.Steps.Path {
+			path = c.Portal.Path
+		}
+		l.broken[path]++
+	}
+}
+
+func (l *linter) hopeless(c folder.Choice) bool {
+	return l.broken[c.Portal.Path] >= enough || l.broken[c.Wizard.Path] >= enough || l.broken[c.Steps.Path] >= enough
+}
+
+// given renders the definitions that are named, if there are any.
+func (l *linter) given(ctx context.Context, o *lintOptions) error {
+	if len(o.paths) == 0 {
+		return nil
+	}
+	return o.each(ctx, o.Voice, func(f xrd.Found) bool {
+		switch {
+		case f.Finding != nil:
+			l.add([]finding.Finding{*f.Finding}, "")
+		case f.Failed:
+			l.add([]finding.Finding{incomplete(f.Failure)}, "")
+		case f.Definition != nil:
+			l.renders++
+			l.add(about(l.maker.make(ctx, f).findings), fmt.Sprintf("with the definition %q", f.Definition.Label()))
+		}
+		return true
+	})
+}
+
+// about returns the findings that are about templates and what they make.
+func about(found []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
+		return !strings.HasPrefix(f.Rule, "TPL") && !strings.HasPrefix(f.Rule, "ENT")
+	})
+}

@@ -1,0 +1,149 @@
+package transform
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strings"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/sink"
+	"example.dev/ingestor/sink/dir"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// output is where the entities go, a record's after the other's.
+type output interface {
+	// write takes what was made of a record. idle says that no other is
+	// waiting. The error is what is wrong with the output itself; a record
+	// that has no place in it is a finding.
+	write(ctx context.Context, s *step, idle bool) (*finding.Finding, error)
+	// end is called once, when all is said: with the message of a failure
+	// record, or without.
+	end(ctx context.Context, failure string) error
+}
+
+// appendEntity appends an entity as a stream has it.
+func appendEntity(dst []byte, e *entity.Entity, format sink.Format) []byte {
+	if format == sink.JSON {
+		return entity.AppendNDJSON(dst, e)
+	}
+	return entity.AppendYAML(append(dst, "---\n"...), e)
+}
+
+// stream is an output that another program may read.
+type stream struct {
+	w      *bufio.Writer
+	format sink.Format
+}
+
+func newStream(w io.Writer, format sink.Format) *stream {
+	return &stream{w: bufio.NewWriterSize(w, 64<<10), format: format}
+}
+
+func (o *stream) write(_ context.Context, s *step, idle bool) (*finding.Finding, error) {
+	_, _ = o.w.Write(s.made.text)
+	if !idle {
+		return nil, nil
+	}
+	return nil, o.flush()
+}
+
+func (o *stream) end(_ context.Context, failure string) error {
+	if failure != "" {
+		record := finding.Failure(failure)
+		text := append(tree.AppendJSON(nil, record, ""), '\n')
+		if o.format == sink.YAML {
+			text = tree.AppendYAML([]byte("---\n"), record)
+		}
+		_, _ = o.w.Write(text)
+	}
+	return o.flush()
+}
+
+// flush returns the first error there was since the last time.
+func (o *stream) flush() error {
+	if err := o.w.Flush(); err != nil {
+		return fmt.Errorf("cannot write entities: %w", err)
+	}
+	return nil
+}
+
+// atOnce is how many records' files are put in place together.
+const atOnce = 64
+
+// files is an output of files.
+type files struct {
+	root   string
+	format sink.Format
+	wrote  func(path string, n int)
+	// taken are hashes of the names that files were called by, because there
+	// may be a million of them.
+	taken map[[16]byte]struct{}
+	// waiting are entities that are not written yet, of so many records, and
+	// names what their files are called by.
+	waiting []*entity.Entity
+	records int
+	names   map[*entity.Entity]string
+}
+
+func newFiles(root string, format sink.Format, wrote func(path string, n int)) *files {
+	return &files{root: root, format: format, wrote: wrote, taken: map[[16]byte]struct{}{}, names: map[*entity.Entity]string{}}
+}
+
+func (o *files) write(ctx context.Context, s *step, _ bool) (*finding.Finding, error) {
+	if len(s.made.entities) == 0 {
+		return nil, nil
+	}
+	name := fileName(s.found.Definition, s.made.entities)
+	sum := sha256.Sum256([]byte(strings.ToLower(name)))
+	key := [16]byte(sum[:16])
+	if _, twice := o.taken[key]; twice {
+		d := s.found.Definition
+		return &finding.Finding{
+			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
+			Message: fmt.Sprintf("there are files for %q already, so those of definition %q are not written", name, d.Name),
+			Hint:    "the same definition is there twice, or two templates give the same name",
+		}, nil
+	}
+	o.taken[key] = struct{}{}
+	for _, e := range s.made.entities {
+		o.names[e] = strings.ToLower(e.Kind) + "-" + name
+	}
+	o.waiting = append(o.waiting, s.made.entities...)
+	if o.records++; o.records < atOnce {
+		return nil, nil
+	}
+	return nil, o.flush(ctx)
+}
+
+func (o *files) end(ctx context.Context, _ string) error { return o.flush(ctx) }
+
+func (o *files) flush(ctx context.Context) error {
+	err := dir.New(o.root, dir.Options{
+		Format: o.format, Layout: dir.Named, Wrote: o.wrote,
+		File: func(e *entity.Entity) string { return o.names[e] },
+	}).Write(ctx, o.waiting)
+	o.waiting, o.records = nil, 0
+	clear(o.names)
+	return err
+}
+
+// fileName is what the files of a definition are called by: the name of its
+// Template or, if it has none, its own.
+func fileName(d *xrd.Definition, entities []*entity.Entity) string {
+	for _, e := range entities {
+		if e.Kind == entity.KindTemplate {
+			return e.Metadata.Name
+		}
+	}
+	if name := engine.Concept.Base(d); name != "" {
+		return name
+	}
+	return entities[0].Metadata.Name
+}

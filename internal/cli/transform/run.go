@@ -1,0 +1,292 @@
+package transform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/report"
+	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/xrd"
+)
+
+// run transforms all inputs once, or again and again.
+func (o *options) run(ctx context.Context) error {
+	if o.watch {
+		return o.follow(ctx)
+	}
+	maker, err := o.open(o.Voice)
+	if err != nil {
+		return err
+	}
+	defer maker.close()
+	p := &run{options: o, maker: maker}
+	if o.output == "" {
+		p.out = newStream(o.Env.Stdout, o.format)
+	}
+	if o.output != "" {
+		p.out = newFiles(o.output, o.format, p.wrote)
+	}
+	if err := p.all(ctx); err != nil {
+		return voice.Failure(err)
+	}
+	return p.conclude()
+}
+
+// run is one way through all inputs.
+type run struct {
+	*options
+	maker *maker
+	out   output
+	tally
+	progress *term.Progress
+	// unread joins what could not be read.
+	unread error
+}
+
+// tally is what is known of the records so far.
+type tally struct {
+	// documents counts all that was met, definitions the definitions, and
+	// failed those that are not all there should be.
+	documents, definitions, failed int
+	files                          int
+	kinds                          map[string]int
+	// errors and warnings count findings, and broken those that are about a
+	// template that failed, not about what it made.
+	errors, warnings, broken int
+	// first is the first error, or else the first warning, as it is carried on.
+	first, firstWarning string
+	// incomplete are the messages of failure records.
+	incomplete []string
+	// findings and names are kept if they are to be shown at the end.
+	findings []finding.Finding
+	names    []string
+}
+
+// all reads, renders and writes. The error is one that kept it from finishing.
+func (r *run) all(ctx context.Context) (err error) {
+	r.kinds = map[string]int{}
+	// What is written to a terminal shows by itself how far it has come.
+	if r.output != "" || !r.Env.StdoutTerminal {
+		r.progress = r.Progress("transforming", "definitions")
+	}
+	defer r.progress.Done()
+	r.unread, err = flow(ctx,
+		func(ctx context.Context, take func(xrd.Found) bool) error { return r.each(ctx, r.Voice, take) },
+		r.work, func(s *step, idle bool) error { return r.take(ctx, s, idle) })
+	if err == nil {
+		return r.out.end(ctx, r.failure())
+	}
+	if ctx.Err() != nil {
+		// Whoever reads the output shall not take it for all there is.
+		message := Name + " was interrupted"
+		if r.partial {
+			message = ""
+		}
+		_ = r.out.end(ctx, message)
+	}
+	return err
+}
+
+// work renders a record. It may be called for several at once.
+func (r *run) work(ctx context.Context, f xrd.Found) made {
+	m := r.maker.make(ctx, f)
+	if r.output == "" {
+		for _, e := range m.entities {
+			m.text = appendEntity(m.text, e, r.format)
+		}
+	}
+	return m
+}
+
+// take takes a record that is worked on, in its turn.
+func (r *run) take(ctx context.Context, s *step, idle bool) error {
+	r.documents++
+	found := s.made.findings
+	switch {
+	case s.found.Definition != nil:
+		r.definitions++
+		r.name(s.found.Definition.Name)
+	case s.found.Failed:
+		r.incomplete = append(r.incomplete, s.found.Failure)
+		if r.outputFormat != report.Text {
+			r.findings = append(r.findings, incomplete(s.found.Failure))
+		}
+	case s.found.Finding != nil:
+		found = []finding.Finding{*s.found.Finding}
+	case s.found.Other != nil && r.Detailed():
+		other := s.found.Other
+		r.progress.Clear()
+		r.Sayf("passed over %s %q: not a definition", term.Safe(other.Kind), term.Safe(other.Name))
+	}
+	twice, err := r.out.write(ctx, s, idle)
+	if err != nil {
+		return err
+	}
+	if twice != nil {
+		found, s.made.entities = append(found, *twice), nil
+	}
+	for _, e := range s.made.entities {
+		r.kinds[e.Kind]++
+	}
+	r.progress.Update(r.definitions, 0)
+	return r.note(found)
+}
+
+// incomplete is the finding about a failure record.
+func incomplete(why string) finding.Finding {
+	return finding.Finding{
+		Rule: xrd.RuleIncomplete, Severity: finding.Error,
+		Message: "the input is not complete: " + cmp.Or(why, "nobody said why"),
+		Hint:    "mend what the program that wrote it complains of",
+	}
+}
+
+// name keeps the name of a definition for reports that list all of them.
+func (r *run) name(name string) {
+	if r.outputFormat == report.JUnit {
+		r.names = append(r.names, name)
+	}
+}
+
+// note counts the findings about one document, and shows them at once, or
+// keeps them if they are to be shown as a whole.
+func (r *run) note(found []finding.Finding) error {
+	errs := finding.Count(found, finding.Error)
+	r.errors += errs
+	r.warnings += finding.Count(found, finding.Warning)
+	if errs > 0 {
+		r.failed++
+	}
+	for _, f := range found {
+		switch {
+		case isBroken(f):
+			r.broken++
+			fallthrough
+		case f.Severity == finding.Error:
+			r.first = cmp.Or(r.first, said(f))
+		case f.Severity == finding.Warning:
+			r.firstWarning = cmp.Or(r.firstWarning, said(f))
+		}
+	}
+	if r.outputFormat != report.Text {
+		r.findings = append(r.findings, found...)
+		return nil
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity < r.Least(report.Text) })
+	if len(found) == 0 {
+		return nil
+	}
+	r.progress.Clear()
+	return r.Report(voice.Report{Findings: found})
+}
+
+// said is a finding in one line.
+func said(f finding.Finding) string {
+	if where := f.Where(); where != "" {
+		return where + ": " + f.Message
+	}
+	return f.Message
+}
+
+func (r *run) wrote(path string, n int) {
+	r.files++
+	if r.Detailed() {
+		r.progress.Clear()
+		r.Sayf("wrote %s (%s)", term.Safe(path), voice.Count(n, "entity", "entities"))
+	}
+}
+
+// failure is the message with which the output ends; empty if all is there, or
+// if half is as good.
+func (r *run) failure() string {
+	if r.partial {
+		return ""
+	}
+	var parts []string
+	parts = append(parts, r.incomplete...)
+	for i, p := range parts {
+		if p == "" {
+			parts[i] = "the input is not complete"
+		}
+	}
+	if r.unread != nil {
+		parts = append(parts, Name+": "+voice.Each(r.unread)[0].Error())
+	}
+	switch {
+	case r.failed > 0:
+		parts = append(parts, fmt.Sprintf("%s: %d of %s failed: %s", Name, r.failed, voice.Count(r.documents-len(r.incomplete), "document", "documents"), r.first))
+	case r.strict && r.warnings > 0:
+		parts = append(parts, fmt.Sprintf("%s: %s, and --strict: %s", Name, voice.Count(r.warnings, "warning", "warnings"), r.firstWarning))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// conclude shows what was found, and settles the exit code.
+func (r *run) conclude() error {
+	if r.outputFormat != report.Text {
+		err := r.Report(voice.Report{
+			Findings: r.findings, Format: r.outputFormat, Objects: r.names, Strict: r.strict, Result: r.output != "",
+		})
+		if err != nil {
+			return voice.Failure(err)
+		}
+	}
+	// A report for machines stands alone, wherever it goes.
+	if r.definitions > 0 && !r.Quiet && r.outputFormat == report.Text {
+		r.Sayf("%s", r.summary())
+	}
+	return r.verdict()
+}
+
+// summary says what was made: "3 entities from 1 definition (1 Template, 1
+// API, 1 Resource) in 3 files under out".
+func (r *run) summary() string {
+	n, kinds := 0, []*entity.Entity{}
+	for kind, count := range r.kinds {
+		n += count
+		kinds = append(kinds, &entity.Entity{Kind: kind})
+	}
+	entity.Sort(kinds)
+	text := voice.Count(n, "entity", "entities") + " from " + voice.Count(r.definitions, "definition", "definitions")
+	var parts []string
+	for _, k := range kinds {
+		parts = append(parts, fmt.Sprintf("%d %s", r.kinds[k.Kind], k.Kind))
+	}
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	if r.output != "" {
+		text += fmt.Sprintf(" in %s under %s", voice.Count(r.files, "file", "files"), term.Safe(r.output))
+	}
+	return text
+}
+
+// verdict is the exit code, with a message where nothing was said yet.
+func (r *run) verdict() error {
+	for _, why := range r.incomplete {
+		if r.outputFormat != report.Text {
+			break
+		}
+		f := incomplete(why)
+		r.Complain(errors.New(f.Message), f.Hint)
+	}
+	switch {
+	case r.unread != nil:
+		return r.Unread(r.unread)
+	case len(r.incomplete) > 0, r.broken > 0:
+		return &app.Exit{Code: app.ExitFailed}
+	case r.errors > 0, r.strict && r.warnings > 0:
+		return &app.Exit{Code: app.ExitInvalid}
+	case r.definitions == 0:
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing matched"), Hint: r.empty()}
+	}
+	return nil
+}

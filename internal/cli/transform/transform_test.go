@@ -1,0 +1,243 @@
+package transform
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/tree"
+)
+
+// safe is a buffer that may be looked at while it is written.
+type safe struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// call is one call of the program.
+type call struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr safe
+}
+
+func (c *call) run(ctx context.Context, args ...string) int {
+	if c.stdin == nil {
+		c.stdin = strings.NewReader("")
+	}
+	if c.stdout == nil {
+		c.stdout = io.Discard
+	}
+	return app.Run(ctx, Name, &app.Env{
+		Args: args, Stdin: c.stdin, Stdout: c.stdout, Stderr: &c.stderr,
+		Getenv: func(string) string { return "" }, Now: func() time.Time { return time.Unix(0, 0) },
+	}, Run)
+}
+
+// record is an extract record of a small definition.
+func record(name string) string {
+	return fmt.Sprintf(`{"source":"file","timestamp":"2024-01-01T00:00:00Z","xrd":{"apiVersion":"apiextensions.crossplane.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"%s.example.org"},"spec":{"group":"example.org","names":{"kind":"A","plural":"%s"},"versions":[{"name":"v1","served":true,"referenceable":true,"schema":{"openAPIV3Schema":{"type":"object","description":"An a.","properties":{"spec":{"type":"object"}}}}}]}},"metadata":{"path":"%s.yaml"}}`+"\n", name, name, name)
+}
+
+// small is a template that gives little.
+const small = `apiVersion: portal.io/v1alpha1
+kind: Resource
+metadata:
+  name: <%= helpers.quote(metadata.name) %>
+spec: {type: small, owner: me}
+`
+
+// place writes a file of a test.
+func place(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHelp wants every command to show examples that use it, and every flag
+// with few values to offer them.
+func TestHelp(t *testing.T) {
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	few := map[string]bool{"format": true, "output-format": true, "words": true, "on-error": true, "only": true}
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd.Long == "" || !regexp.MustCompile(`(?m)^  (.*\| )?`+cmd.CommandPath()+`( |$)`).MatchString(cmd.Example) {
+			t.Errorf("%s has no help, or no example", cmd.CommandPath())
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, offers := cmd.GetFlagCompletionFunc(f.Name); offers != few[f.Name] {
+				t.Errorf("%s --%s offers values: %v, want %v", cmd.CommandPath(), f.Name, offers, few[f.Name])
+			}
+		})
+	}
+}
+
+// TestContract holds the flags against the table of the contract.
+func TestContract(t *testing.T) {
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	for _, name := range []string{"input", "templates", "template-dir", "output", "watch"} {
+		if root.Flag(name) == nil {
+			t.Errorf("there is no --%s", name)
+		}
+	}
+	var names []string
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
+	}
+	if diff := cmp.Diff([]string{"debug", "init", "lint", "list", "test"}, names); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseSets(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		sets   []string
+		want   string
+		fails  bool
+	}{
+		"None":     {reason: "nothing given is nothing set", want: `{}`},
+		"Text":     {reason: "text is text", sets: []string{"region=eu west"}, want: `{"region":"eu west"}`},
+		"Empty":    {reason: "nothing behind the sign is empty text", sets: []string{"a="}, want: `{"a":""}`},
+		"Typed":    {reason: "what YAML gives a type has it", sets: []string{"n=3", "b=true", "f=1.5", `s="3"`}, want: `{"n":3,"b":true,"f":1.5,"s":"3"}`},
+		"Flow":     {reason: "lists and maps are given in brackets", sets: []string{"l=[a, 1]", "m={a: b}"}, want: `{"l":["a",1],"m":{"a":"b"}}`},
+		"Sentence": {reason: "a colon or a dash makes no map or list of a sentence", sets: []string{"a=note: this", "b=- no", "c=a=b"}, want: `{"a":"note: this","b":"- no","c":"a=b"}`},
+		"NotYAML":  {reason: "what is not YAML is text", sets: []string{"a=[1", "b=@me", "c=%"}, want: `{"a":"[1","b":"@me","c":"%"}`},
+		"Deep":     {reason: "dots lead deeper, side by side", sets: []string{"git.host=h", "git.path=p", "git.host=i"}, want: `{"git":{"host":"i","path":"p"}}`},
+		"Replaced": {reason: "a map takes the place of text", sets: []string{"a=1", "a.b=2"}, want: `{"a":{"b":2}}`},
+		"NoValue":  {reason: "a key alone says nothing", sets: []string{"a"}, fails: true},
+		"NoKey":    {reason: "a value needs a key", sets: []string{"=a"}, fails: true},
+		"Gap":      {reason: "a key has no empty part", sets: []string{"a..b=1"}, fails: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseSets(tc.sets)
+			if (err != nil) != tc.fails {
+				t.Fatalf("%s: error %v", tc.reason, err)
+			}
+			if err != nil {
+				return
+			}
+			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, got, ""))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	values := func(text string) *tree.Node {
+		docs, errs := tree.DecodeBytes([]byte(text))
+		if len(docs) != 1 || len(errs) > 0 {
+			t.Fatalf("%q: %v", text, errs)
+		}
+		return docs[0]
+	}
+	got, err := tree.From(overlay(values(`{a: {b: 1, c: {d: 2}}, l: [1], x: 1}`), values(`{a: {c: {e: 3}}, l: [2], y: {z: 1}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`{"a":{"b":1,"c":{"d":2,"e":3}},"l":[2],"y":{"z":1}}`, string(tree.AppendJSON(nil, got, ""))); diff != "" {
+		t.Errorf("maps are laid over each other, all else takes the place (-want +got):\n%s", diff)
+	}
+}
+
+// TestSamples wants the samples to be definitions in which nothing is wrong but
+// what is meant to be.
+func TestSamples(t *testing.T) {
+	var names []string
+	for _, s := range samples() {
+		names = append(names, s.name)
+		if s.found.Definition == nil {
+			t.Errorf("sample %q is no definition: %+v", s.name, s.found.Finding)
+		}
+	}
+	if diff := cmp.Diff([]string{"claim", "cluster", "hostile", "namespaced", "noschema", "many"}, names); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+// TestInterrupted wants a stream that was cut off to say so.
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	in, feed := io.Pipe()
+	defer feed.Close() //nolint:errcheck // a pipe
+	var out safe
+	c := &call{stdin: in, stdout: &out}
+	done := make(chan int)
+	go func() { done <- c.run(ctx, "--format", "ndjson") }()
+	if _, err := io.WriteString(feed, record("first")+record("second")); err != nil {
+		t.Fatal(err)
+	}
+	// The first is written while the next is still awaited.
+	await(t, "the first record", func() bool { return strings.Contains(out.String(), "first-example-org-xrd") })
+	stop()
+	select {
+	case code := <-done:
+		if code != app.ExitFailed {
+			t.Errorf("exit code %d, want %d", code, app.ExitFailed)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for its input for ever")
+	}
+	if want := `{"error":{"message":"xrd-transform was interrupted"}}` + "\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("the output ends with %q, want %q", out.String()[max(0, len(out.String())-100):], want)
+	}
+	if want := "xrd-transform: interrupted\n"; c.stderr.String() != want {
+		t.Errorf("standard error %q, want %q", c.stderr.String(), want)
+	}
+}
+
+// await waits for something to become true.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, fmt.Errorf("no room") }
+
+// TestFull wants an output that cannot be written to end the run at once.
+func TestFull(t *testing.T) {
+	c := &call{stdin: strings.NewReader(record("as")), stdout: full{}}
+	if code := c.run(t.Context(), "--quiet"); code != app.ExitFailed {
+		t.Errorf("exit code %d, want %d", code, app.ExitFailed)
+	}
+	if got, want := c.stderr.String(), "xrd-transform: cannot write entities: no room\n"; got != want {
+		t.Errorf("standard error %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,115 @@
+package remote
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+)
+
+// Problem is what is wrong with a repository or the way to it.
+type Problem struct {
+	Err error
+	// Hint is the way out; empty if there is none to name.
+	Hint string
+}
+
+// Error returns the message.
+func (p *Problem) Error() string { return p.Err.Error() }
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Wrong returns a Problem.
+func Wrong(hint, format string, args ...any) *Problem {
+	return &Problem{Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// ErrEmpty is a repository without commits.
+var ErrEmpty = Wrong("commit something first, or check the address", "it has no commits yet")
+
+// Explain returns the cause without the wrapping that says nothing to people,
+// and the way out.
+func Explain(err error) *Problem {
+	if e, ok := errors.AsType[*Problem](err); ok {
+		return e
+	}
+	if u, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		// It unwraps nothing.
+		return Explain(u.Err)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		// It quotes an address that is in the message already.
+		err = u.Err
+	}
+	line, isLine := errors.AsType[*pktline.ErrorLine](err)
+	_, garbage := errors.AsType[*packp.ErrUnexpectedData](err)
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	cert, isCert := errors.AsType[*tls.CertificateVerificationError](err)
+	dial, isDial := errors.AsType[*net.OpError](err)
+	switch {
+	case isLine:
+		return wordsOf(line.Text)
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return ErrEmpty
+	case errors.Is(err, packp.ErrEmptyInput):
+		return wordsOf("")
+	case garbage, errors.Is(err, pktline.ErrInvalidPktLen):
+		return Wrong("check that the address is that of a repository", "the server does not speak as Git does, or in a newer way")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, transport.ErrEmptyUploadPackRequest):
+		return Wrong("try again", "the server ends the connection before all has come, or sends too much")
+	case isDNS && dns.IsNotFound:
+		return Wrong("check the spelling, and whether this machine can look up names of hosts", "there is no host %q", dns.Name)
+	case isCert:
+		return Wrong("name the authority that signed it, if it is one of your own", "the certificate of the server is not trusted: %w", cert.Err)
+	case isDial && dial.Op == "dial":
+		return Wrong("check the address, and whether a firewall or a proxy is in between", "the server cannot be reached: %w", dial.Err)
+	}
+	return &Problem{Err: err}
+}
+
+// wordsOf explains what a server says instead of an answer.
+func wordsOf(text string) *Problem {
+	const hint = "check the address, and that the credentials may see it"
+	if words := firstWords(text); words != "" {
+		return Wrong(hint, "the server says %q", words)
+	}
+	return Wrong(hint, "the server ends the connection without a word")
+}
+
+// firstWords returns the first line that says something, or "".
+func firstWords(text string) string {
+	for line := range strings.Lines(text) {
+		line = Said(strings.TrimLeft(strings.TrimPrefix(line, "remote:"), " =*"))
+		if line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// Said returns what a server says as one line that is not too long, without
+// what could change how a terminal shows it.
+func Said(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+	const most = 300
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

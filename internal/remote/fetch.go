@@ -1,0 +1,151 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// request asks for one commit without its history.
+func request(adv *packp.AdvRefs, want plumbing.Hash) *packp.UploadPackRequest {
+	req := packp.NewUploadPackRequest()
+	req.Wants = []plumbing.Hash{want}
+	// Some servers answer only to those who know the details. The library hides
+	// whether a server does, but all have for many years.
+	_ = req.Capabilities.Set(capability.MultiACKDetailed)
+	for _, c := range []capability.Capability{capability.OFSDelta, capability.Sideband64k, capability.NoProgress, capability.Shallow} {
+		if adv.Capabilities.Supports(c) {
+			_ = req.Capabilities.Set(c)
+		}
+	}
+	if adv.Capabilities.Supports(capability.Shallow) {
+		req.Depth = packp.DepthCommits(1)
+	}
+	return req
+}
+
+// fetch fetches what was asked for.
+func fetch(ctx context.Context, from giver, req *packp.UploadPackRequest, into *memory.Storage, most int64) error {
+	res, err := from.UploadPack(ctx, req)
+	if err != nil {
+		return refused(err)
+	}
+	defer res.Close() //nolint:errcheck // it was only read
+	var in io.Reader = res
+	if req.Capabilities.Supports(capability.Sideband64k) {
+		in = sideband.NewDemuxer(sideband.Sideband64k, res)
+	}
+	pack, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return refused(err)
+	}
+	return refused(unpack(ctx, pack, into, most))
+}
+
+// unpack reads a pack into a store. It is weighed before, because the library
+// makes room for whatever a pack says, so that a small one could fill the
+// memory; and it can be, because it is held as a whole.
+func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) error {
+	if err := NewBudget(most).Take(int64(len(pack))); err != nil {
+		return err
+	}
+	if err := weigh(packfile.NewScanner(Reader{ctx, bytes.NewReader(pack)}), NewBudget(most)); err != nil {
+		return err
+	}
+	return packfile.UpdateObjectStorage(into, Reader{ctx, bytes.NewReader(pack)})
+}
+
+// refused explains why what was asked for did not come. The library's errors
+// hold what the server said, and often nothing but text.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*pktline.ErrorLine](err); !ok && Explain(err).Hint != "" {
+		return err
+	}
+	return Wrong("try again; not every server gives out a commit that is not the last of a branch or tag, so name one of those",
+		"the server does not send the commit: %s", Said(err.Error()))
+}
+
+// overhead is what an object takes beside its content.
+const overhead = 256
+
+// weigh adds up what the objects of a pack say they become, which the library
+// holds them to.
+func weigh(pack *packfile.Scanner, left *Budget) error {
+	_, count, err := pack.Header()
+	if err != nil {
+		return err
+	}
+	var delta bytes.Buffer
+	for range count {
+		o, err := pack.NextObjectHeader()
+		if err != nil {
+			return err
+		}
+		if err := cmp.Or(left.Take(overhead), left.Take(o.Length)); err != nil {
+			return err
+		}
+		if !o.Type.IsDelta() {
+			continue
+		}
+		delta.Reset()
+		if _, _, err := pack.NextObject(&delta); err != nil {
+			return err
+		}
+		// It begins with the sizes of its base and of the result.
+		_, n := binary.Uvarint(delta.Bytes())
+		result, m := binary.Uvarint(delta.Bytes()[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return packfile.ErrInvalidDelta
+		}
+		if err := left.Take(int64(result)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reader ends when its context does.
+type Reader struct {
+	Ctx context.Context
+	io.ReadSeeker
+}
+
+// Read reads unless the context has ended.
+func (r Reader) Read(p []byte) (int, error) {
+	if err := r.Ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReadSeeker.Read(p)
+}
+
+// ErrTooMuch is more than the options allow.
+var ErrTooMuch = errors.New("more than is allowed")
+
+// Budget is how many bytes may still be held.
+type Budget struct{ most, left int64 }
+
+// NewBudget returns one of as many bytes as may be held.
+func NewBudget(most int64) *Budget { return &Budget{most, most} }
+
+// Take takes n bytes. A size that is too large for the type is negative.
+func (b *Budget) Take(n int64) error {
+	if n < 0 || n > b.left {
+		return Wrong("name the folder the definitions are in, or allow more", "it holds %w: %d bytes", ErrTooMuch, b.most)
+	}
+	b.left -= n
+	return nil
+}

@@ -1,0 +1,104 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+)
+
+const (
+	dialTimeout = 30 * time.Second
+	// maxRefs is the most a list of names may hold.
+	maxRefs = 64 << 20
+)
+
+// dialHTTP prepares a connection. The library follows redirects of the first
+// question only, never from HTTPS to HTTP, and takes no credentials to another
+// host.
+func dialHTTP(_ context.Context, program string, at Address, way Way, creds Credentials) (talk, error) {
+	roots, err := way.Auth.roots()
+	if err != nil {
+		return nil, err
+	}
+	end, err := transport.NewEndpoint(at.URL.String())
+	if err != nil {
+		return nil, err
+	}
+	end.Path = at.URL.EscapedPath()
+	var auth transport.AuthMethod
+	if creds.user != "" {
+		auth = &githttp.BasicAuth{Username: creds.user, Password: creds.password}
+	}
+	watch := guard{program: program, known: auth != nil, most: way.MaxBytes + maxRefs, way: way, RoundTripper: &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout: dialTimeout,
+		IdleConnTimeout:     dialTimeout,
+		ForceAttemptHTTP2:   true,
+		TLSClientConfig:     &tls.Config{RootCAs: roots, InsecureSkipVerify: way.Auth.SkipTLSVerify},
+	}}
+	client := githttp.NewClient(&http.Client{Transport: watch})
+	if program == takes {
+		return client.NewReceivePackSession(end, auth)
+	}
+	return client.NewUploadPackSession(end, auth)
+}
+
+// guard looks at answers before the library does, which puts whole pages into
+// errors and reads lists without end.
+type guard struct {
+	http.RoundTripper
+	known bool
+	// program is the one that is asked for, and way what for.
+	program string
+	way     Way
+	most    int64
+}
+
+// RoundTrip asks and returns the answer, if it is one.
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := g.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.check(res); err != nil {
+		_ = res.Body.Close()
+		return nil, err
+	}
+	if req.Method == http.MethodGet {
+		g.most = maxRefs
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(res.Body, g.most), res.Body}
+	return res, nil
+}
+
+// check explains an answer that is not the one that was hoped for.
+func (g guard) check(res *http.Response) error {
+	kind := res.Header.Get("Content-Type")
+	switch code := res.StatusCode; {
+	case code == http.StatusUnauthorized && !g.known:
+		return Wrong("give a token that may "+g.way.verb()+" it; some hosts ask for one too if there is no such repository", "the server asks for credentials")
+	case code == http.StatusUnauthorized:
+		return Wrong("check that the token is whole, has not expired, and goes with the user name", "the server does not accept the credentials")
+	case code == http.StatusForbidden:
+		return Wrong("give credentials that may "+g.way.verb()+" it", "the server does not let these credentials %s it", g.way.verb())
+	case code == http.StatusNotFound:
+		return Wrong("check the spelling; a private repository may need a token that may see it", "there is no such repository")
+	case code >= http.StatusBadRequest:
+		return Wrong("try again later", "the server answers %d %s", code, http.StatusText(code))
+	case code == http.StatusOK && res.Request.Method == http.MethodGet && !strings.HasPrefix(kind, "application/x-"+g.program+"-advertisement"):
+		return Wrong("check that the address is that of a repository; the server may also ask for credentials in this way",
+			"the server answers with something that is not a repository")
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// Update is a branch to be moved.
+type Update struct {
+	Branch plumbing.ReferenceName
+	// Old is where the branch is; zero if there is none. New is where it is to
+	// be.
+	Old, New plumbing.Hash
+	// Objects are those that the repository does not have, and no others.
+	Objects *memory.Storage
+}
+
+// ErrMoved is a branch that is not, or no longer, where it was seen.
+var ErrMoved = Wrong("try again", "somebody else has moved the branch meanwhile")
+
+// push moves a branch on a server.
+func push(ctx context.Context, at Address, way Way, creds Credentials, u Update) error {
+	with, adv, err := call(ctx, takes, at, way, creds)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = with.Close() }() // All that counts has been said.
+	if now := adv.References[u.Branch.String()]; now != u.Old {
+		return ErrMoved
+	}
+	var pack bytes.Buffer
+	if err := u.pack(&pack); err != nil {
+		return err
+	}
+	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
+	for _, c := range []capability.Capability{capability.Sideband64k, capability.Quiet} {
+		if adv.Capabilities.Supports(c) {
+			_ = req.Capabilities.Set(c)
+		}
+	}
+	says := &remarks{}
+	req.Progress = says
+	req.Commands = []*packp.Command{{Name: u.Branch, Old: u.Old, New: u.New}}
+	req.Packfile = io.NopCloser(&pack)
+	report, err := with.(taker).ReceivePack(ctx, req)
+	if report != nil {
+		return u.judge(report, says.String())
+	}
+	if err == nil && req.Capabilities.Supports(capability.ReportStatus) {
+		return wordsOf(says.String())
+	}
+	return err
+}
+
+// pack writes the objects as a pack, in the order of their names.
+func (u Update) pack(w io.Writer) error {
+	all := slices.SortedFunc(maps.Keys(u.Objects.Objects), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+	_, err := packfile.NewEncoder(w, u.Objects, false).Encode(all, 0)
+	return err
+}
+
+// judge explains a report in which something was refused. What else the server
+// says beside is often more to the point.
+func (u Update) judge(report *packp.ReportStatus, says string) error {
+	err := report.Error()
+	if err == nil {
+		return nil
+	}
+	why := report.UnpackStatus
+	for _, c := range report.CommandStatuses {
+		if c.Error() != nil {
+			why = c.Status
+		}
+	}
+	why = Said(why)
+	if words := firstWords(says); words != "" {
+		why += fmt.Sprintf(", and says %q", words)
+	}
+	hint := "check that these credentials may write to that branch"
+	if low := strings.ToLower(why); strings.Contains(low, "protected") || strings.Contains(low, "hook") || strings.Contains(low, "denied") {
+		hint = "the branch may be protected, or ruled by a hook: name another branch and ask for its change to be taken, or have these credentials allowed to write to it"
+	}
+	return Wrong(hint, "the server refuses to move the branch %q: %s", u.Branch.Short(), why)
+}
+
+// remarks are what a server says beside its answer, the beginning of it.
+type remarks struct{ bytes.Buffer }
+
+// Write keeps what there is room for.
+func (r *remarks) Write(p []byte) (int, error) {
+	const most = 8 << 10
+	r.Buffer.Write(p[:max(0, min(len(p), most-r.Len()))])
+	return len(p), nil
+}
+
+// pushLocal moves a branch of a repository on the disk, in the way Git does it:
+// a lock beside the branch becomes the branch. Hooks are not run.
+func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
+	if head, err := r.Storer.Reference(plumbing.HEAD); err == nil && head.Target() == u.Branch {
+		if c, err := r.Config(); err == nil && !c.Core.IsBare {
+			return Wrong("name another branch, or a repository without a work tree",
+				"the branch %q is checked out there, and its files would not follow", u.Branch.Short())
+		}
+	}
+	store, ok := r.Storer.(*filesystem.Storage)
+	if !ok {
+		return errors.New("it is not kept in files")
+	}
+	for _, o := range u.Objects.Objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := store.SetEncodedObject(o); err != nil {
+			return unwritable(err)
+		}
+	}
+	name := u.Branch.String()
+	files, lock := store.Filesystem(), name+".lock"
+	f, err := files.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return Wrong("try again; if nobody is at work there, remove "+lock, "the branch %q is locked by somebody else", u.Branch.Short())
+	}
+	if err != nil {
+		return unwritable(err)
+	}
+	now := plumbing.ZeroHash
+	if ref, err := r.Storer.Reference(u.Branch); err == nil {
+		now = ref.Hash()
+	}
+	_, err = f.Write([]byte(u.New.String() + "\n"))
+	err = errors.Join(err, f.Close())
+	if err == nil && now == u.Old {
+		err = files.Rename(lock, name)
+	}
+	if err != nil || now != u.Old {
+		_ = files.Remove(lock)
+	}
+	if err != nil {
+		return unwritable(err)
+	}
+	if now != u.Old {
+		return ErrMoved
+	}
+	return nil
+}
+
+// unwritable explains why something cannot be written to the disk.
+func unwritable(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		err = l.Err
+	}
+	hint := "a branch cannot be where others have a folder of its name, and the other way round"
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "give yourself the right to write to the folder of the repository"
+	}
+	return Wrong(hint, "it cannot be written to: %w", err)
+}

@@ -1,0 +1,180 @@
+// Package remote reaches Git repositories: on servers over HTTP and SSH, and on
+// the disk. It reads addresses, proves who one is and that the server is the one
+// that was meant, lists names, fetches one commit, and moves a branch; all of
+// it bounded, and with errors that say the way out and hold no secret. What the
+// SSH client of a user knows (~/.ssh, agents) is not looked at, and no git
+// program is run.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// Way is how to get to a repository.
+type Way struct {
+	Auth Auth
+	// MaxBytes is the most that is fetched, packed and unpacked.
+	MaxBytes int64
+	// Write says that the way is to end in a Push, for the words of errors.
+	Write bool
+}
+
+// verb is what is to be done with the repository.
+func (w Way) verb() string {
+	if w.Write {
+		return "write to"
+	}
+	return "read"
+}
+
+// Repository is one that was opened: on the disk, or on a server, from which
+// objects are fetched into memory.
+type Repository struct {
+	Refs storer.ReferenceStorer
+	// Peeled are the commits that annotated tags lead to, if the server says so.
+	Peeled  map[string]plumbing.Hash
+	Objects storer.EncodedObjectStorer
+	// Fetch has Objects hold what a hash names.
+	Fetch func(context.Context, plumbing.Hash) error
+	// Push moves a branch. If it fails, whether it was moved is to be asked.
+	Push  func(context.Context, Update) error
+	Close func()
+}
+
+// talk is with a program of the server: one that gives objects out, or one that
+// takes them.
+type talk interface {
+	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
+	Close() error
+}
+
+type giver interface {
+	talk
+	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
+}
+
+type taker interface {
+	talk
+	ReceivePack(ctx context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error)
+}
+
+// The programs of a server.
+const (
+	gives = transport.UploadPackServiceName
+	takes = transport.ReceivePackServiceName
+)
+
+// Open opens the repository and lists its names. Whoever has it closes it. If
+// it has no commits, the error is ErrEmpty, unless it is on the disk or to be
+// written to.
+func Open(ctx context.Context, at Address, way Way, creds Credentials) (*Repository, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if at.URL == nil {
+		return openLocal(at.Dir)
+	}
+	store := memory.NewStorage()
+	moves := func(ctx context.Context, u Update) error { return push(ctx, at, way, creds, u) }
+	with, adv, err := call(ctx, gives, at, way, creds)
+	if way.Write && (errors.Is(err, ErrEmpty) || errors.Is(err, transport.ErrEmptyRemoteRepository)) {
+		return &Repository{
+			Refs: store, Objects: store, Push: moves, Close: func() {},
+			Fetch: func(context.Context, plumbing.Hash) error { return ErrEmpty },
+		}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// It fails to guess the branch of a HEAD that means none.
+	refs, _ := adv.AllReferences()
+	if _, ok := refs[plumbing.HEAD]; !ok && adv.Head != nil {
+		refs[plumbing.HEAD] = plumbing.NewHashReference(plumbing.HEAD, *adv.Head)
+	}
+	return &Repository{
+		Refs: refs, Peeled: adv.Peeled, Objects: store,
+		Fetch: func(ctx context.Context, want plumbing.Hash) error {
+			return fetch(ctx, with.(giver), request(adv, want), store, way.MaxBytes)
+		},
+		Push:  moves,
+		Close: func() { _ = with.Close() },
+	}, nil
+}
+
+// call begins to talk with a program of the server.
+func call(ctx context.Context, program string, at Address, way Way, creds Credentials) (talk, *packp.AdvRefs, error) {
+	dial := dialHTTP
+	if at.URL.Scheme == Shell {
+		dial = dialSSH
+	}
+	with, err := dial(ctx, program, at, way, creds)
+	if err != nil {
+		return nil, nil, err
+	}
+	adv, err := with.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		_ = with.Close()
+		return nil, nil, err
+	}
+	return with, adv, nil
+}
+
+// openLocal opens the repository in dir: dir/.git, or dir itself.
+func openLocal(dir string) (*Repository, error) {
+	const hint = "name the folder that holds .git, or a bare repository; other machines are named by a URL or host:path"
+	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) || err == nil && !info.IsDir() {
+		return nil, Wrong(hint, "there is no such folder")
+	}
+	r, err := gogit.PlainOpenWithOptions(dir, &gogit.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if errors.Is(err, gogit.ErrRepositoryNotExists) {
+		return nil, Wrong(hint, "the folder is not a repository")
+	}
+	if err != nil {
+		return nil, Wrong("read a clone of it that was made in the usual way", "it cannot be opened: %w", err)
+	}
+	return &Repository{
+		Refs: r.Storer, Objects: r.Storer, Close: func() {},
+		Fetch: func(context.Context, plumbing.Hash) error { return nil },
+		Push:  func(ctx context.Context, u Update) error { return pushLocal(ctx, r, u) },
+	}, nil
+}
+
+// Most is how many names a hint gives.
+const Most = 8
+
+// Missing says what is not there, and names some branches and tags that are.
+func Missing(in storer.ReferenceStorer, what string) error {
+	all, err := in.IterReferences()
+	if err != nil {
+		return fmt.Errorf("its names cannot be read: %w", err)
+	}
+	var names []string
+	_ = all.ForEach(func(r *plumbing.Reference) error {
+		if r.Name().IsBranch() || r.Name().IsTag() {
+			// Branches come before tags when they are sorted by their full names.
+			names = append(names, r.Name().String())
+		}
+		return nil
+	})
+	if len(names) == 0 {
+		return ErrEmpty
+	}
+	slices.Sort(names)
+	hint := "there are"
+	for _, n := range names[:min(len(names), Most)] {
+		hint += " " + plumbing.ReferenceName(n).Short() + ","
+	}
+	return Wrong(strings.TrimSuffix(hint, ",")+fmt.Sprintf(", %d in all", len(names)), "%s", what)
+}

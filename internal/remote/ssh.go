@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+)
+
+// sshSession is Git at the other end. The library's own session
+// reads lists of names without end, keeps a connection to a silent server for
+// ever, and follows the other names for hosts in the home folder.
+type sshSession struct {
+	program string
+	client  *ssh.Client
+	in      io.WriteCloser
+	out     io.Reader
+	says    io.Reader
+	release func() bool
+	most    int64
+}
+
+// dialSSH connects and runs the program. When ctx ends, the connection does.
+func dialSSH(ctx context.Context, program string, at Address, way Way, creds Credentials) (talk, error) {
+	addr := net.JoinHostPort(at.URL.Hostname(), cmp.Or(at.URL.Port(), "22"))
+	config, err := way.Auth.sshConfig(addr, creds)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	release := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	c, channels, requests, err := ssh.NewClientConn(conn, addr, config)
+	if err != nil {
+		release()
+		_ = conn.Close()
+		return nil, noEntry(err, config, way.verb())
+	}
+	s := &sshSession{program: program, client: ssh.NewClient(c, channels, requests), release: release, most: way.MaxBytes + maxRefs}
+	if err := s.start(program, at.URL.Path); err != nil {
+		release()
+		_ = s.client.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *sshSession) start(program, path string) error {
+	run, err := s.client.NewSession()
+	if err != nil {
+		return err
+	}
+	var errs [3]error
+	s.in, errs[0] = run.StdinPipe()
+	s.out, errs[1] = run.StdoutPipe()
+	s.says, errs[2] = run.StderrPipe()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	// Some shells read something into an exclamation mark.
+	return run.Start(program + " '" + strings.NewReplacer(`'`, `'\''`, `!`, `'\!'`).Replace(path) + "'")
+}
+
+// AdvertisedReferencesContext asks what there is.
+func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
+	adv := packp.NewAdvRefs()
+	err := adv.Decode(io.LimitReader(s.out, maxRefs))
+	if errors.Is(err, packp.ErrEmptyInput) {
+		// The program ended without a word here, so it said why elsewhere.
+		text, _ := io.ReadAll(io.LimitReader(s.says, 4<<10))
+		return nil, wordsOf(string(text))
+	}
+	if s.program == takes {
+		return adv, err
+	}
+	if errors.Is(err, packp.ErrEmptyAdvRefs) || err == nil && adv.IsEmpty() {
+		return nil, ErrEmpty
+	}
+	return adv, err
+}
+
+// UploadPack asks for objects, once.
+func (s *sshSession) UploadPack(_ context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
+	if err := req.UploadRequest.Encode(s.in); err != nil {
+		return nil, err
+	}
+	if err := pktline.NewEncoder(s.in).EncodeString("done\n"); err != nil {
+		return nil, err
+	}
+	res := packp.NewUploadPackResponse(req)
+	return res, res.Decode(io.NopCloser(io.LimitReader(s.out, s.most)))
+}
+
+// ReceivePack hands objects in, once.
+func (s *sshSession) ReceivePack(_ context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error) {
+	// What is not taken any more may be answered all the same.
+	sent := errors.Join(req.Encode(s.in), s.in.Close())
+	in := io.LimitReader(s.out, maxRefs)
+	if req.Capabilities.Supports(capability.Sideband64k) {
+		d := sideband.NewDemuxer(sideband.Sideband64k, in)
+		d.Progress = req.Progress
+		in = d
+	}
+	report := packp.NewReportStatus()
+	if err := report.Decode(in); err != nil {
+		return nil, cmp.Or(sent, err)
+	}
+	return report, report.Error()
+}
+
+// Close ends the program, which is told that nothing more is wanted, and the
+// connection.
+func (s *sshSession) Close() error {
+	_, _ = s.in.Write(pktline.FlushPkt)
+	s.release()
+	return s.client.Close()
+}
+
+// noEntry explains why no connection came about.
+func noEntry(err error, config *ssh.ClientConfig, verb string) error {
+	switch {
+	case !strings.Contains(err.Error(), "unable to authenticate"):
+		return err
+	case len(config.Auth) == 0:
+		return Wrong("give an SSH key that may "+verb+" it", "the server asks for a key")
+	}
+	return Wrong("check that the key is one the server knows, and the user name, which is often git", "the server does not accept the key of %q", config.User)
+}
+
+// sshConfig says who we are and whom we believe.
+func (a Auth) sshConfig(addr string, creds Credentials) (*ssh.ClientConfig, error) {
+	config := &ssh.ClientConfig{User: creds.user}
+	if creds.key != nil {
+		config.Auth = append(config.Auth, ssh.PublicKeys(creds.key))
+	}
+	if creds.password != "" {
+		config.Auth = append(config.Auth, ssh.Password(creds.password))
+	}
+	check := func(string, net.Addr, ssh.PublicKey) error { return &knownhosts.KeyError{} }
+	switch {
+	case a.HostKey != "":
+		name := strings.TrimSpace(a.HostKey)
+		if key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(name)); err == nil {
+			name, config.HostKeyAlgorithms = ssh.FingerprintSHA256(key), []string{key.Type()}
+			if key.Type() == ssh.KeyAlgoRSA {
+				config.HostKeyAlgorithms = []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+			}
+		} else if !strings.HasPrefix(name, "SHA256:") {
+			return nil, Wrong(`write "ssh-ed25519 AAAA…", or "SHA256:…"`, "the host key is neither a public key nor a fingerprint")
+		}
+		check = func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			if cert, ok := key.(*ssh.Certificate); ok {
+				key = cert.Key
+			}
+			if ssh.FingerprintSHA256(key) == name {
+				return nil
+			}
+			return &knownhosts.KeyError{Want: []knownhosts.KnownKey{{}}}
+		}
+	case a.KnownHostsFile != "":
+		known, err := gitssh.NewKnownHostsDb(a.KnownHostsFile)
+		if err != nil {
+			return nil, Wrong("check the path, and what is in it", "the known_hosts file cannot be read: %w", err)
+		}
+		check, config.HostKeyAlgorithms = known.HostKeyCallback(), known.HostKeyAlgorithms(addr)
+	}
+	config.HostKeyCallback = func(addr string, remote net.Addr, key ssh.PublicKey) error {
+		return noTrust(check(addr, remote, key), knownhosts.Normalize(addr), key)
+	}
+	return config, nil
+}
+
+// noTrust explains why the key of a host is refused.
+func noTrust(err error, host string, key ssh.PublicKey) error {
+	if err == nil {
+		return nil
+	}
+	shown := key.Type() + " " + ssh.FingerprintSHA256(key)
+	if bad, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(bad.Want) == 0 {
+		return Wrong("ask whoever runs the host whether it is theirs, then add it to known_hosts or name it as the host key",
+			"the host key of %q, %s, is not known", host, shown)
+	} else if ok {
+		return Wrong("if the host was given a new key, replace the old one in known_hosts; if not, somebody may be listening",
+			"the host key of %q is not the one that is known: it shows %s", host, shown)
+	}
+	return Wrong("ask whoever runs the host", "the host key of %q, %s, cannot be trusted: %w", host, shown, err)
+}

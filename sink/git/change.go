@@ -1,0 +1,182 @@
+package git
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"example.dev/ingestor/internal/remote"
+)
+
+// manifest lists the files this sink wrote, by their paths below Options.Path.
+type manifest struct {
+	Files []string `json:"files"`
+}
+
+// maxManifest is the most a manifest may hold, in bytes.
+const maxManifest = 64 << 20
+
+// change puts the files into the tree and says what that changes.
+func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
+	var res Result
+	here, err := top.at(s.opts.Path)
+	if err != nil {
+		return res, err
+	}
+	ours, err := s.ours(here)
+	if err != nil {
+		return res, err
+	}
+	list := map[string]bool{}
+	var foreign []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := checkPath(name); err != nil {
+			return res, err
+		}
+		if name == s.opts.Manifest {
+			return res, remote.Wrong("give it another name", "%q is the list of files, and cannot be one of them", name)
+		}
+		does, err := s.put(here, name, files[name], ours[name])
+		if err != nil {
+			return res, err
+		}
+		at := path.Join(s.opts.Path, name)
+		switch does {
+		case adds:
+			res.Added = append(res.Added, at)
+		case changes:
+			res.Changed = append(res.Changed, at)
+		case keeps:
+			res.Unchanged++
+		case refuses:
+			foreign = append(foreign, at)
+		}
+		list[name] = true
+	}
+	if len(foreign) > 0 {
+		return res, notOurs(foreign)
+	}
+	if s.opts.Manifest == "" {
+		return res, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(ours)) {
+		if list[name] {
+			continue
+		}
+		in, e, ok, err := here.file(name)
+		if err != nil || !ok || !e.Mode.IsFile() || e.Mode == filemode.Symlink {
+			// It is gone, or somebody has put something else in its place.
+			continue
+		}
+		if !s.opts.Prune {
+			list[name] = true
+			continue
+		}
+		delete(in.entries, e.Name)
+		res.Removed = append(res.Removed, path.Join(s.opts.Path, name))
+	}
+	return res, s.list(here, slices.Sorted(maps.Keys(list)))
+}
+
+// effect is what putting a file does.
+type effect uint8
+
+const (
+	keeps effect = iota
+	adds
+	changes
+	refuses
+)
+
+// put puts a file below the folder, unless it is there.
+func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, error) {
+	in, e, ok, err := here.file(name)
+	if err != nil {
+		return keeps, err
+	}
+	if ok && (!e.Mode.IsFile() || e.Mode == filemode.Symlink) {
+		return keeps, in.inTheWay(e.Name, e.Mode, "a file")
+	}
+	hash := plumbing.ComputeHash(plumbing.BlobObject, data)
+	if ok && e.Hash == hash {
+		return keeps, nil
+	}
+	if ok && !ours && s.opts.Manifest != "" && !s.opts.Overwrite {
+		return refuses, nil
+	}
+	does, mode := adds, filemode.Regular
+	if ok {
+		does, mode = changes, e.Mode
+	}
+	return does, in.put(path.Base(name), mode, hash, data)
+}
+
+// notOurs says which files are somebody else's.
+func notOurs(files []string) error {
+	what := fmt.Sprintf("%q is there", files[0])
+	if more := len(files) - 1; more > 0 {
+		what = fmt.Sprintf("%q and %d more are there", files[0], more)
+	}
+	return remote.Wrong("move it away, choose another path, or say that it may be overwritten", "%s, and somebody else wrote it", what)
+}
+
+// ours reads which files this sink wrote before.
+func (s *Sink) ours(here *folder) (map[string]bool, error) {
+	files := map[string]bool{}
+	if s.opts.Manifest == "" {
+		return files, nil
+	}
+	in, e, ok, err := here.file(s.opts.Manifest)
+	if err != nil || !ok {
+		return files, err
+	}
+	at := shownPath(path.Join(in.path, e.Name))
+	if !e.Mode.IsFile() || e.Mode == filemode.Symlink {
+		return nil, in.inTheWay(e.Name, e.Mode, "a file")
+	}
+	const hint = "mend it, or take it back from an earlier commit; without it, all files count as somebody else's"
+	data, err := in.content(e.Hash, maxManifest)
+	if err != nil {
+		return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %w", at, err)
+	}
+	var m manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %w", at, err)
+	}
+	for _, name := range m.Files {
+		if checkPath(name) != nil || name == s.opts.Manifest {
+			return nil, remote.Wrong(hint, "the list of files, %q, cannot be read: %q is not a file that was written here", at, name)
+		}
+		files[name] = true
+	}
+	return files, nil
+}
+
+// list writes which files are this sink's; without any there is no list.
+func (s *Sink) list(here *folder, files []string) error {
+	in, e, ok, err := here.file(s.opts.Manifest)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		if ok {
+			delete(in.entries, e.Name)
+		}
+		return nil
+	}
+	data, err := json.MarshalIndent(manifest{files}, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	hash := plumbing.ComputeHash(plumbing.BlobObject, data)
+	if ok && e.Hash == hash {
+		return nil
+	}
+	return in.put(path.Base(s.opts.Manifest), filemode.Regular, hash, data)
+}

@@ -1,0 +1,249 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/memory"
+
+	"example.dev/ingestor/internal/remote"
+)
+
+// tries is how often a commit is made when others move the branch meanwhile.
+const tries = 5
+
+// pause is how long the second try is waited for.
+const pause = 100 * time.Millisecond
+
+// attempt is a commit that was made and could not be pushed.
+type attempt struct {
+	result Result
+	err    error
+	// old is where the branch was, and made the commit.
+	old, made plumbing.Hash
+}
+
+// commit tries until the files are there, or it is known why not.
+func (s *Sink) commit(ctx context.Context, files map[string][]byte, open func() (*remote.Repository, error)) (Result, error) {
+	by := s.signature()
+	var last attempt
+	for i := range tries {
+		if err := wait(ctx, i); err != nil {
+			return Result{}, err
+		}
+		r, err := open()
+		if err != nil {
+			return Result{}, cmp.Or(last.err, err)
+		}
+		next, err := s.attempt(ctx, r, files, by, last)
+		r.Close()
+		if err != nil || next.err == nil {
+			return next.result, err
+		}
+		last = next
+	}
+	return Result{}, remote.Wrong("try again when it is quieter", "%w, %d times", last.err, tries)
+}
+
+// wait waits before a try, longer before each.
+func wait(ctx context.Context, try int) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Duration(try) * pause):
+		return nil
+	}
+}
+
+// attempt makes a commit on top of what is there and pushes it.
+func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[string][]byte, by object.Signature, last attempt) (attempt, error) {
+	to, err := s.resolve(r)
+	if err != nil {
+		return attempt{}, err
+	}
+	switch {
+	case last.err == nil:
+	case to.old == last.made:
+		// The commit was taken, and only the answer did not come.
+		last.result.Pushed, last.err = true, nil
+		return last, nil
+	case to.old == last.old && !isBusy(last.err):
+		return attempt{}, last.err
+	}
+	parent, tree, err := s.parent(ctx, r, to.parent)
+	if err != nil {
+		return attempt{}, err
+	}
+	made := memory.NewStorage()
+	top := openFolder(r.Objects, made, tree)
+	res, err := s.change(top, files)
+	if err != nil {
+		return attempt{}, err
+	}
+	res.Branch = to.branch.Short()
+	root, err := top.write()
+	if err != nil || root == tree || tree.IsZero() && len(files) == 0 {
+		return attempt{result: res}, err
+	}
+	res.Created = to.old.IsZero()
+	if s.opts.Approve != nil {
+		if err := s.opts.Approve(res); err != nil {
+			return attempt{}, disapproval{err}
+		}
+	}
+	if s.opts.DryRun {
+		return attempt{result: res}, nil
+	}
+	c := &object.Commit{Author: by, Committer: by, Message: s.message(res), TreeHash: root}
+	if !parent.IsZero() {
+		c.ParentHashes = []plumbing.Hash{parent}
+	}
+	hash, err := store(made, c)
+	if err != nil {
+		return attempt{}, err
+	}
+	res.Commit = hash.String()
+	err = r.Push(ctx, remote.Update{Branch: to.branch, Old: to.old, New: hash, Objects: made})
+	if ctx.Err() != nil {
+		return attempt{}, ctx.Err()
+	}
+	res.Pushed = err == nil
+	return attempt{result: res, err: err, old: to.old, made: hash}, nil
+}
+
+// isBusy reports whether the branch could not be moved for a moment, because
+// somebody else was about to.
+func isBusy(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "failed to lock") || strings.Contains(text, "cannot lock") || strings.Contains(text, "is locked by")
+}
+
+// target is where the commit goes.
+type target struct {
+	branch plumbing.ReferenceName
+	// old is where the branch is, zero if there is none, and parent what the
+	// commit follows, zero if it is the first.
+	old, parent plumbing.Hash
+}
+
+// first is the branch of a repository that has none and names none.
+const first = "main"
+
+// branchName is the whole name of a branch.
+func branchName(name string) plumbing.ReferenceName {
+	return plumbing.NewBranchReferenceName(strings.TrimPrefix(name, "refs/heads/"))
+}
+
+// resolve finds the branch, and what the commit is to follow.
+func (s *Sink) resolve(r *remote.Repository) (target, error) {
+	to := target{branch: branchName(s.opts.Branch)}
+	head, headErr := r.Refs.Reference(plumbing.HEAD)
+	switch {
+	case s.opts.Branch != "":
+	case headErr != nil:
+		to.branch = plumbing.NewBranchReferenceName(first)
+	case head.Type() == plumbing.SymbolicReference && head.Target().IsBranch():
+		to.branch = head.Target()
+	default:
+		return to, remote.Missing(r.Refs, "its HEAD names no branch, and none was asked for")
+	}
+	if ref, err := storer.ResolveReference(r.Refs, to.branch); err == nil {
+		to.old, to.parent = ref.Hash(), ref.Hash()
+		return to, nil
+	}
+	base, err := s.base(r)
+	to.parent = base
+	return to, err
+}
+
+// base finds what a new branch begins with.
+func (s *Sink) base(r *remote.Repository) (plumbing.Hash, error) {
+	if s.opts.Base == "" {
+		ref, err := storer.ResolveReference(r.Refs, plumbing.HEAD)
+		if err == nil {
+			return ref.Hash(), nil
+		}
+		err = remote.Missing(r.Refs, "its HEAD means no branch that exists, so a base has to be named")
+		if errors.Is(err, remote.ErrEmpty) {
+			return plumbing.ZeroHash, nil
+		}
+		return plumbing.ZeroHash, err
+	}
+	for _, prefix := range []string{"refs/heads/", "refs/tags/"} {
+		name := plumbing.ReferenceName(prefix + strings.TrimPrefix(s.opts.Base, prefix))
+		ref, err := storer.ResolveReference(r.Refs, name)
+		if err != nil {
+			continue
+		}
+		if to, ok := r.Peeled[name.String()]; ok {
+			return to, nil
+		}
+		return ref.Hash(), nil
+	}
+	if plumbing.IsHash(s.opts.Base) {
+		return plumbing.NewHash(s.opts.Base), nil
+	}
+	return plumbing.ZeroHash, remote.Missing(r.Refs, fmt.Sprintf("it has no branch or tag %q to begin with", s.opts.Base))
+}
+
+// parent fetches the commit that a hash leads to, and returns it and its tree.
+func (s *Sink) parent(ctx context.Context, r *remote.Repository, h plumbing.Hash) (commit, tree plumbing.Hash, err error) {
+	if h.IsZero() {
+		return h, h, nil
+	}
+	if err := r.Fetch(ctx, h); err != nil {
+		return h, h, err
+	}
+	if tag, err := object.GetTag(r.Objects, h); err == nil {
+		h = tag.Target
+	}
+	c, err := object.GetCommit(r.Objects, h)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return h, h, remote.Wrong("name a branch, a tag or a commit", "%s is no commit, or is not there", h)
+	}
+	if err != nil {
+		return h, h, err
+	}
+	return c.Hash, c.TreeHash, nil
+}
+
+// signature says who makes the commit, and when.
+func (s *Sink) signature() object.Signature {
+	return object.Signature{
+		Name: cmp.Or(strings.TrimSpace(s.opts.Author), DefaultAuthor), Email: cmp.Or(strings.TrimSpace(s.opts.Email), DefaultEmail),
+		When: s.opts.Now(),
+	}
+}
+
+// message returns the message of a commit, which ends with its last line.
+func (s *Sink) message(r Result) string {
+	text := strings.TrimSpace(s.opts.Message)
+	if text == "" {
+		text = "Update entities" + r.counts(": ")
+	}
+	return text + "\n"
+}
+
+// counts says how much changes, after a prefix, or nothing.
+func (r Result) counts(prefix string) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{len(r.Added), "added"}, {len(r.Changed), "changed"}, {len(r.Removed), "removed"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return prefix + strings.Join(parts, ", ")
+}

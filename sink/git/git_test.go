@@ -1,0 +1,361 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+var when = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return when }
+
+// TestCommit commits files to what is there, on the disk and over HTTP.
+func TestCommit(t *testing.T) {
+	const listing = "{\n  \"files\": [\n    \"a.yaml\",\n    \"d/b.yaml\"\n  ]\n}\n"
+	theirs := map[string]string{"README.md": "hello", "catalog/own.yaml": "mine"}
+	ours := with(theirs, "catalog/a.yaml", "a", "catalog/d/b.yaml", "b", "catalog/.list.json", listing)
+	cases := map[string]struct {
+		reason string
+		before map[string]string // of the branch main
+		opts   Options
+		files  map[string][]byte
+		want   Result // without the commit
+		after  map[string]string
+	}{
+		"First": {"a repository without commits", nil, Options{}, contents("a.yaml", "a", "d/b.yaml", "b"),
+			Result{Branch: "master", Created: true, Added: []string{"a.yaml", "d/b.yaml"}, Pushed: true},
+			map[string]string{"a.yaml": "a", "d/b.yaml": "b"}},
+		"Beside": {"what is there stays", theirs, Options{Branch: "main", Path: "/catalog/"}, contents("a.yaml", "a", "d/b.yaml", "b"),
+			Result{Branch: "main", Added: []string{"catalog/a.yaml", "catalog/d/b.yaml"}, Pushed: true},
+			with(theirs, "catalog/a.yaml", "a", "catalog/d/b.yaml", "b")},
+		"Deep": {"folders are made", theirs, Options{Branch: "refs/heads/main", Path: "x/y/z"}, contents("a.yaml", "a"),
+			Result{Branch: "main", Added: []string{"x/y/z/a.yaml"}, Pushed: true}, with(theirs, "x/y/z/a.yaml", "a")},
+		"Same": {"nothing changes, so nothing happens", ours, Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Prune: true}, contents("a.yaml", "a", "d/b.yaml", "b"),
+			Result{Branch: "main", Unchanged: 2}, ours},
+		"SameNew": {"a branch without a change of its own is not made", ours, Options{Branch: "new", Base: "main", Path: "catalog"}, contents("a.yaml", "a"),
+			Result{Branch: "new", Unchanged: 1}, nil},
+		"Nothing": {"no files, no commit", nil, Options{}, nil, Result{Branch: "master"}, nil},
+		"New": {"a branch is made from another", theirs, Options{Branch: "feature/x", Base: "main"}, contents("a.yaml", "a"),
+			Result{Branch: "feature/x", Created: true, Added: []string{"a.yaml"}, Pushed: true}, with(theirs, "a.yaml", "a")},
+		"Listed": {"a list is written", theirs, Options{Branch: "main", Path: "catalog", Manifest: ".list.json"}, contents("a.yaml", "a", "d/b.yaml", "b"),
+			Result{Branch: "main", Added: []string{"catalog/a.yaml", "catalog/d/b.yaml"}, Pushed: true}, ours},
+		"Prune": {"a listed file that is not made goes, and its folder with it", ours, Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Prune: true}, contents("a.yaml", "A"),
+			Result{Branch: "main", Changed: []string{"catalog/a.yaml"}, Removed: []string{"catalog/d/b.yaml"}, Pushed: true},
+			with(theirs, "catalog/a.yaml", "A", "catalog/.list.json", "{\n  \"files\": [\n    \"a.yaml\"\n  ]\n}\n")},
+		"Keep": {"without Prune it stays, and stays listed", ours, Options{Branch: "main", Path: "catalog", Manifest: ".list.json"}, contents("a.yaml", "A"),
+			Result{Branch: "main", Changed: []string{"catalog/a.yaml"}, Pushed: true}, with(ours, "catalog/a.yaml", "A")},
+		"PruneAll": {"without files there is no list", ours, Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Prune: true}, nil,
+			Result{Branch: "main", Removed: []string{"catalog/a.yaml", "catalog/d/b.yaml"}, Pushed: true}, theirs},
+		"Gone": {"a listed file that somebody removed or turned into something else is passed over",
+			with(theirs, "catalog/.list.json", listing, "catalog/a.yaml/x", "x"), Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Prune: true}, contents("c.yaml", "c"),
+			Result{Branch: "main", Added: []string{"catalog/c.yaml"}, Pushed: true},
+			with(theirs, "catalog/a.yaml/x", "x", "catalog/c.yaml", "c", "catalog/.list.json", "{\n  \"files\": [\n    \"c.yaml\"\n  ]\n}\n")},
+		"Adopt": {"a file of somebody else with the same content becomes ours", with(theirs, "catalog/a.yaml", "a"), Options{Branch: "main", Path: "catalog", Manifest: ".list.json"}, contents("a.yaml", "a"),
+			Result{Branch: "main", Unchanged: 1, Pushed: true}, with(theirs, "catalog/a.yaml", "a", "catalog/.list.json", "{\n  \"files\": [\n    \"a.yaml\"\n  ]\n}\n")},
+		"Overwrite": {"a file of somebody else is replaced if it may be", theirs, Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Overwrite: true}, contents("own.yaml", "ours"),
+			Result{Branch: "main", Changed: []string{"catalog/own.yaml"}, Pushed: true}, with(theirs, "catalog/own.yaml", "ours", "catalog/.list.json", "{\n  \"files\": [\n    \"own.yaml\"\n  ]\n}\n")},
+		"NoList": {"without a list any file may be replaced", theirs, Options{Branch: "main", Path: "catalog", Prune: true}, contents("own.yaml", "ours"),
+			Result{Branch: "main", Changed: []string{"catalog/own.yaml"}, Pushed: true}, with(theirs, "catalog/own.yaml", "ours")},
+		"DryRun": {"only found out", ours, Options{Branch: "main", Path: "catalog", Manifest: ".list.json", Prune: true, DryRun: true}, contents("a.yaml", "A", "c.yaml", "c"),
+			Result{Branch: "main", Added: []string{"catalog/c.yaml"}, Changed: []string{"catalog/a.yaml"}, Removed: []string{"catalog/d/b.yaml"}}, ours},
+	}
+	for name, tc := range cases {
+		for _, over := range []string{"Disk", "HTTP"} {
+			t.Run(name+over, func(t *testing.T) {
+				r := newRepo(t)
+				old := plumbing.ZeroHash
+				if tc.before != nil {
+					old = r.commit("main", tc.before)
+					r.commit("other", map[string]string{"x": "y"})
+				}
+				at := "file://" + filepath.ToSlash(r.dir)
+				if over == "HTTP" {
+					at = serveHTTP(t, r, nil)
+					if tc.before == nil && tc.want.Branch == "master" {
+						// A server does not say what it would call the first.
+						tc.want.Branch = first
+					}
+				}
+				tc.opts.Now = clock
+				got, err := New(at, tc.opts).Commit(t.Context(), tc.files)
+				if err != nil {
+					t.Fatalf("%s\n%v\n%s", tc.reason, err, hint(err))
+				}
+				commit := got.Commit
+				got.Commit = ""
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("%s\nresult (-want +got):\n%s", tc.reason, diff)
+				}
+				if diff := cmp.Diff(tc.after, r.files(got.Branch)); diff != "" {
+					t.Errorf("%s\nfiles (-want +got):\n%s", tc.reason, diff)
+				}
+				now := r.head(got.Branch)
+				if !got.Pushed {
+					if commit != "" || !now.IsZero() && now != old {
+						t.Errorf("%s\ncommit %q, branch at %s", tc.reason, commit, now)
+					}
+					return
+				}
+				c := r.last(got.Branch)
+				if now.String() != commit || !old.IsZero() && (c.NumParents() != 1 || c.ParentHashes[0] != old) {
+					t.Errorf("%s\nbranch at %s, commit %s after %s, want after %s", tc.reason, now, commit, c.ParentHashes, old)
+				}
+				r.fsck()
+			})
+		}
+	}
+}
+
+// TestRefused commits what cannot be, and looks whether all is as it was.
+func TestRefused(t *testing.T) {
+	before := map[string]string{
+		"README.md": "hello", "catalog/own.yaml": "mine", "catalog/way": link + "/etc", "out": link + "../..", "catalog/dir/x": "x",
+		"bad/.list.json": "<<<<<<< HEAD\n", "evil/.list.json": `{"files":["../README.md"]}`, "odd/.list.json": link + "own.yaml",
+	}
+	list := func(o Options) Options { o.Manifest, o.Prune = ".list.json", true; return o }
+	cases := map[string]struct {
+		reason string
+		opts   Options
+		files  map[string][]byte
+		err    string
+		hint   string
+	}{
+		"Up":          {"a path may not lead up", Options{Path: "../x"}, contents("a", "a"), `"../x" cannot be a path in a repository`, "without .."},
+		"Inner":       {"nor from within", Options{Path: "catalog/../../x"}, contents("a", "a"), "cannot be a path", ""},
+		"GitFolder":   {"nor into what is Git's own", Options{Path: ".GIT/hooks"}, contents("a", "a"), "cannot be a path", ""},
+		"FileUp":      {"nor may a file's", Options{Path: "catalog"}, contents("../a", "a"), `"../a" cannot be a path`, ""},
+		"FileAbs":     {"nor begin at the root", Options{Path: "catalog"}, contents("/etc/passwd", "a"), "cannot be a path", ""},
+		"FileGit":     {"nor be Git's own on any system", Options{}, contents("a/git~1/config", "a"), "cannot be a path", ""},
+		"Backslash":   {"nor be one on another system", Options{}, contents(`a\..\..\b`, "a"), "cannot be a path", ""},
+		"Link":        {"a link is not followed", Options{Path: "catalog/way"}, contents("a", "a"), `"catalog/way" is a link in the repository, not a folder`, "choose another path"},
+		"LinkOut":     {"nor one to the outside", Options{Path: "out/x"}, contents("a", "a"), `"out" is a link`, ""},
+		"LinkFile":    {"nor for a file's folder", Options{Path: "catalog"}, contents("way/a", "a"), `"catalog/way" is a link`, ""},
+		"LinkItself":  {"nor replaced", Options{Path: "catalog"}, contents("way", "a"), `"catalog/way" is a link in the repository, not a file`, "move it away"},
+		"File":        {"a file is no folder", Options{Path: "README.md"}, contents("a", "a"), `"README.md" is a file in the repository, not a folder`, ""},
+		"Folder":      {"a folder is no file", Options{Path: "catalog"}, contents("dir", "a"), `"catalog/dir" is a folder in the repository, not a file`, ""},
+		"Both":        {"nor can one be both", Options{}, contents("new", "a", "new/b", "b"), `"new" is a file in the repository, not a folder`, ""},
+		"Foreign":     {"somebody else's file is not replaced", list(Options{Path: "catalog"}), contents("own.yaml", "ours"), `"catalog/own.yaml" is there, and somebody else wrote it`, "overwritten"},
+		"ListBroken":  {"a list in conflict is no list", list(Options{Path: "bad"}), contents("a", "a"), `the list of files, "bad/.list.json", cannot be read`, "earlier commit"},
+		"ListEvil":    {"a list cannot name what is elsewhere", list(Options{Path: "evil"}), contents("a", "a"), `"../README.md" is not a file that was written here`, ""},
+		"ListLink":    {"a list is a file", list(Options{Path: "odd"}), contents("a", "a"), `"odd/.list.json" is a link`, ""},
+		"ListItself":  {"a list cannot be in it", list(Options{}), contents(".list.json", "a"), "is the list of files", "another name"},
+		"NoBase":      {"a base that is not there", Options{Branch: "new", Base: "nope"}, contents("a", "a"), `it has no branch or tag "nope" to begin with`, "there are main, 1 in all"},
+		"NoCommit":    {"a base that is no commit", Options{Branch: "new", Base: strings.Repeat("1", 40)}, contents("a", "a"), "", ""},
+		"BadBranch":   {"what no branch is called", Options{Branch: "a..b"}, contents("a", "a"), `"a..b" cannot be the name of a branch`, "such as"},
+		"NotABranch":  {"a tag is no branch", Options{Branch: "refs/tags/v1 "}, contents("a", "a"), "cannot be the name of a branch", ""},
+		"Author":      {"what no author is called", Options{Author: "a\nb"}, contents("a", "a"), "cannot be the name and the address of an author", "line breaks"},
+		"Message":     {"what no message holds", Options{Message: "a\x00b"}, contents("a", "a"), "a character that no message can have", ""},
+		"Disapproved": {"what the caller does not want", Options{Approve: func(Result) error { return errNo }}, contents("a", "a"), "no, thank you", ""},
+	}
+	for name, tc := range cases {
+		for _, over := range []string{"Disk", "HTTP"} {
+			t.Run(name+over, func(t *testing.T) {
+				r := newRepo(t)
+				old := r.commit("main", before)
+				if err := r.store.SetReference(plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/main")); err != nil {
+					t.Fatal(err)
+				}
+				at := r.dir
+				if over == "HTTP" {
+					at = serveHTTP(t, r, nil)
+				}
+				got, err := New(at, tc.opts).Commit(t.Context(), tc.files)
+				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
+					t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
+				}
+				if _, ok := errors.AsType[*Error](err); ok == errors.Is(err, errNo) {
+					t.Errorf("%s\nan error of the kind %T", tc.reason, err)
+				}
+				if diff := cmp.Diff(Result{}, got); diff != "" {
+					t.Errorf("%s\nresult:\n%s", tc.reason, diff)
+				}
+				if r.head("main") != old || !r.head("new").IsZero() {
+					t.Errorf("%s\nthe repository is not as it was", tc.reason)
+				}
+			})
+		}
+	}
+}
+
+var errNo = errors.New("no, thank you")
+
+// TestCommitted looks at the commit itself.
+func TestCommitted(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		opts    Options
+		author  string
+		message string
+	}{
+		"Default": {"who it is and what it does", Options{}, "ingestor <ingestor@localhost>", "Update entities: 1 added, 1 changed\n"},
+		"Given":   {"as it is said", Options{Author: " Ann Otter ", Email: "ann@example.com", Message: "one\n\ntwo\n\n"}, "Ann Otter <ann@example.com>", "one\n\ntwo\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			r.commit("master", map[string]string{"a": "a"})
+			tc.opts.Now = clock
+			if _, err := New(r.dir, tc.opts).Commit(t.Context(), contents("a", "b", "c", "c")); err != nil {
+				t.Fatal(err)
+			}
+			c := r.last("master")
+			if got := c.Author.String(); got != tc.author || c.Committer.String() != got || c.Message != tc.message || !c.Author.When.Equal(when) {
+				t.Errorf("%s\n%s at %v: %q", tc.reason, got, c.Author.When, c.Message)
+			}
+		})
+	}
+}
+
+// TestTag makes a branch from an annotated tag.
+func TestTag(t *testing.T) {
+	for _, over := range []string{"Disk", "HTTP"} {
+		t.Run(over, func(t *testing.T) {
+			r := newRepo(t)
+			c := r.commit("master", map[string]string{"a": "a"})
+			e := r.store.NewEncodedObject()
+			tag := &object.Tag{Name: "v1", Message: "v1\n", TargetType: plumbing.CommitObject, Target: c,
+				Tagger: object.Signature{Name: "someone", Email: "someone@example.com", When: when}}
+			if err := tag.Encode(e); err != nil {
+				t.Fatal(err)
+			}
+			h, err := r.store.SetEncodedObject(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.point("refs/tags/v1", h)
+			r.commit("master", map[string]string{"later": "x"})
+			at := r.dir
+			if over == "HTTP" {
+				at = serveHTTP(t, r, nil)
+			}
+			if _, err := New(at, Options{Branch: "fix", Base: "v1"}).Commit(t.Context(), contents("b", "b")); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.last("fix"); got.NumParents() != 1 || got.ParentHashes[0] != c {
+				t.Errorf("after %s, want after %s", got.ParentHashes, c)
+			}
+			if diff := cmp.Diff(map[string]string{"a": "a", "b": "b"}, r.files("fix")); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			r.fsck()
+		})
+	}
+}
+
+// TestWorkTree does not pull the files of a work tree from under somebody.
+func TestWorkTree(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := gogit.PlainInit(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(dir, Options{}).Commit(t.Context(), contents("a", "a"))
+	if err == nil || !strings.Contains(err.Error(), `the branch "master" is checked out there`) || !strings.Contains(hint(err), "another branch") {
+		t.Errorf("%v, %q", err, hint(err))
+	}
+	if got, err := New(dir, Options{Branch: "other"}).Commit(t.Context(), contents("a", "a")); err != nil || !got.Pushed {
+		t.Errorf("another branch: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file appeared: %v", err)
+	}
+}
+
+// TestPacked moves a branch that is known from packed-refs alone, as it is after
+// a clone or a clean-up.
+func TestPacked(t *testing.T) {
+	r := newRepo(t)
+	old := r.commit("master", map[string]string{"a": "a"})
+	if err := r.open().Storer.PackRefs(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "refs/heads/master")); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("it is not packed: %v", err)
+	}
+	if _, err := New(r.dir, Options{}).Commit(t.Context(), contents("b", "b")); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.last("master"); c.ParentHashes[0] != old {
+		t.Errorf("after %s", c.ParentHashes)
+	}
+}
+
+// TestLocalErrors are those of the disk.
+func TestLocalErrors(t *testing.T) {
+	r := newRepo(t)
+	old := r.commit("master", map[string]string{"a": "a"})
+	locked := filepath.Join(r.dir, "refs/heads/master.lock")
+	cases := map[string]struct {
+		reason, at string
+		opts       Options
+		prepare    func(t *testing.T)
+		err, hint  string
+	}{
+		"Gone":    {"no folder", r.dir + "x", Options{}, nil, "there is no such folder", "name the folder"},
+		"None":    {"no repository", t.TempDir(), Options{}, nil, "the folder is not a repository", "name the folder"},
+		"Address": {"no address", "git://h/r", Options{}, nil, `there is no way to reach "git"`, "use https"},
+		"Branch":  {"a branch where another's folder would be", r.dir, Options{Branch: "master/x"}, nil, "it cannot be written to", "a branch cannot be where"},
+		"Locked": {"somebody else is at work, for too long", r.dir, Options{}, func(t *testing.T) {
+			t.Helper()
+			if err := os.WriteFile(locked, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.Remove(locked) })
+		}, `the branch "master" is locked by somebody else, 5 times`, "try again"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if tc.prepare != nil {
+				tc.prepare(t)
+			}
+			_, err := New(tc.at, tc.opts).Commit(t.Context(), contents("b", "b"))
+			if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
+				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
+			}
+			if r.head("master") != old {
+				t.Errorf("%s\nthe branch was moved", tc.reason)
+			}
+		})
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	r := newRepo(t)
+	old := r.commit("master", map[string]string{"a": "a"})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errNo)
+	if _, err := New(r.dir, Options{}).Commit(ctx, contents("b", "b")); !errors.Is(err, errNo) {
+		t.Errorf("Commit: %v", err)
+	}
+	if r.head("master") != old {
+		t.Error("the branch was moved")
+	}
+}
+
+// TestWrite writes entities.
+func TestWrite(t *testing.T) {
+	r := newRepo(t)
+	e := &entity.Entity{APIVersion: "portal.io/v1alpha1", Kind: "API", Metadata: entity.Metadata{Name: "databases"}, Spec: tree.Obj(tree.F("type", tree.Str("openapi")))}
+	s := New(r.dir, Options{Path: "catalog"})
+	if err := s.Write(t.Context(), nil); err != nil || !r.head("master").IsZero() {
+		t.Errorf("without entities: %v", err)
+	}
+	if err := s.Write(t.Context(), []*entity.Entity{e}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"catalog/API/databases.yaml": string(entity.AppendYAML(nil, e))}, r.files("master")); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}

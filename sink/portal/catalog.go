@@ -1,0 +1,116 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// Count returns how many entities the provider has.
+func (p *Portal) Count(ctx context.Context) (int, error) {
+	c := call{verb: "count entities in", method: http.MethodGet, path: "/api/catalog/providers", again: true}
+	a, err := p.do(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var list struct {
+		Items []struct {
+			Name     string `json:"name"`
+			Entities int    `json:"entities"`
+		} `json:"items"`
+	}
+	if err := a.decode(&list); err != nil {
+		return 0, p.strange(c, a, err)
+	}
+	for _, item := range list.Items {
+		if item.Name == p.opts.Provider {
+			return item.Entities, nil
+		}
+	}
+	return 0, nil
+}
+
+func (p *Portal) strange(c call, a answer, err error) error {
+	return &Error{Problem: Strange, URL: p.base, Status: a.status, Err: err, verb: c.verb}
+}
+
+// ShrinkError is a full push that would remove more than half of what the
+// provider has.
+type ShrinkError struct {
+	Provider string
+	// Has is how many there are, and Pushed how many would be.
+	Has, Pushed int
+}
+
+// Error says so.
+func (e *ShrinkError) Error() string {
+	return fmt.Sprintf("%s has %d entities, and a full push of %d would remove more than half of them", e.Provider, e.Has, e.Pushed)
+}
+
+// Guard returns a *ShrinkError if a full push of so many entities would remove
+// more than half of what the provider has, as one does whose source broke off.
+func (p *Portal) Guard(ctx context.Context, entities int) error {
+	has, err := p.Count(ctx)
+	if err != nil {
+		return err
+	}
+	if 2*entities < has {
+		return &ShrinkError{Provider: p.opts.Provider, Has: has, Pushed: entities}
+	}
+	return nil
+}
+
+// Register registers the address of a file of entities, which the portal then
+// reads by itself, again and again. It reports whether it was there already.
+func (p *Portal) Register(ctx context.Context, address string) (existed bool, err error) {
+	c := p.location("register a location in", address)
+	c.good = []int{http.StatusConflict}
+	a, err := p.do(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	if a.status == http.StatusConflict {
+		return true, nil
+	}
+	var made struct {
+		Location *struct{} `json:"location"`
+	}
+	if err := a.decode(&made); err != nil || made.Location == nil {
+		return false, p.strange(c, a, errors.New("the answer names no location"))
+	}
+	return false, nil
+}
+
+// Try has the portal read an address as if it were to be registered, and
+// returns how many entities it finds there. Nothing changes.
+func (p *Portal) Try(ctx context.Context, address string) (int, error) {
+	c := p.location("read a location with", address)
+	c.query = url.Values{"dryRun": {"true"}}
+	a, err := p.do(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var found struct {
+		Entities []json.RawMessage `json:"entities"`
+	}
+	if err := a.decode(&found); err != nil {
+		return 0, p.strange(c, a, err)
+	}
+	return len(found.Entities), nil
+}
+
+// location is a call about the location of an address.
+func (p *Portal) location(verb, address string) call {
+	return call{
+		verb: verb, method: http.MethodPost, path: "/api/catalog/locations", again: true,
+		body: func() (body, error) {
+			text, err := json.Marshal(map[string]string{"type": "url", "target": address})
+			return body{ReadCloser: io.NopCloser(bytes.NewReader(text)), media: "application/json", sent: func() bool { return true }}, err
+		},
+	}
+}

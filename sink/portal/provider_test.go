@@ -1,0 +1,181 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// component is a small entity as JSON.
+func component(name string) string {
+	return `{"apiVersion":"portal.io/v1alpha1","kind":"Component","metadata":{"name":"` + name +
+		`"},"spec":{"type":"service","lifecycle":"production","owner":"team"}}`
+}
+
+// folder makes a folder of files and their texts.
+func folder(files ...string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		out[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return out
+}
+
+func TestSync(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  fstest.MapFS
+		opts   ProviderOptions
+		pushed string // Names, "" if nothing was.
+		err    string
+	}{
+		"Whole": {
+			reason: "files are read in the order of their paths, folders too, and nothing else",
+			files: folder("b/c.json", component("c"), "a.yaml", component("a")+"\n---\n"+component("b"), "d.YML", component("d"),
+				"README.md", "# no", ".hidden.yaml", component("x"), ".git/x.yaml", component("x")),
+			pushed: "a b c d",
+		},
+		"Empty":   {reason: "a folder of nothing is a mistake, more likely", files: folder("README.md", ""), err: "it holds no entities"},
+		"Allowed": {reason: "unless it is meant", files: folder(), opts: ProviderOptions{AllowEmpty: true}, pushed: "-"},
+		"Invalid": {
+			reason: "one that is wrong keeps all back", files: folder("a.yaml", component("a"), "b.yaml", "kind: Component"),
+			err: "cannot push the folder: 3 errors, the first: b.yaml:1:1: ",
+		},
+		"Broken": {reason: "so does one that cannot be read", files: folder("a.yaml", component("a"), "b.yaml", "a: ["), err: "b.yaml:1"},
+		"Failed": {reason: "and what a program says that failed", files: folder("a.json", component("a")+"\n"+`{"error":{"message":"no cluster"}}`), err: "it is not complete: no cluster"},
+		"Less":   {reason: "three are there, and one is too little", files: folder("a.yaml", component("a")), err: "more than half"},
+		"Meant":  {reason: "unless it is meant", files: folder("a.yaml", component("a")), opts: ProviderOptions{AllowRemovals: true}, pushed: "a"},
+		"Twice":  {reason: "one reference, one entity", files: folder("a.yaml", component("a"), "b.yaml", component("a")), err: "is there twice, first at a.yaml:1:1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var pushed string
+			portal := newStage(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					fmt.Fprintf(w, `{"items":[{"name":%q,"entities":%d}]}`, DefaultProvider, 3)
+					return
+				}
+				fmt.Fprint(w, `{"added":7}`)
+			})
+			r, err := NewProvider(open(t, portal.URL, Options{}), tc.files, tc.opts).Sync(t.Context())
+			for _, asked := range portal.requests() {
+				if strings.HasPrefix(asked, "PUT") {
+					pushed = names(asked)
+				}
+			}
+			if pushed != tc.pushed || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || err == nil && r.Added != 7 {
+				t.Errorf("%s: pushed %q, %v, %v; want %q, %q", tc.reason, pushed, r, err, tc.pushed, tc.err)
+			}
+		})
+	}
+}
+
+// names returns the names of the entities in a request; "-" if there are none.
+func names(text string) string {
+	var out []string
+	for _, part := range strings.Split(text, `"name":"`)[1:] {
+		name, _, _ := strings.Cut(part, `"`)
+		out = append(out, name)
+	}
+	if len(out) == 0 {
+		return "-"
+	}
+	return strings.Join(out, " ")
+}
+
+// TestRun wants changes to arrive, and what is broken to be told and survived.
+func TestRun(t *testing.T) {
+	s := newStage(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			fmt.Fprint(w, `{"items":[]}`)
+			return
+		}
+		fmt.Fprint(w, `{}`)
+	})
+	files := folder("a.yaml", component("a"))
+	var mu sync.Mutex
+	var told []string
+	touch := make(chan string)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := NewProvider(open(t, s.URL, Options{}), files, ProviderOptions{
+		Watch: func(ctx context.Context, changed func()) error {
+			for {
+				select {
+				case text := <-touch:
+					files["a.yaml"] = &fstest.MapFile{Data: []byte(text)}
+					changed()
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		},
+		Synced: func(_ Report, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			text := "fine"
+			if err != nil {
+				text = "broken"
+			}
+			told = append(told, text)
+		},
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	until := func(n int) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+			mu.Lock()
+			enough := len(told) == n
+			mu.Unlock()
+			if enough {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("waited in vain for sync %d: %q", n, told)
+			}
+		}
+	}
+	until(1)
+	touch <- "a: ["
+	until(2)
+	touch <- component("b")
+	until(3)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("got %v, want it to end when told to", err)
+	}
+	if diff := cmp.Diff([]string{"fine", "broken", "fine"}, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// TestRunUnwatched wants a provider that nobody wakes to say so, unless it
+// wakes by itself.
+func TestRunUnwatched(t *testing.T) {
+	s := newStage(t, always(http.StatusOK, `{"items":[]}`))
+	broken := errors.New("there are too many watches")
+	opts := ProviderOptions{Watch: func(context.Context, func()) error { return broken }}
+	if err := NewProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opts.Every = time.Millisecond
+	n := 0
+	opts.Synced = func(Report, error) {
+		if n++; n == 3 {
+			cancel()
+		}
+	}
+	if err := NewProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(ctx); err != nil || n != 3 {
+		t.Errorf("got %v after %d", err, n)
+	}
+}

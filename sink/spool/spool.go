@@ -1,0 +1,275 @@
+// Package spool gathers entities from streams into a file, checked and one a
+// line, for those who must know all of them before they act: half a list looks
+// like a list. Memory does not grow with the entities, but for eight bytes each.
+package spool
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+)
+
+// MaxFindings is how many findings a Spool keeps; it counts the rest.
+const MaxFindings = 1000
+
+// maxEntry is the most one entity may have as JSON, in bytes. One document may
+// have 16 MiB, and characters may be written longer.
+const maxEntry = 128 << 20
+
+// Options are what a Spool takes.
+type Options struct {
+	// Changes takes {"remove": "kind:namespace/name"} in place of an entity,
+	// which says that one is to go: a change is read, and not a state.
+	Changes bool
+	// Progress, if not nil, is told how many there are, after each.
+	Progress func(entities int)
+}
+
+// Spool is entities on their way, as JSON, one a line. It is for one goroutine
+// until the last is read; then readers may be used at once.
+type Spool struct {
+	opts Options
+	file *os.File
+	out  *bufio.Writer
+	size int64
+	buf  []byte
+
+	lines  int
+	names  []string
+	places *places
+	seen   seen
+
+	findings []finding.Finding
+	unkept   map[finding.Severity]int
+	failure  string
+	failed   bool
+}
+
+// New returns an empty Spool, whose file is in the system's directory for such.
+// Whoever calls it calls Close.
+func New(opts Options) (*Spool, error) {
+	f, err := temporary()
+	if err != nil {
+		return nil, err
+	}
+	at, err := newPlaces()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Spool{
+		opts: opts, file: f, out: bufio.NewWriterSize(f, 64<<10), names: []string{""}, places: at, seen: newSeen(), unkept: map[finding.Severity]int{},
+	}, nil
+}
+
+// temporary makes a file. Where the system allows it, it has no name from then
+// on, so that it does not stay behind however the process ends.
+func temporary() (*os.File, error) {
+	f, err := os.CreateTemp("", "entities-*.ndjson")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a temporary file: %w", err)
+	}
+	_ = os.Remove(f.Name())
+	return f, nil
+}
+
+// Close removes the file.
+func (s *Spool) Close() error {
+	err := errors.Join(s.file.Close(), s.places.file.Close())
+	_, _ = os.Remove(s.file.Name()), os.Remove(s.places.file.Name())
+	return err
+}
+
+// Read adds the entities of a stream of YAML documents, JSON objects, or lists
+// of them, which is called name in findings. What is wrong with them becomes
+// findings. The error is that of r, or of the file.
+func (s *Spool) Read(r io.Reader, name string) error {
+	s.names = append(s.names, name)
+	var failed error
+	err := tree.Decode(r, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+		if bad != nil {
+			s.found(finding.Finding{
+				Rule: entity.RuleDocument, Severity: finding.Error, File: name, Pos: bad.Pos, Message: "cannot read the document: " + bad.Msg, Hint: bad.Hint,
+			})
+			return true
+		}
+		failed = s.add(n, name)
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// add takes one document.
+func (s *Spool) add(n *tree.Node, name string) error {
+	if n.IsList() {
+		for _, item := range n.Items {
+			if err := s.add(item, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if why, ok := finding.FailureOf(n); ok {
+		s.Fail(why)
+		return nil
+	}
+	at := place{uint32(len(s.names) - 1), n.At()}
+	if isRemoval(n) && s.opts.Changes {
+		ref, err := entity.ParseRef(n.Get("remove").Text, "", "")
+		if err != nil {
+			s.found(finding.Finding{
+				Rule: entity.RuleRef, Severity: finding.Error, File: name, Pos: n.At(), Path: "remove",
+				Message: err.Error(), Hint: "write it as kind:namespace/name",
+			})
+			return nil
+		}
+		return s.remove(ref, at)
+	}
+	for _, f := range entity.CheckDocument(n) {
+		// The catalog that takes an entity writes who manages it.
+		if f.Rule == entity.RuleLocationMissing {
+			continue
+		}
+		f.File = name
+		if f.Rule != entity.RuleDocument {
+			f.Pos = locate(n, f.Path)
+		}
+		s.found(f)
+	}
+	if ref := entity.RefOf(n); ref.Kind != "" && ref.Name != "" {
+		s.seen.add(s.lines, ref.String())
+	}
+	return s.line(n, at)
+}
+
+// isRemoval reports whether a document says that an entity is to go.
+func isRemoval(n *tree.Node) bool { return n.IsMap() && n.Len() == 1 && n.Get("remove").IsString() }
+
+// line writes a line.
+func (s *Spool) line(n *tree.Node, at place) error {
+	s.lines++
+	if s.opts.Progress != nil {
+		s.opts.Progress(s.lines)
+	}
+	if err := s.places.add(at); err != nil {
+		return err
+	}
+	s.buf = append(tree.AppendJSON(s.buf[:0], n, ""), '\n')
+	size, err := s.out.Write(s.buf)
+	s.size += int64(size)
+	if err != nil {
+		return fmt.Errorf("cannot write to a temporary file: %w", err)
+	}
+	return nil
+}
+
+func (s *Spool) found(f finding.Finding) {
+	if len(s.findings) < MaxFindings {
+		s.findings = append(s.findings, f)
+		return
+	}
+	s.unkept[f.Severity]++
+}
+
+// Remove adds that the entity of a reference is to go.
+func (s *Spool) Remove(ref entity.Ref) error { return s.remove(ref, place{}) }
+
+func (s *Spool) remove(ref entity.Ref, at place) error {
+	return s.line(tree.Obj(tree.F("remove", tree.Str(ref.String()))), at)
+}
+
+// Fail notes that not everything was read, and why. The first reason counts.
+func (s *Spool) Fail(why string) {
+	if !s.failed {
+		s.failed, s.failure = true, why
+	}
+}
+
+// Failure returns why the entities are not all that was asked for, from a
+// failure record or from Fail. It reports false if they are.
+func (s *Spool) Failure() (why string, ok bool) { return s.failure, s.failed }
+
+// Len returns how many lines there are.
+func (s *Spool) Len() int { return s.lines }
+
+// Findings returns what is wrong with the entities, at most MaxFindings: each
+// by itself, in their order, then those that are there twice. It is called when
+// all are read.
+func (s *Spool) Findings() []finding.Finding {
+	s.compare()
+	return s.findings
+}
+
+// Unkept returns how many findings of a severity there are beyond those.
+func (s *Spool) Unkept(severity finding.Severity) int {
+	s.compare()
+	return s.unkept[severity]
+}
+
+// At returns where the entity of a line, the first being 1, was written, as
+// far as that is known.
+func (s *Spool) At(line int) (name string, pos tree.Pos) {
+	if line < 1 || line > s.lines {
+		return "", tree.Pos{}
+	}
+	p := s.places.get(line - 1)
+	return s.names[p.name], p.pos
+}
+
+// Where is At as text, "file:line:column".
+func (s *Spool) Where(line int) string {
+	name, pos := s.At(line)
+	return finding.Finding{File: name, Pos: pos}.Where()
+}
+
+// Size returns how many bytes all lines have.
+func (s *Spool) Size() int64 { return s.size }
+
+// Reader returns a reader of all lines, which can be read again from the
+// start. It is valid until Close.
+func (s *Spool) Reader() (io.ReadSeeker, error) {
+	if err := s.out.Flush(); err != nil {
+		return nil, fmt.Errorf("cannot write to a temporary file: %w", err)
+	}
+	return io.NewSectionReader(s.file, 0, s.size), nil
+}
+
+// All returns the entities, one after the other, without what is to go. It
+// stops at the first error.
+func (s *Spool) All() iter.Seq2[*tree.Node, error] {
+	return func(yield func(*tree.Node, error) bool) {
+		err := s.each(func(_ int, n *tree.Node) bool { return isRemoval(n) || yield(n, nil) })
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// each reads all lines, the first being 0, until yield returns false.
+func (s *Spool) each(yield func(line int, n *tree.Node) bool) error {
+	r, err := s.Reader()
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxEntry)
+	for i := 0; lines.Scan(); i++ {
+		n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(lines.Bytes())
+		if err != nil {
+			return fmt.Errorf("cannot read a temporary file: %w", err)
+		}
+		if !yield(i, n) {
+			return nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("cannot read a temporary file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd"
+)
+
+// TestWalk walks through stand-ins, among them one that is not there, and wants
+// each definition once, however often a list is begun anew.
+func TestWalk(t *testing.T) {
+	five := []string{
+		definitionItem(ours, "a", `"team":"red"`), definitionItem(ours, "b", ""), definitionItem(ours, "c", `"team":"red"`),
+		`{"apiVersion":"x","kind":"CompositeResourceDefinition","metadata":{"name":"bad","labels":{"team":"red"},"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}}`,
+		definitionItem(ours, "d", ""),
+	}
+	expired := 0
+	expiring := &standIn{definitions: five, trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("continue") != "2" || expired > 0 {
+			return false
+		}
+		expired++
+		refuse(w, http.StatusGone, "the continue parameter is too old")
+		return true
+	}}
+	red, err := xrd.ParseSelector("team=red")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason string
+		opts   cluster.ReadOptions
+		stop   int // yield has enough after so many
+		want   []string
+		status map[string]int // how many definitions of each cluster
+		failed bool
+	}{
+		"All": {
+			reason: "all of each cluster, in order",
+			want: []string{
+				"one xas.one.example.org", "one xbs.one.example.org", "one xcs.one.example.org", "finding one/xrd/bad", "one xds.one.example.org",
+				"two xas.one.example.org", "two xbs.one.example.org",
+			},
+			status: map[string]int{"one": 4, "two": 2, "gone": 0}, failed: true,
+		},
+		"Labels": {reason: "what labels choose", opts: cluster.ReadOptions{Labels: red}, want: []string{"one xas.one.example.org", "one xcs.one.example.org", "finding one/xrd/bad"}, status: map[string]int{"one": 2, "two": 0, "gone": 0}, failed: true},
+		"Stop":   {reason: "no more than is wanted", stop: 2, want: []string{"one xas.one.example.org", "one xbs.one.example.org"}, status: map[string]int{"one": 2}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			expired = 0
+			status := map[string]int{}
+			src := cluster.New([]*cluster.Cluster{
+				connect(t, "one", expiring.start(t), cluster.Options{PageSize: 2}),
+				connect(t, "gone", source.Cluster{URL: "https://127.0.0.1:1", Token: credential}, failing),
+				connect(t, "two", (&standIn{}).start(t), cluster.Options{}),
+			}, tc.opts, func(s cluster.Status) {
+				status[s.Cluster] = s.Definitions
+				if (s.Err != nil) != (s.Cluster == "gone") {
+					t.Errorf("%s: cluster %s: %v", tc.reason, s.Cluster, s.Err)
+				}
+			})
+			var got []string
+			err := src.Walk(t.Context(), func(f xrd.Found) bool {
+				if f.Finding != nil {
+					got = append(got, "finding "+f.Finding.File)
+				} else {
+					got = append(got, f.Record.Metadata["cluster"]+" "+f.Record.Name())
+				}
+				return len(got) != tc.stop
+			})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.status, status); diff != "" {
+				t.Errorf("%s: status (-want +got):\n%s", tc.reason, diff)
+			}
+			failed, ok := errors.AsType[*cluster.Error](err)
+			if ok != tc.failed || ok && failed.Cluster != "gone" {
+				t.Errorf("%s: error %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+// TestWalkRecord wants a record to say where its definition is.
+func TestWalkRecord(t *testing.T) {
+	c := (&standIn{}).start(t)
+	src := cluster.New([]*cluster.Cluster{connect(t, "one", c, cluster.Options{})}, cluster.ReadOptions{}, nil)
+	for r, err := range source.Extract(t.Context(), src, source.ExtractOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{"cluster": "one", "location": "url:" + c.URL}, r.Metadata); diff != "" || r.Source != xrd.SourceCluster {
+			t.Errorf("source %q, metadata (-want +got):\n%s", r.Source, diff)
+		}
+	}
+}
+
+// TestWalkEnds wants a walk to end with its context.
+func TestWalkEnds(t *testing.T) {
+	src := cluster.New([]*cluster.Cluster{
+		connect(t, "one", (&standIn{}).start(t), cluster.Options{}), connect(t, "two", (&standIn{}).start(t), cluster.Options{}),
+	}, cluster.ReadOptions{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	err := src.Walk(ctx, func(xrd.Found) bool {
+		n++
+		cancel()
+		return true
+	})
+	// What the answer at hand had may still come.
+	if n > 2 {
+		t.Errorf("%d definitions after the end", n)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWalkReal walks through a real cluster that serves definitions in two
+// versions.
+func TestWalkReal(t *testing.T) {
+	s := upstream(t)
+	s.Apply(t, definition(crossplaneV1, "xzetas.walk.example.org", "  claimNames: {kind: Zeta, plural: zetas}\n")+definition(crossplaneV2, "etas.walk.example.org", ""))
+	labels, err := xrd.ParseSelector("team in (xzetas,etas)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := cluster.New([]*cluster.Cluster{admin(t, "up", s, cluster.Options{PageSize: 1})}, cluster.ReadOptions{Labels: labels}, nil)
+	got := map[string]string{}
+	if err := src.Walk(t.Context(), func(f xrd.Found) bool {
+		if got[f.Record.Name()] != "" {
+			t.Errorf("%s comes twice", f.Record.Name())
+		}
+		got[f.Record.Name()] = f.Record.XRD.Get("apiVersion").Str()
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"xzetas.walk.example.org": crossplaneV1, "etas.walk.example.org": crossplaneV2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("each once, in the version it was written for (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,218 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal"
+)
+
+// The variables of a script that name its portal.
+const (
+	portalURL   = "PORTAL_URL"
+	portalToken = "PORTAL_TOKEN"
+)
+
+// backendToken is that of a service that may do everything.
+const backendToken = "a-static-token-of-the-scripts-4711"
+
+// backend starts a portal backend with an empty catalog that ends with the
+// script, and sets $PORTAL_URL and $PORTAL_TOKEN. It reads locations at the
+// hosts that are named:
+//
+//	backend
+//	backend 127.0.0.1:7010
+func backend(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: backend [host...]")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	address := "http://" + l.Addr().String()
+	dir, err := os.MkdirTemp(ts.Getenv("WORK"), ".backend-*")
+	ts.Check(err)
+	p, err := newBackend(dir, address, args)
+	ts.Check(err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, l) }()
+	ts.Defer(func() {
+		stop()
+		if err := errors.Join(<-ended, p.Close()); err != nil && !errors.Is(err, context.Canceled) {
+			ts.Logf("the backend ended with %v", err)
+		}
+	})
+	ts.Setenv(portalURL, address)
+	ts.Setenv(portalToken, backendToken)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := ask(address, "/health/ready"); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("the backend is not ready")
+		}
+	}
+}
+
+// newBackend makes a portal that remembers in dir.
+func newBackend(dir, address string, hosts []string) (*portal.Portal, error) {
+	type object = map[string]any
+	allow := []object{}
+	for _, host := range hosts {
+		allow = append(allow, object{"host": host})
+	}
+	text, err := json.Marshal(object{
+		"backend": object{
+			"baseUrl": address, "listen": strings.TrimPrefix(address, "http://"),
+			"database": object{"client": "sqlite", "connection": object{"filename": filepath.Join(dir, "portal.sqlite")}},
+			"auth":     object{"externalAccess": []object{{"type": "static", "options": object{"token": backendToken, "subject": "scripts"}}}},
+			"reading":  object{"allow": allow},
+		},
+		"catalog": object{
+			"locationTypes": []string{"url"},
+			"rules":         []object{{"allow": []string{"Component", "API", "Resource", "System", "Domain", "Group", "User", "Template", "Location"}}},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "app-config.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
+	}
+	cfg, found := config.Load([]string{path}, config.Options{})
+	for _, f := range found {
+		if f.Severity == finding.Error {
+			return nil, fmt.Errorf("the configuration of the scripts is wrong: %s", f.Message)
+		}
+	}
+	return portal.New(context.Background(), portal.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+}
+
+// ask reads from a backend what must be there.
+func ask(address, path string) ([]byte, error) {
+	req, err := http.NewRequest(http.MethodGet, address+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+backendToken)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %d: %s", path, res.StatusCode, text)
+	}
+	return text, err
+}
+
+// catalog prints what is in the catalog of the script's backend, a reference a
+// line, in order; or, after the name of a provider, how many it has. A filter
+// is one of the catalog's:
+//
+//	catalog
+//	catalog kind=template
+//	catalog provider portal-provide
+func catalog(ts *testscript.TestScript, neg bool, args []string) {
+	address := ts.Getenv(portalURL)
+	if neg || address == "" || len(args) > 2 {
+		ts.Fatalf("usage, after backend: catalog [filter | provider name]")
+	}
+	if len(args) == 2 {
+		text, err := ask(address, "/api/catalog/providers")
+		ts.Check(err)
+		var list struct {
+			Items []struct {
+				Name     string
+				Entities int
+			}
+		}
+		ts.Check(json.Unmarshal(text, &list))
+		for _, item := range list.Items {
+			if item.Name == args[1] {
+				fmt.Fprintln(ts.Stdout(), item.Entities)
+				return
+			}
+		}
+		fmt.Fprintln(ts.Stdout(), 0)
+		return
+	}
+	path := "/api/catalog/entities"
+	if len(args) == 1 {
+		path += "?filter=" + url.QueryEscape(args[0])
+	}
+	text, err := ask(address, path)
+	ts.Check(err)
+	var all []struct {
+		Kind     string
+		Metadata struct{ Namespace, Name string }
+	}
+	ts.Check(json.Unmarshal(text, &all))
+	var refs []string
+	for _, e := range all {
+		refs = append(refs, strings.ToLower(e.Kind)+":"+e.Metadata.Namespace+"/"+e.Metadata.Name)
+	}
+	slices.Sort(refs)
+	for _, ref := range refs {
+		fmt.Fprintln(ts.Stdout(), ref)
+	}
+}
+
+// answers starts a server that stands for a portal on a bad day, and sets
+// $PORTAL_URL and $PORTAL_TOKEN: it counts entities, and answers everything
+// else with a status, or hangs, or dies in the middle of the request. 401 it
+// answers always.
+//
+//	answers 500
+//	answers hang|die
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: answers status|hang|die")
+	}
+	status, err := strconv.Atoi(args[0])
+	if err != nil && args[0] != "hang" && args[0] != "die" {
+		ts.Fatalf("usage: answers status|hang|die")
+	}
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet && status != http.StatusUnauthorized:
+			fmt.Fprint(w, `{"items":[]}`)
+		case args[0] == "hang":
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-over
+		case args[0] == "die":
+			_, _ = r.Body.Read(make([]byte, 1))
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error":{"name":"Error","message":"a bad day, %s"}}`, r.Header.Get("Authorization"))
+		}
+	}))
+	ts.Defer(func() {
+		close(over)
+		server.Close()
+	})
+	ts.Setenv(portalURL, server.URL)
+	ts.Setenv(portalToken, backendToken)
+}

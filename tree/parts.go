@@ -1,0 +1,309 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// parts takes a long list apart while it is read: nobody holds more of it than
+// one item. The list's fields that stand before its items are on each part; those
+// that stand behind them are lost.
+type parts interface {
+	// feed takes more text, of which fresh says that it begins a line. It returns
+	// what follows the list, if the list has ended.
+	feed(text []byte, fresh bool) (rest []byte, ended bool)
+	// end is told that there is no more text.
+	end()
+	// stop reports whether nobody wants more.
+	stop() bool
+	// at is the line that was reached.
+	at() int
+}
+
+// head is what stands before the items of a list.
+type head struct {
+	fields []Field
+	limits Limits
+	yield  func(*Node, *Error) bool
+	// stopped says that yield has had enough.
+	stopped bool
+}
+
+// part yields what was read of an item: as a list of it alone, if it could be.
+func (h *head) part(nodes []*Node, bad *Error, isList bool) {
+	for i, n := range nodes {
+		list := n
+		if !isList {
+			list = &Node{Kind: List, Items: []*Node{n}, Pos: n.Pos}
+		}
+		if len(h.fields) > 0 {
+			whole := &Node{Kind: Map, Fields: append(h.fields[:len(h.fields):len(h.fields)], Field{Key: itemsKey, Value: list, Pos: list.Pos}), Pos: list.Pos}
+			list = whole
+		}
+		nodes[i] = list
+	}
+	h.stopped = h.stopped || !yieldAll(nodes, bad, h.yield)
+}
+
+func (h *head) stop() bool { return h.stopped }
+
+func (h *head) fail(pos Pos, hint, format string, args ...any) {
+	h.stopped = h.stopped || !h.yield(nil, &Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (h *head) tooBig(line, column int) {
+	h.fail(place(line, column), "split it into several documents", "an item of the list is larger than %s", size(h.limits.Bytes))
+}
+
+// itemsKey is where an object that is a list has its items.
+const itemsKey = "items"
+
+// partsOf returns what takes the list apart whose text begins with doc on a line,
+// and the text that is left for it; nil if it is no list of objects.
+func partsOf(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) (parts, []byte) {
+	text := bytes.TrimLeft(doc, " \t\r\n")
+	if isMarker(text, "---") {
+		text = bytes.TrimLeft(text[3:], " \t\r\n")
+	}
+	if len(text) == 0 {
+		return nil, nil
+	}
+	h := head{limits: limits, yield: yield}
+	at := len(doc) - len(text)
+	if text[0] == '[' || text[0] == '{' {
+		begin, ok := h.readJSON(text)
+		if !ok {
+			return nil, nil
+		}
+		at += begin
+		l, c := lineColumn(doc, at)
+		return &jsonParts{head: h, inObject: text[0] == '{', line: line + l - 1, column: c}, doc[at:]
+	}
+	return h.readYAML(doc, line)
+}
+
+// readJSON finds where in JSON the first item of a list is, and keeps the fields
+// before it. What looks like the flow style of YAML is not JSON.
+func (h *head) readJSON(text []byte) (begin int, ok bool) {
+	if text[0] == '[' {
+		return 1, beginsObject(text[1:])
+	}
+	for i := 1; ; {
+		from := i
+		key := i + blanks(text[i:])
+		i = key + passJSON(text[key:])
+		colon := i + blanks(text[i:])
+		if i == key || text[key] != '"' || colon >= len(text) || text[colon] != ':' {
+			return 0, false
+		}
+		i = colon + 1 + blanks(text[colon+1:])
+		if string(text[key+1:colon]) == itemsKey+`"` && i < len(text) && text[i] == '[' && beginsObject(text[i+1:]) {
+			before := append(bytes.TrimSuffix(bytes.TrimSpace(bytes.Clone(text[:from])), []byte(",")), '}')
+			nodes, bad, _ := decodeJSON(before, 1, 1, h.limits)
+			if bad != nil || len(nodes) != 1 {
+				return 0, false
+			}
+			h.fields = nodes[0].Fields
+			return i + 1, true
+		}
+		value := i
+		i += passJSON(text[i:])
+		i += blanks(text[i:])
+		if i == value || i >= len(text) || text[i] != ',' {
+			return 0, false
+		}
+		i++
+	}
+}
+
+// blanks counts the space that text begins with.
+func blanks(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
+
+// beginsObject reports whether the next thing is an object as JSON writes it.
+func beginsObject(text []byte) bool {
+	text = text[blanks(text):]
+	if len(text) == 0 || text[0] != '{' {
+		return false
+	}
+	text = text[1+blanks(text[1:]):]
+	return len(text) > 0 && text[0] == '"'
+}
+
+// passJSON returns how long the value at the beginning of text is; zero if it
+// does not end there.
+func passJSON(text []byte) int {
+	var v outline
+	for i, c := range text {
+		switch v.next(c) {
+		case itemBefore:
+			return i
+		case itemEnds:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// outline finds the end of a JSON value, whatever is inside.
+type outline struct {
+	depth             int
+	inText, afterBack bool
+	begun             bool
+}
+
+// What a character does to the value.
+const (
+	itemGoesOn = iota
+	itemEnds
+	// itemBefore says that the value has ended before the character.
+	itemBefore
+)
+
+func (o *outline) next(c byte) int {
+	bare := o.begun && o.depth == 0
+	o.begun = true
+	switch {
+	case o.afterBack:
+		o.afterBack = false
+	case o.inText && c == '\\':
+		o.afterBack = true
+	case o.inText && c == '"':
+		if o.inText = false; o.depth == 0 {
+			return itemEnds
+		}
+	case o.inText:
+	case bare && bytes.IndexByte([]byte(",]} \t\r\n"), c) >= 0:
+		return itemBefore
+	case c == '"':
+		o.inText = true
+	case c == '{' || c == '[':
+		o.depth++
+	case c == '}' || c == ']':
+		if o.depth--; o.depth <= 0 {
+			return itemEnds
+		}
+	}
+	return itemGoesOn
+}
+
+// jsonParts is a list in JSON.
+type jsonParts struct {
+	head
+	// inObject says that the list is the items of an object.
+	inObject bool
+	// line and column are where the next character is.
+	line, column int
+
+	state stage
+	value outline
+	// item is the text of the item at hand, and large says that it is not kept.
+	item                 []byte
+	large                bool
+	itemLine, itemColumn int
+}
+
+// stage is where in a list one is.
+type stage uint8
+
+const (
+	atFirst  stage = iota // before the first item
+	atItem                // before an item, after a comma
+	inItem                // in an item
+	pastItem              // behind an item
+	pastList              // behind the list, in its object
+)
+
+// feed goes through the text.
+func (p *jsonParts) feed(text []byte, _ bool) (rest []byte, ended bool) {
+	from := 0
+	for i := 0; i < len(text) && !p.stopped; i++ {
+		c := text[i]
+		switch p.state {
+		case inItem:
+		case pastList:
+			if p.value.next(c) == itemEnds {
+				return text[i+1:], true
+			}
+		case atFirst, atItem, pastItem:
+			if p.between(c) {
+				if !p.inObject {
+					return text[i+1:], true
+				}
+				p.state, p.value = pastList, outline{depth: 1, begun: true}
+			}
+			from = i
+		}
+		if p.state == inItem {
+			switch p.value.next(c) {
+			case itemEnds:
+				p.keep(text[from : i+1])
+				p.flush()
+			case itemBefore:
+				p.keep(text[from:i])
+				p.flush()
+				i--
+				continue
+			}
+		}
+		switch {
+		case c == '\n':
+			p.line++
+			p.column = 1
+		case utf8.RuneStart(c):
+			p.column++
+		}
+	}
+	if p.state == inItem {
+		p.keep(text[from:])
+	}
+	return nil, p.stopped
+}
+
+// between takes a character that is in no item, and reports whether it ends the
+// list.
+func (p *jsonParts) between(c byte) (ends bool) {
+	const hint = "check the commas, the quotes and the brackets before this place"
+	switch {
+	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+	case c == ']':
+		if p.state == atItem {
+			p.fail(place(p.line, p.column), hint, "a comma stands before the end of the list")
+		}
+		return true
+	case c == ',' && p.state == pastItem:
+		p.state = atItem
+	case c == ',':
+		p.fail(place(p.line, p.column), hint, "a comma stands where an item should")
+	default:
+		if p.state == pastItem {
+			p.fail(place(p.line, p.column), hint, "a comma is missing between two items of the list")
+		}
+		p.state, p.value, p.itemLine, p.itemColumn = inItem, outline{}, p.line, p.column
+		p.item, p.large = p.item[:0], false
+	}
+	return false
+}
+
+func (p *jsonParts) keep(text []byte) {
+	if p.large = p.large || len(p.item)+len(text) > p.limits.Bytes; !p.large {
+		p.item = append(p.item, text...)
+	}
+}
+
+func (p *jsonParts) flush() {
+	p.state = pastItem
+	if p.large {
+		p.tooBig(p.itemLine, p.itemColumn)
+		return
+	}
+	nodes, bad, _ := decodeJSON(p.item, p.itemLine, p.itemColumn, p.limits)
+	p.part(nodes, bad, false)
+}
+
+func (p *jsonParts) at() int { return p.line }
+
+// end complains that the list has not come to its end.
+func (p *jsonParts) end() {
+	p.fail(place(p.line, p.column), "check the commas, the quotes and the brackets before this place", "the document ends before it is complete")
+}

@@ -1,0 +1,246 @@
+package tree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// items decodes text and returns each item of each list, with its place, and the
+// errors. It counts the documents.
+func items(text string, long int) (got []string, documents int) {
+	_ = Decode(strings.NewReader(text), Limits{Long: long, Bytes: 1 << 16}, func(n *Node, err *Error) bool {
+		if err != nil {
+			got = append(got, err.Error())
+			return true
+		}
+		documents++
+		kind := n.Get("kind").Str()
+		list := n
+		if n.IsMap() {
+			list = n.Get("items")
+		}
+		if list == nil {
+			got = append(got, fmt.Sprintf("%d:%d %s", n.Pos.Line, n.Pos.Column, AppendCanonical(nil, n)))
+		}
+		for _, it := range list.List() {
+			last := it
+			for last.IsMap() && len(last.Fields) > 0 {
+				last = last.Fields[len(last.Fields)-1].Value
+			}
+			got = append(got, fmt.Sprintf("%s %d:%d %s %d:%d", kind, it.Pos.Line, it.Pos.Column, AppendCanonical(nil, it), last.Pos.Line, last.Pos.Column))
+		}
+		return true
+	})
+	return got, documents
+}
+
+// TestLongLists wants a list that is taken apart to hold what it holds as a
+// whole, in the same places, from wherever it is taken apart.
+func TestLongLists(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     string
+		parts  int // how many documents it comes in
+	}{
+		"Array":       {"an array", `[{"a":1},{"b":{"c":"x"}},{"d":[1,{"e":2}]}]`, 3},
+		"ArrayLines":  {"an array over several lines", "[\n  {\n    \"a\": 1\n  },\n  {\"b\": 2} , {\"c\": 3}\n]\n", 3},
+		"ArrayMixed":  {"an array of more than objects", `[{"a":1},2,"x,]}",null,[{"b":1}],true,-1.5e3]`, 7},
+		"ArrayEscape": {"quotes and brackets in text", `[{"a":"]}\"\\"},{"b":"\\\"},{"},{"c":1}]`, 3},
+		"ArrayRunes":  {"columns are counted in characters", `[{"ä":"→"},{"b":"ü"},{"c":1}]`, 3},
+		"ArrayMore":   {"what follows is a document of its own", "[{\"a\":1},\n{\"b\":2}]\n---\nx: 1\n---\n[{\"c\":1},{\"d\":1}]\n{\"e\":1}\n", 0},
+		"Marked":      {"a marker and comments before it", "---\n[{\"a\":1},\n{\"b\":2}]\n", 2},
+		"Object":      {"a list as kubectl prints it", "{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    {\n      \"a\": 1\n    },\n    {\"b\": 2}\n  ],\n  \"kind\": \"List\",\n  \"metadata\": {\"x\": \"}\"}\n}\n", 0},
+		"ObjectMore":  {"and one after the other", "{\"items\": [{\"a\":1},{\"b\":2}], \"x\": {\"y\":[]}}\n{\"items\": [{\"c\":1}]}\n", 3},
+		"ObjectKind":  {"the kind goes along if it comes first", `{"kind":"XList","m":{"n":[1,"}"]},"items":[{"a":1},{"b":2}],"z":1}`, 2},
+		"Block":       {"a list in YAML", "apiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 2\n- c: |\n    - text\n\n    more\n# remark\n- d: \"x\n    y\"\nmetadata:\n- 1\n", 3},
+		"BlockIn":     {"items that are indented", "items: # all\n\n  - a: 1\n    b:\n    - x\n  -\n    c: 1\n  - d: 1\nkind: List\n---\n- e: 1\n- f: 2\n", 0},
+		"Sequence":    {"a document that is a list", "# first\n---\n- a: 1\n- b: 2\n  c: 3\n", 2},
+		"NoList":      {"another list is not taken apart", "spec:\n  versions:\n  - a: 1\n  - b: 2\nitems:\n- 1\n", 1},
+		"Flow":        {"nor is one in flow style", "[{a: 1}, {b: 2}]\n", 1},
+		"Scalars":     {"nor one of scalars", "[1, 2, 3]\n", 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			want, _ := items(tc.in, 0)
+			most := 0
+			for long := 1; long <= len(tc.in); long++ {
+				got, n := items(tc.in, long)
+				most = max(most, n)
+				// Fields behind the items are not on the parts.
+				for _, list := range [][]string{want, got} {
+					for i := range list {
+						list[i] = strings.TrimPrefix(list[i], "List ")
+						list[i] = strings.TrimPrefix(list[i], " ")
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("%s, taken apart after %d bytes (-whole +parts):\n%s", tc.reason, long, diff)
+				}
+			}
+			if tc.parts > 0 && most != tc.parts {
+				t.Errorf("%s: comes in %d parts, want %d", tc.reason, most, tc.parts)
+			}
+		})
+	}
+}
+
+// TestLongListsBad wants what is wrong with one item to stay its own.
+func TestLongListsBad(t *testing.T) {
+	big := strings.Repeat("x", 1<<16)
+	cases := map[string]struct {
+		reason string
+		in     string
+		want   []string
+	}{
+		"Torn": {"an array that is cut off", "[{\"a\":1},\n {\"b\":", []string{` 1:2 {"a":1} 1:7`, "line 2, column 7: the document ends before it is complete"}},
+		"TornThen": {
+			"what follows after a marker is read", "[{\"a\":1},\n---\n{\"b\":1}\n",
+			[]string{` 1:2 {"a":1} 1:7`, "line 2, column 1: the document ends before it is complete", `3:1 {"b":1}`},
+		},
+		"Word":     {"a word that is none", `[{"a":1},{"b":nope},{"c":3}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 15: invalid character 'o' in literal null (expecting 'u')", ` 1:21 {"c":3} 1:26`}},
+		"NoComma":  {"a comma that is missing", `[{"a":1} {"b":2}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: a comma is missing between two items of the list", ` 1:10 {"b":2} 1:15`}},
+		"Commas":   {"one too many", `[{"a":1},,{"b":2},]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: a comma stands where an item should", ` 1:11 {"b":2} 1:16`, "line 1, column 19: a comma stands before the end of the list"}},
+		"Twice":    {"a key that is given twice", `[{"a":1,"a":2},{"b":1}]`, []string{` 1:2 {"a":2} 1:13`, `line 1, column 9: key "a" is given twice, first on line 1`, ` 1:16 {"b":1} 1:21`}},
+		"Big":      {"an item that is too large", `[{"a":1},{"b":"` + big + `"},{"c":1}]`, []string{` 1:2 {"a":1} 1:7`, "line 1, column 10: an item of the list is larger than 65536 bytes", ` 1:65555 {"c":1} 1:65560`}},
+		"BigBlock": {"in YAML too", "- a: 1\n- b: " + big + "\n- c: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: an item of the list is larger than 65536 bytes", ` 3:3 {"c":1} 3:6`}},
+		"Block":    {"an item that is no YAML", "- a: 1\n- b: c: d\n- e: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 2, column 1: mapping values are not allowed in this context", ` 3:3 {"e":1} 3:6`}},
+		"Stray":    {"a line that belongs to no item", "- a: 1\n- b: 1\nc: 2\n- d: 1\n", []string{` 1:3 {"a":1} 1:6`, "line 3, column 1: did not find expected '-' indicator", ` 4:3 {"d":1} 4:6`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, _ := items(tc.in, 5)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestLongListsStop wants nothing after yield has had enough.
+func TestLongListsStop(t *testing.T) {
+	for _, in := range []string{`[{"a":1},{"b":2},{"c":3}]`, "- a: 1\n- b: 2\n- c: 3\n", "{\"items\":[{\"a\":1},{\"b\":2}]}\n{\"x\":1}\n"} {
+		calls := 0
+		err := Decode(strings.NewReader(in), Limits{Long: 3}, func(*Node, *Error) bool {
+			calls++
+			return false
+		})
+		if err != nil || calls != 1 {
+			t.Errorf("%s: %d calls, error %v; want one call", in, calls, err)
+		}
+	}
+}
+
+// endless writes a list of n items.
+func endless(w *io.PipeWriter, before, item, between, after string, n int) {
+	_, err := io.WriteString(w, before)
+	for i := 0; i < n && err == nil; i++ {
+		if i > 0 {
+			_, err = io.WriteString(w, between)
+		}
+		if err == nil {
+			_, err = io.WriteString(w, item)
+		}
+	}
+	if err == nil {
+		_, err = io.WriteString(w, after)
+	}
+	w.CloseWithError(err)
+}
+
+// TestLongListsMemory reads lists of a size that nobody wants to hold.
+func TestLongListsMemory(t *testing.T) {
+	item := `{"kind":"X","text":"` + strings.Repeat("x", 1000) + `"}`
+	cases := map[string][4]string{
+		"Array":  {"[", item, ",", "]"},
+		"Object": {`{"apiVersion":"v1","items":[`, item, ",\n", `],"kind":"List"}`},
+		"Block":  {"apiVersion: v1\nitems:\n", "- kind: X\n  text: " + strings.Repeat("x", 1000) + "\n", "", "kind: List\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			const n = 10_000
+			r, w := io.Pipe()
+			go endless(w, tc[0], tc[1], tc[2], tc[3], n)
+			seen, top := 0, uint64(0)
+			var before, now runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			err := Decode(r, Limits{Long: 1 << 20}, func(doc *Node, bad *Error) bool {
+				if bad != nil {
+					t.Error(bad)
+				}
+				if seen++; seen%2500 == 0 {
+					runtime.GC()
+					runtime.ReadMemStats(&now)
+					top = max(top, now.HeapAlloc)
+				}
+				return bad == nil
+			})
+			if err != nil || seen != n {
+				t.Fatalf("%d items, error %v", seen, err)
+			}
+			if most := before.HeapAlloc + 16<<20; top > most {
+				t.Errorf("%d bytes in use, want at most %d", top, most)
+			}
+		})
+	}
+}
+
+// isJSON reports whether text is JSON values one after the other.
+func isJSON(text string) bool {
+	d := json.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\uFEFF")))
+	for {
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// FuzzLongLists wants every list that can be read as a whole to be read the same
+// in parts.
+func FuzzLongLists(f *testing.F) {
+	for _, s := range []string{
+		`[{"a":1},{"b":[1,"x]"]},2,null]`, "{\"kind\":\"L\",\"items\":[{\"a\":1}\n,{\"b\":\"\\\"\"}],\"z\":{}}\n[{\"a\":1}]",
+		"kind: L\nitems:\n- a: 1\n  b: |\n    - x\n- c: 'y\n    z'\nz: 1\n---\n- a\n- b: 1\n", "items:\n  - a: 1\n  # x\n  -\n    b: 1\n",
+		"---\n# x\n- a: 1\n\n- [1]\n...\n- b\n", "\uFEFF[ {\"a\":\r\n1}\r\n]\r\n",
+	} {
+		f.Add(s, uint8(3))
+		f.Add(s, uint8(len(s)/2))
+	}
+	f.Fuzz(func(t *testing.T, in string, long uint8) {
+		// An anchor holds for the whole document, not for an item alone. What is in
+		// brackets and no JSON is not meant to be taken apart. And the parser lets
+		// quoted text go on further left than YAML does.
+		if strings.ContainsAny(in, "&*") || strings.ContainsAny(in, "[{'\"") && !isJSON(in) {
+			t.Skip()
+		}
+		strip := func(list []string) []string {
+			for i := range list {
+				if _, rest, ok := strings.Cut(list[i], " "); ok {
+					list[i] = rest
+				}
+			}
+			return list
+		}
+		whole := true
+		_ = Decode(strings.NewReader(in), Limits{}, func(_ *Node, err *Error) bool {
+			whole = whole && err == nil
+			return true
+		})
+		if !whole {
+			t.Skip()
+		}
+		want, _ := items(in, 0)
+		got, _ := items(in, int(long)+1)
+		if diff := cmp.Diff(strip(want), strip(got)); diff != "" {
+			t.Errorf("in parts after %d bytes (-whole +parts):\n%s\n%q", long, diff, in)
+		}
+	})
+}
