@@ -260,12 +260,15 @@ func (s *Store) selectIn(ctx context.Context, ask asker, query string, in []stri
 	args := make([]any, 0, len(before)+sizes[0])
 	args = append(args, before...)
 	for i, size := 0, 0; i < len(in); i += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		size = batchOf(sizes, len(in)-i)
 		args = args[:len(before)]
 		for _, v := range in[i : i+size] {
 			args = append(args, v)
 		}
-		if err := eachRow(ctx, ask, query+s.values(len(before), 1, size), args, scan); err != nil {
+		if err := eachRow(s.brief(ctx), ask, query+s.values(len(before), 1, size), args, scan); err != nil {
 			return err
 		}
 	}

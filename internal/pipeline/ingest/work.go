@@ -119,9 +119,10 @@ type shift struct {
 	*Ingest
 	now        time.Time
 	conditions map[string]condition
-	// failures are the units of which nothing could be made, and why. They
-	// belong to whoever writes.
+	// failures are the units of which nothing could be made, and why, and
+	// finished those to take off the agenda. They belong to whoever is told.
 	failures map[string]string
+	finished []state.Unit
 
 	mu    sync.Mutex
 	tally Tally
@@ -145,7 +146,7 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	batches := make(chan []state.Unit)
-	// While one transaction is written, the next one fills up.
+	// While transactions are written, the next one fills up.
 	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
 	go func() {
 		defer close(batches)
@@ -178,26 +179,16 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		workers.Wait()
 		close(ready)
 	}()
-	groups := make(chan *group)
-	go func() {
-		defer close(groups)
-		for made := range ready {
-			select {
-			case groups <- &group{made: gather(made, ready)}:
-			case <-ctx.Done():
-				// Workers that are on their way end.
-				for range ready {
-				}
-				return
-			}
-		}
-	}()
-	put := make(chan *group)
+	// Whoever wrote goes on while it is told.
+	put := make(chan *group, mostWriters)
 	var writers sync.WaitGroup
 	for range mostWriters {
 		writers.Go(func() {
-			for g := range groups {
-				s.put(ctx, g)
+			for made := range ready {
+				g := &group{made: gather(made, ready)}
+				if g.err = ctx.Err(); g.err == nil {
+					s.put(ctx, g)
+				}
 				put <- g
 			}
 		})
@@ -210,6 +201,9 @@ func (s *shift) run(ctx context.Context, units []state.Unit) error {
 		if err := s.finish(ctx, g); err != nil {
 			stop(err)
 		}
+	}
+	if err := s.tidyUp(ctx); err != nil {
+		stop(err)
 	}
 	return context.Cause(ctx)
 }
@@ -252,23 +246,25 @@ func documents(made []done) (n int) {
 // put hands units to the catalog.
 func (s *shift) put(ctx context.Context, g *group) {
 	begun := s.Now()
-	for _, d := range g.made {
-		if d.failed == "" {
+	for i := range g.made {
+		if d := &g.made[i]; d.failed == "" {
 			g.outcomes = append(g.outcomes, d.outcome)
 			g.units = append(g.units, d.unit)
+			d.outcome = Outcome{}
 		}
 	}
 	g.written, g.err = s.Catalog.Put(ctx, g.outcomes)
 	g.took = s.Now().Sub(begun)
+	for i := range g.outcomes {
+		g.outcomes[i].Prepared = nil
+	}
 }
 
-// finish tells what became of units, and takes them off the agenda.
+// finish tells what became of units.
 func (s *shift) finish(ctx context.Context, g *group) error {
 	if g.err != nil {
 		return g.err
 	}
-	begun := s.Now()
-	var finished []state.Unit
 	for i, w := range g.written {
 		s.tally.add(w)
 		s.told(g.units[i].Name, g.outcomes[i], w)
@@ -276,25 +272,39 @@ func (s *shift) finish(ctx context.Context, g *group) error {
 			s.rested(g.outcomes[i].Provider)
 		}
 		if len(w.Refused) == 0 {
-			finished = append(finished, g.units[i])
+			s.finished = append(s.finished, g.units[i])
 			continue
 		}
 		s.restUntil(g.units[i], w.Refused)
 	}
-	failed := 0
 	for _, d := range g.made {
 		if d.failed == "" {
 			continue
 		}
-		failed++
+		s.tally.Failed++
 		if !s.retried(d) {
-			finished = append(finished, d.unit)
+			s.finished = append(s.finished, d.unit)
 		}
 	}
 	s.tally.Units += len(g.made)
-	s.tally.Failed += failed
-	err := s.Memory.Done(ctx, finished)
-	took := g.took + s.Now().Sub(begun)
+	s.tally.Write += g.took
+	s.meters.phase("write", g.took)
+	if len(s.finished) < mostFinished {
+		return nil
+	}
+	return s.tidyUp(ctx)
+}
+
+// mostFinished is how many units are taken off the agenda at once. Should the
+// process die before, they are worked off once more, and nothing differs.
+const mostFinished = 1000
+
+// tidyUp takes finished units off the agenda.
+func (s *shift) tidyUp(ctx context.Context) error {
+	begun := s.Now()
+	err := s.Memory.Done(ctx, s.finished)
+	s.finished = s.finished[:0]
+	took := s.Now().Sub(begun)
 	s.tally.Write += took
 	s.meters.phase("write", took)
 	return err
