@@ -48,7 +48,7 @@ type room struct {
 }
 
 // public is the library: what a program of somebody else may import.
-var public = []string{"words", "tree", "finding", "xrd", "entity", "eta", "engine", "source", "sink"}
+var public = []string{"words", "tree", "finding", "xrd", "entity", "eta", "engine", "source", "sink", "expression", "action"}
 
 // plan is the whole house, in the order data flows.
 var plan = map[string]room{
@@ -68,6 +68,11 @@ var plan = map[string]room{
 	"source":    {ours: []string{"words", "tree", "finding", "xrd", "internal/remote", "internal/secret"}},
 	"sink":      {ours: []string{"tree", "finding", "entity", "internal/remote", "internal/secret"}},
 	"templates": {},
+
+	"expression": {pure: true, ours: []string{"tree", "finding"}, despite: []string{"time"}},
+	"action": {ours: []string{"words", "tree", "finding", "xrd", "entity", "expression", "source", "sink",
+		"internal/forge", "internal/secret"}},
+	"internal/forge": {ours: []string{"internal/secret"}},
 
 	// What sources and sinks share: repositories elsewhere, and what is not shown.
 	"internal/remote": {ours: []string{"internal/secret"}},
@@ -97,7 +102,7 @@ var plan = map[string]room{
 // nobody imports one without a home. The depguard rules of .golangci.yml say
 // the same to editors.
 var homes = map[string][]string{
-	"k8s.io":                      {"source/cluster"},
+	"k8s.io":                      {"source/cluster", "action/cluster"},
 	"github.com/go-git":           {"internal/remote", "source/git", "sink/git"},
 	"github.com/grafana/sobek":    {"eta"},
 	"github.com/spf13/cobra":      {"internal/cli"},

@@ -1,0 +1,59 @@
+// Package action is what a step of a Template can do: apply a manifest, open a
+// change request, write a file. An action is a value; a program has those it was
+// made with.
+package action
+
+import (
+	"context"
+
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/tree"
+)
+
+// Action is something a step can do.
+type Action struct {
+	// ID is what steps call it. Aliases are other names for the same.
+	ID      string
+	Aliases []string
+	// Description says in a sentence what it does.
+	Description string
+	// Input and Output are JSON Schemas; nil means that there is nothing.
+	Input, Output *tree.Node
+	Examples      []Example
+	// DryRun says that it can be tried out: it then looks at Call.DryRun and
+	// changes nothing.
+	DryRun bool
+	// Run does it. The input has been checked. What it returns fails the step;
+	// when ctx ends it stops soon, leaving nothing half done. It is called again
+	// with the same Key if the process died during it.
+	Run func(ctx context.Context, c *Call) error
+}
+
+// Example shows how an action is used.
+type Example struct {
+	Description string
+	// Example is YAML with the key steps.
+	Example string
+}
+
+// Call is one run of an action.
+type Call struct {
+	// Input is the input of the step, its expressions evaluated.
+	Input *tree.Node
+	// Workspace is the folder of the task.
+	Workspace *Workspace
+	// Logf tells whoever watches the task; secrets are masked. It may be called
+	// by several goroutines at once.
+	Logf func(format string, args ...any)
+	// Output sets an output of the step.
+	Output func(name string, value *tree.Node)
+	// Secrets are those that came with the task.
+	Secrets map[string]secret.Text
+	// User is the reference of whoever asked, empty if it is nobody.
+	User string
+	// Task and Step name this run; Key is the same whenever this step of this
+	// task is run, and no other's.
+	Task, Step, Key string
+	// DryRun says that nothing may be changed outside of the workspace.
+	DryRun bool
+}

@@ -1,0 +1,109 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Workspace is a folder that a task has to itself. No path leads out of it,
+// neither by dots nor by links.
+type Workspace struct{ root *os.Root }
+
+// OpenWorkspace opens the folder, which exists.
+func OpenWorkspace(dir string) (*Workspace, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the workspace: %w", err)
+	}
+	return &Workspace{root: root}, nil
+}
+
+// Close ends the use of the folder, which stays.
+func (w *Workspace) Close() error { return w.root.Close() }
+
+// FS is the folder for reading.
+func (w *Workspace) FS() fs.FS { return w.root.FS() }
+
+// Write writes a file, and makes the folders it lies in.
+func (w *Workspace) Write(name string, data []byte) error {
+	at, err := inside(name)
+	if err != nil {
+		return err
+	}
+	if err := w.root.MkdirAll(path.Dir(at), 0o750); err != nil {
+		return wrong("write", name, err)
+	}
+	return wrong("write", name, w.root.WriteFile(at, data, 0o600))
+}
+
+// Remove removes a file or a folder with all that is in it. What is not there
+// is no error.
+func (w *Workspace) Remove(name string) error {
+	at, err := inside(name)
+	if err != nil {
+		return err
+	}
+	if at == "." {
+		return fmt.Errorf("cannot remove %q: it is the workspace itself", name)
+	}
+	return wrong("remove", name, w.root.RemoveAll(at))
+}
+
+// Rename gives a file or folder another name. Without overwrite it fails if
+// there is something of that name.
+func (w *Workspace) Rename(from, to string, overwrite bool) error {
+	at, err := inside(from)
+	if err != nil {
+		return err
+	}
+	there, err := inside(to)
+	if err != nil {
+		return err
+	}
+	switch _, err := w.root.Lstat(there); {
+	case err == nil && !overwrite:
+		return fmt.Errorf("cannot rename %q to %q: there is one already", from, to)
+	case err == nil:
+		if err := w.Remove(to); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return wrong("rename", from, err)
+	}
+	if err := w.root.MkdirAll(path.Dir(there), 0o750); err != nil {
+		return wrong("rename", from, err)
+	}
+	return wrong("rename", from, w.root.Rename(at, there))
+}
+
+// inside returns a path in the workspace as its folder takes it.
+func inside(name string) (string, error) {
+	at := path.Clean(filepath.ToSlash(name))
+	if name == "" || !filepath.IsLocal(at) || strings.ContainsRune(name, 0) {
+		return "", fmt.Errorf("cannot use the path %q: it leads out of the workspace", name)
+	}
+	return at, nil
+}
+
+// wrong says what could not be done, without the path of the workspace.
+func wrong(verb, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for {
+		e, ok := errors.AsType[*fs.PathError](err)
+		if !ok {
+			break
+		}
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
+}

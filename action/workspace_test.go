@@ -1,0 +1,62 @@
+package action
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWorkspace(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		do     func(w *Workspace) error
+		want   string
+	}{
+		"Write":     {"folders are made", func(w *Workspace) error { return w.Write("a/b/c.txt", []byte("x")) }, ""},
+		"Dots":      {"dots lead out", func(w *Workspace) error { return w.Write("a/../../x", nil) }, `cannot use the path "a/../../x": it leads out of the workspace`},
+		"Absolute":  {"so does the root", func(w *Workspace) error { return w.Write("/etc/x", nil) }, `cannot use the path "/etc/x": it leads out of the workspace`},
+		"Link":      {"and a link", func(w *Workspace) error { return w.Write("out/x", nil) }, `cannot write "out/x": path escapes from parent`},
+		"Nothing":   {"a path is needed", func(w *Workspace) error { return w.Write("", nil) }, `cannot use the path "": it leads out of the workspace`},
+		"Itself":    {"the workspace stays", func(w *Workspace) error { return w.Remove("a/..") }, `cannot remove "a/..": it is the workspace itself`},
+		"Missing":   {"what is not there need not be removed", func(w *Workspace) error { return w.Remove("nothing") }, ""},
+		"Rename":    {"into a new folder", func(w *Workspace) error { return w.Rename("kept.txt", "new/name.txt", false) }, ""},
+		"Taken":     {"nothing is lost by it", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", false) }, `cannot rename "kept.txt" to "other.txt": there is one already`},
+		"Overwrite": {"unless that is wanted", func(w *Workspace) error { return w.Rename("kept.txt", "other.txt", true) }, ""},
+		"Absent":    {"there must be one", func(w *Workspace) error { return w.Rename("nothing", "x", false) }, `cannot rename "nothing": no such file or directory`},
+		"Away":      {"it stays inside", func(w *Workspace) error { return w.Rename("kept.txt", "out/x", false) }, `cannot rename "kept.txt": path escapes from parent`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir, outside := t.TempDir(), t.TempDir()
+			for _, f := range []string{"kept.txt", "other.txt"} {
+				if err := os.WriteFile(filepath.Join(dir, f), []byte(f), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+				t.Fatal(err)
+			}
+			w, err := OpenWorkspace(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close() //nolint:errcheck // nothing is lost
+			got := ""
+			if err := tc.do(w); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+				t.Errorf("outside there is %v (%v)", left, err)
+			}
+			if _, err := fs.Stat(w.FS(), "other.txt"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
