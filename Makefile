@@ -34,7 +34,7 @@ ifneq ($(wildcard ../shared/reference/transcripts),)
 export INGESTOR_TRANSCRIPTS ?= $(abspath ../shared/reference/transcripts)
 endif
 
-.PHONY: help run run-cluster build test lint race bench fmt vuln oracle issuer postgres redis wrk devcluster cluster clean
+.PHONY: help run run-cluster build test lint race bench fmt vuln oracle issuer postgres redis jq wrk devcluster cluster clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +55,7 @@ build: ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle issuer postgres redis devcluster ## Lint, then run every test
+test: lint oracle issuer postgres redis jq devcluster ## Lint, then run every test
 	go test ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
@@ -65,7 +65,7 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle issuer postgres redis devcluster ## Run every test under the race detector (needs a C compiler)
+race: oracle issuer postgres redis jq devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
@@ -107,6 +107,12 @@ postgres: ## Install the PostgreSQL that tests start, if it is missing
 
 redis: ## Install the Redis that tests start, if it is missing
 	@go run ./test/redis/prepare >/dev/null
+
+jq: ## Install jq, and the yq that hands YAML to it, which tests put into pipes, if they are missing
+	@command -v jq >/dev/null && command -v yq >/dev/null || { \
+		echo "jq: installing Debian's packages jq and yq"; \
+		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends jq yq >/dev/null; \
+	}
 
 wrk: ## Install the load generator that benchmarks use, if it is missing
 	@command -v wrk >/dev/null || { \
