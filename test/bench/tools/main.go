@@ -1,0 +1,142 @@
+// Command tools measures the three small tools: how many definitions a second of
+// one core go through the built-in templates, and xrd-extract | xrd-transform |
+// portal-provide as whole programs over many records, with the memory each of
+// them takes.
+//
+//	go run ./test/bench/tools
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/folder"
+	"example.dev/ingestor/templates"
+	"example.dev/ingestor/test/sample"
+	"example.dev/ingestor/xrd"
+)
+
+// What is wanted: renders for a second of processor time, and megabytes that
+// each program may take.
+const (
+	wantedRenders = 1000
+	wantedMemory  = 100
+)
+
+var (
+	records = flag.Int("records", 10_000, "how many definitions of 61 leaf fields go through the pipe; 0 for none")
+	small   = flag.Int("small", 100_000, "how many small definitions go through it; 0 for none")
+	rounds  = flag.Int("rounds", 40, "how many rounds of renders")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer) error {
+	if err := renders(w); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "tools-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	args := []string{"build", "-trimpath", "-o", tmp + string(filepath.Separator)}
+	for _, name := range append(slices.Clone(programs), "portal-backend") {
+		args = append(args, "./cmd/"+name)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the programs: %w\n%s", err, out)
+	}
+	if err := large(w, tmp); err != nil {
+		return err
+	}
+	return many(w, tmp)
+}
+
+// renders measures the built-in templates on one core, beside parsing the same
+// definition's YAML. Rounds take turns, and the best of each counts: what else
+// runs on the machine only ever adds.
+func renders(w io.Writer) error {
+	data := sample.Definition(0)
+	var set xrd.Set
+	if err := set.Read(bytes.NewReader(data), xrd.Origin{File: "sample.yaml"}); err != nil {
+		return err
+	}
+	f, err := folder.Open(templates.Files())
+	if err != nil {
+		return err
+	}
+	runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(runtime.NumCPU())
+	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(f, engine.TemplateOptions{})
+	var ours, theirs []float64
+	for range *rounds {
+		a, err := perSecond(100, func() error {
+			res, err := tr.Transform(engine.Input{Definition: set.Definitions[0]})
+			if err == nil && (len(res.Entities) != 3 || len(res.Findings) > 0) {
+				err = fmt.Errorf("the sample gave %d entities and %d findings", len(res.Entities), len(res.Findings))
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		b, err := perSecond(60, func() error {
+			var n yaml.Node
+			return yaml.Unmarshal(data, &n)
+		})
+		if err != nil {
+			return err
+		}
+		ours, theirs = append(ours, a), append(theirs, b)
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	best, parse := ours[len(ours)-1], theirs[len(theirs)-1]
+	fmt.Fprintf(w, "definition of %d leaf fields through the built-in templates, rendered, read and checked: %.0f a second of one core at best, %.0f in the median (wanted: at least %d)\n",
+		sample.Leaves, best, ours[len(ours)/2], wantedRenders)
+	fmt.Fprintf(w, "parsing its YAML alone: %.0f a second at best, %.0f in the median, so that rendering takes %.2f of the time of parsing\n",
+		parse, theirs[len(theirs)/2], parse/best)
+	return nil
+}
+
+// perSecond returns how often f runs in a second of processor time.
+func perSecond(n int, f func() error) (float64, error) {
+	runtime.GC()
+	before, err := cpu()
+	if err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := f(); err != nil {
+			return 0, err
+		}
+	}
+	after, err := cpu()
+	return float64(n) / (after - before).Seconds(), err
+}
+
+// cpu returns the processor time this process has used.
+func cpu() (time.Duration, error) {
+	var u syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
+}
