@@ -39,6 +39,7 @@ func TestBadTemplates(t *testing.T) {
 		"Unclosed":   {"a tag without an end", []string{"portal/default.eta", "a\n b <%= 1\n"}, "portal/default.eta:2:", "", ""},
 		"Throw":      {"it throws", []string{"portal/default.eta", "<% throw new Error('no such team') %>"}, "portal/default.eta:1:", "throw", ""},
 		"Helper":     {"a helper throws", []string{"portal/default.eta", "x: <%= helpers.indent(1) %>\n"}, "portal/default.eta:1:", "helpers.indent(1)", ""},
+		"BadOption":  {"a helper is asked for what it does not know, and says its own name", []string{"wizard/default.eta", "<%= helpers.pages({ gitop: true }) %>\n"}, `wizard/default.eta:1:18: pages: there is no option "gitop"; there are gitops and required`, "", ""},
 		"Undefined":  {"a value that is not there", []string{"portal/default.eta", "a: 1\nb: <%= metadata.nothing %>\n"}, "portal/default.eta:2:", "metadata.nothing", ""},
 		"InWizard":   {"it throws in a file that is included", []string{"wizard/default.eta", "\n<% null.x %>\n"}, "wizard/default.eta:2:", "null.x", ""},
 		"Cycle":      {"files include one another", []string{"portal/default.eta", "<%~ include('portal/default') %>"}, "circle", "include", ""},

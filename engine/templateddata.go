@@ -113,7 +113,7 @@ func (r *rendering) gitops() *tree.Node {
 		if !strings.Contains(v, "${{") {
 			return cmp.Or(strings.TrimSpace(v), values.Get(key).Str())
 		}
-		own := r.t.def.Words.Out(words.Key, annotation)
+		own := folder.WrittenKey(r.t.def, annotation)
 		f := finding.Finding{
 			Rule: folder.RuleExpression, Severity: finding.Warning, Object: r.t.def.Label(), File: r.t.def.Origin.File,
 			Pos: annotationPos(r.t.def.Node, own), Message: fmt.Sprintf("annotation %s holds an expression and is passed over", own),
@@ -139,7 +139,7 @@ var errNoForm = errors.New("nobody can create a resource of this definition, so 
 func (r *rendering) pages(args []any) (any, error) {
 	pages, err := r.form(args)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("pages: %w", err)
 	}
 	return folder.Items(pages.Items), nil
 }
@@ -148,24 +148,24 @@ func (r *rendering) pages(args []any) (any, error) {
 func (r *rendering) parameters(args []any) (any, error) {
 	pages, err := r.form(args)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("parameters: %w", err)
 	}
 	return pages, nil
 }
 
 func (r *rendering) form(args []any) (*tree.Node, error) {
 	if r.template == nil {
-		return nil, fmt.Errorf("parameters: %w", errNoForm)
+		return nil, errNoForm
 	}
 	gitops, required := r.t.opts.GitOps, false
 	if len(args) > 0 && args[0] != nil {
 		n, err := tree.From(args[0])
 		if err != nil || !n.IsMap() {
-			return nil, errors.New("parameters: want options, such as { gitops: true }")
+			return nil, errors.New("want options, such as { gitops: true }")
 		}
 		for _, f := range n.Fields {
 			if f.Value.Kind != tree.Bool && !f.Value.IsNull() {
-				return nil, fmt.Errorf("parameters: option %q must be true or false", f.Key)
+				return nil, fmt.Errorf("option %q must be true or false", f.Key)
 			}
 			switch f.Key {
 			case "gitops":
@@ -173,7 +173,7 @@ func (r *rendering) form(args []any) (*tree.Node, error) {
 			case "required":
 				required = f.Value.IsTrue()
 			default:
-				return nil, fmt.Errorf("parameters: there is no option %q; there are gitops and required", f.Key)
+				return nil, fmt.Errorf("there is no option %q; there are gitops and required", f.Key)
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package entity
 
 import (
+	"strings"
+
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
 )
 
 // CheckDocument holds a document to the catalog's rules and returns what breaks
@@ -22,6 +25,13 @@ func CheckDocument(n *tree.Node) []finding.Finding {
 		found[i].Pos = n.At()
 	}
 	return found
+}
+
+// IsDefinition reports whether a document is a definition or a Composition, of
+// which entities are made. To the rules it is an entity of a kind of its own.
+func IsDefinition(n *tree.Node) bool {
+	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
+	return words.In(words.Group, group) == words.GroupExtensions
 }
 
 // RefOf returns the reference of an entity that is a document. Parts that are

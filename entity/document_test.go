@@ -66,6 +66,27 @@ func TestCheckDocument(t *testing.T) {
 	}
 }
 
+func TestIsDefinition(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   bool
+	}{
+		"Ours":     {"in the contract's words", `{ apiVersion: apiextensions.composer.io/v2, kind: CompositeResourceDefinition }`, true},
+		"Upstream": {"in the upstream ones", `{ apiVersion: apiextensions.crossplane.io/v1, kind: Composition }`, true},
+		"Entity":   {"an entity", `{ apiVersion: backstage.io/v1alpha1, kind: API }`, false},
+		"Other":    {"an entity of a kind of its own", `{ apiVersion: example.org/v1, kind: Composition }`, false},
+		"None":     {"no object at all", `hello`, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := IsDefinition(document(t, c.text)); got != c.want {
+				t.Errorf("%s: got %v", c.reason, got)
+			}
+		})
+	}
+}
+
 func TestRelations(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -163,6 +163,16 @@ func (t *template) afterText(offset int) int {
 	return offset
 }
 
+// firstTag returns the place of the first code.
+func (t *template) firstTag() int {
+	for _, p := range t.parts {
+		if p.kind == code || p.kind == value {
+			return p.at
+		}
+	}
+	return 0
+}
+
 // errorAt makes an error at a place of the generated code.
 func (t *template) errorAt(line, column int, msg string) *Error {
 	offset, _ := t.offset(line, column)
@@ -230,6 +240,9 @@ func (t *template) compile(names []string) (code *sobek.Program, err error) {
 		return nil, t.syntaxError(err)
 	}
 	if err := t.checkShape(tree, len(src)); err != nil {
+		return nil, err
+	}
+	if err := t.checkNumbers(tree); err != nil {
 		return nil, err
 	}
 	code, err = sobek.CompileAST(tree, false)

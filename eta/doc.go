@@ -37,7 +37,8 @@
 //	options: tags, varName, autoTrim, …   none: every template is read the same way
 //	includeAsync, promises are awaited    rendering is synchronous; a rejected promise is an error
 //	the clock, Math.random, eval, new     errors: Date needs an argument; no code is made of text;
-//	Function, all of the host             there is no Proxy, Reflect, typed array, console, require or process
+//	Function, all of the host             there is no BigInt, Proxy, Reflect, typed array, console, require or process
+//	dates are those of the time zone      it is UTC everywhere, so that the same input gives the same output
 //	no bounds                             time, output, depth of includes, memory
 //
 // # Bounds

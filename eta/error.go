@@ -43,27 +43,33 @@ func (e *Error) Error() string {
 // Unwrap returns what the error came from, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
+// widest is how many characters of a line an excerpt shows.
+const widest = 240
+
 // Excerpt returns the line of the template and, below it, a caret where the
-// error is; or "" if the line is not known.
+// error is; or "" if the line is not known. Of a very long line it is the part
+// around that place.
 func (e *Error) Excerpt() string {
 	if e.Line == 0 || e.Text == "" {
 		return ""
 	}
+	line, at := []rune(e.Text), max(0, e.Column-1)
+	if from := max(0, min(at-widest/2, len(line)-widest)); from > 0 {
+		line, at = append([]rune{'…'}, line[from:]...), at-from+1
+	}
+	if len(line) > widest+1 {
+		line = append(line[:widest+1:widest+1], '…')
+	}
 	var b strings.Builder
-	b.WriteString(e.Text)
+	b.WriteString(string(line))
 	b.WriteByte('\n')
-	column := 1
-	for _, r := range e.Text {
-		if column >= e.Column {
-			break
-		}
+	for _, r := range line[:min(at, len(line))] {
 		// A tab stays one, so that the caret stands below its place however
 		// wide it is shown.
 		if r != '\t' {
 			r = ' '
 		}
 		b.WriteRune(r)
-		column++
 	}
 	b.WriteByte('^')
 	return b.String()

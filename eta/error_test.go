@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,12 @@ func TestErrors(t *testing.T) {
 		"declared twice":   {"so it is for what the compiler finds", "<% let a %>\n<% let a %>", Error{Line: 2, Column: 8, Msg: "cannot compile template: identifier 'a' has already been declared", Text: "<% let a %>"}},
 		"throw":            {"what is thrown is said, with its place", "a\n<% throw new Error('boom') %>", Error{Line: 2, Column: 10, Msg: "boom", Text: "<% throw new Error('boom') %>"}},
 		"throw text":       {"anything can be thrown", "<% throw 'boom' %>", Error{Line: 1, Column: 4, Msg: "boom", Text: "<% throw 'boom' %>"}},
+		"throw a book":     {"what is thrown is said as far as it can be", "<% throw 'é'.repeat(1e6) %>", Error{Line: 1, Column: 4, Msg: strings.Repeat("é", 500) + "…", Text: "<% throw 'é'.repeat(1e6) %>"}},
+		"long name":        {"so is a name", "<% include('x'.repeat(1e6)) %>", Error{Line: 1, Column: 11, Msg: `cannot find template "` + strings.Repeat("x", longest-22) + "…", Hint: "names are counted from the template folder; one that begins with ./ or ../ from the including file", Text: "<% include('x'.repeat(1e6)) %>"}},
+		"throw object":     {"an object that says nothing is said to", "<% throw {} %>", Error{Line: 1, Column: 4, Msg: "an object without a message was thrown", Text: "<% throw {} %>"}},
+		"throw bare":       {"even one that can say nothing", "<% throw Object.create(null) %>", Error{Line: 1, Column: 4, Msg: "an object without a message was thrown", Text: "<% throw Object.create(null) %>"}},
+		"no text":          {"nothing of the engine is shown", "<%= Object.create(null) %>", Error{Line: 1, Column: 5, Msg: "TypeError: Cannot convert an object to text", Text: "<%= Object.create(null) %>"}},
+		"mark":             {"the mark before a text has no column", "\uFEFF<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "the template was handed helpers, xrd, it", Text: "<%= nope %>"}},
 		"no name":          {"the names there are are said", "<%= nope %>", Error{Line: 1, Column: 5, Msg: "ReferenceError: nope is not defined", Hint: "the template was handed helpers, xrd, it", Text: "<%= nope %>"}},
 		"of undefined":     {"the way out is said", "<%= xrd.a.b %>", Error{Line: 1, Column: 11, Msg: "TypeError: Cannot read property 'b' of undefined", Hint: "write ?. where a value may be missing: a?.b", Text: "<%= xrd.a.b %>"}},
 		"undefined":        {"undefined is not written", "owner: <%= xrd.owner %>", Error{Line: 1, Column: 12, Msg: "cannot write undefined: there is no such value", Hint: `say what to write then: <%= value ?? "" %>`, Text: "owner: <%= xrd.owner %>"}},
@@ -100,6 +107,7 @@ func TestBounds(t *testing.T) {
 		"a list of more than 1048576 values", "nested too deep", "cannot make code of text in a template"
 	cases := map[string]struct{ template, want string }{
 		"endless loop":       {"a\n<% for (;;) {} %>", "t.eta:2:4: cannot finish rendering: it " + slow},
+		"endless first":      {"<%# why %>\n<% while (true) {} %>", "t.eta:2:4: cannot finish rendering: it " + slow},
 		"uncatchable":        {"<% for (;;) { try { for (;;) {} } catch { } finally { } } %>", slow},
 		"endless promise":    {"<% (async () => { for (;;) await 1 })() %>", slow},
 		"endless expression": {"<%= /^(?=(a+)+$)/.test('a'.repeat(40) + 'b') %>", slow},
@@ -118,6 +126,23 @@ func TestBounds(t *testing.T) {
 		"keys":               {"<%= [...Array(1e9).keys()] %>", large},
 		"map":                {"<%= Array(1e9).map(x => x) %>", large},
 		"from":               {"<%= Array.from({ length: 1e9 }) %>", large},
+		"sort":               {"<%= Array(4e9).sort() %>", large},
+		"sort anything":      {"<%= [].sort.call({ length: 4e9 }) %>", large},
+		"toSorted":           {"<%= Array(4e9).toSorted() %>", large},
+		"toReversed":         {"<%= Array(4e9).toReversed() %>", large},
+		"toSpliced":          {"<%= Array(4e9).toSpliced(0, 1) %>", large},
+		"with":               {"<%= Array(4e9).with(0, 1) %>", large},
+		"values":             {"<%= [...Array(4e9).values()] %>", large},
+		"toLocaleString":     {"<%= Array(4e9).toLocaleString() %>", large},
+		"flat":               {"<% let a = []; for (let i = 0; i < 40; i++) a = [a, a] %><%= a.flat(Infinity) %>", deep},
+		"replacer":           {"<%= JSON.stringify({}, Array(4e9)) %>", large},
+		"raw":                {"<%= String.raw({ raw: { length: 1e12 } }) %>", large},
+		"concat":             {"<% const s = 'x'.repeat(1e7) %><%= s.concat(s) %>", big},
+		"stringify":          {"<%= JSON.stringify(Array(1e3).fill('x'.repeat(1e6))) %>", deep},
+		"helper":             {"<%= f(Array(1e3).fill('x'.repeat(1e6))) %>", deep},
+		"BigInt literal":     {"a\n<%= ({ in: 1 }).in / 1n / 2 %>", "t.eta:2:22: cannot compile template: there is no BigInt"},
+		"BigInt constant":    {"<%= 1n << 1000000000000n %>", "there is no BigInt"},
+		"BigInt":             {"<%= BigInt(1) %>", "BigInt is not defined"},
 		"apply":              {"<%= Math.max.apply(null, { length: 1e9 }) %>", large},
 		"deep list":          {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= a %>", deep},
 		"deep stringify":     {"<% let a = []; for (let i = 0; i < 1000; i++) a = [a] %><%= JSON.stringify(a) %>", deep},
@@ -145,7 +170,7 @@ func TestBounds(t *testing.T) {
 			if strings.Contains(tc.want, slow) {
 				s = set
 			}
-			out, err := s.RenderText(t.Context(), "t.eta", tc.template, nil)
+			out, err := s.RenderText(t.Context(), "t.eta", tc.template, Data{"f": Func(func([]any) (any, error) { return "", nil })})
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %.60q, %v; want an error with %q", out, err, tc.want)
 			}
@@ -165,6 +190,20 @@ func TestMemory(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "too much memory") {
 		t.Errorf("got %v, want an error about memory", err)
 	}
+}
+
+// TestMemoryAtOnce shows that what a render takes in its first moment counts.
+func TestMemoryAtOnce(t *testing.T) {
+	runtime.GC()
+	w := newWatch(newMachine(), Limits{Time: time.Hour, Memory: 32 << 20})
+	defer w.start(t.Context())()
+	kept := make([]byte, 64<<20)
+	w.look()
+	runtime.KeepAlive(kept)
+	if w.mu.Lock(); w.why != errMemory { //nolint:errorlint // it is this one
+		t.Errorf("got %v, want the error about memory", w.why)
+	}
+	w.mu.Unlock()
 }
 
 // TestCancelled shows that a render ends with its context.
@@ -212,10 +251,32 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestNoFile shows that what is not a file is not opened: a pipe would be waited
+// for.
+func TestNoFile(t *testing.T) {
+	files := folder(map[string]string{"t.eta": "a\n<%~ include('pipe') %>"})
+	files["pipe.eta"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+	_, err := New(files, Limits{}).Render(t.Context(), "t", nil)
+	if want := "t.eta:2:12: cannot open template: it is not a file"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func TestExcerpt(t *testing.T) {
 	e := &Error{Line: 3, Column: 4, Text: "\té <%= x %>"}
 	if want := "\té <%= x %>\n\t  ^"; e.Excerpt() != want {
 		t.Errorf("got %q, want %q", e.Excerpt(), want)
+	}
+	long := strings.Repeat("a", 1000) + "é\tX" + strings.Repeat("b", 1000)
+	lines := strings.Split((&Error{Line: 1, Column: 1003, Text: long}).Excerpt(), "\n")
+	shown, caret := []rune(lines[0]), strings.Index(lines[1], "^")
+	if len(shown) != widest+2 || shown[0] != '…' || shown[len(shown)-1] != '…' || shown[caret] != 'X' || lines[1][caret-1] != '\t' {
+		t.Errorf("got %q and a caret at %d of a long line", lines[0], caret)
+	}
+	for column, want := range map[int]int{1: 0, 2000: widest} {
+		if _, got, _ := strings.Cut((&Error{Line: 1, Column: column, Text: strings.Repeat("a", 2000)}).Excerpt(), "\n"); got != strings.Repeat(" ", want)+"^" {
+			t.Errorf("column %d of a long line: got %q", column, got)
+		}
 	}
 	if got := (&Error{File: "t"}).Excerpt(); got != "" {
 		t.Errorf("got %q of an error without a line", got)

@@ -160,6 +160,10 @@ func (s *Set) template(file string) (*template, error) {
 
 // read reads and parses a file.
 func (s *Set) read(file string) (*template, error) {
+	// One that is not a file, such as a pipe, may keep whoever opens it waiting.
+	if info, err := fs.Stat(s.files, file); err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{File: file, Msg: "cannot open template: it is not a file"}
+	}
 	f, err := s.files.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{File: file, Msg: fmt.Sprintf("cannot find template %q", file), Err: fs.ErrNotExist,

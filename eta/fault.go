@@ -1,6 +1,7 @@
 package eta
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,7 +36,7 @@ func (r *run) errorOf(err error) *Error {
 	var deep *sobek.StackOverflowError
 	// late says that the machine may be past what it was doing.
 	late := false
-	out := &Error{File: r.main.name, Msg: "cannot render: " + err.Error(), Err: err}
+	out := &Error{File: r.main.name, Err: err}
 	switch {
 	case errors.As(err, &stop):
 		frames = stop.Stack()
@@ -56,7 +57,10 @@ func (r *run) errorOf(err error) *Error {
 		if f, ok := itself[*fault](out.Err); ok {
 			out.Msg, out.Hint = f.msg, f.hint
 		}
+	default:
+		out.Msg = "cannot render: " + err.Error()
 	}
+	out.Msg = shorten(out.Msg)
 	if at := r.locate(frames, late); at != nil {
 		out.File, out.Line, out.Column, out.Text = at.File, at.Line, at.Column, at.Text
 	}
@@ -80,8 +84,9 @@ func (r *run) hint(msg string) string {
 
 // locate returns the first place in a template that the frames lead through.
 // The engine does not know the place of every loop: if what it knows may be
-// late and is mere text, it means the tag that follows.
+// late and is mere text, or nothing, it means the tag that follows.
 func (r *run) locate(frames []sobek.StackFrame, late bool) *Error {
+	var begun *template
 	for _, f := range frames {
 		t := r.named(f.SrcName())
 		if t == nil {
@@ -90,12 +95,16 @@ func (r *run) locate(frames []sobek.StackFrame, late bool) *Error {
 		at := f.Position()
 		offset, ok := t.offset(at.Line, at.Column)
 		if !ok {
+			begun = cmp.Or(begun, t)
 			continue
 		}
 		if late {
 			offset = t.afterText(offset)
 		}
 		return errorAt(t.name, t.text, offset, "")
+	}
+	if late && begun != nil {
+		return errorAt(begun.name, begun.text, begun.firstTag(), "")
 	}
 	return nil
 }
@@ -133,20 +142,40 @@ func (r *run) fail(f *fault) {
 	r.vm.Interrupt(f)
 }
 
+// longest is how much of what was thrown is said: a template may throw a book.
+const longest = 1000
+
+// shorten cuts what was thrown to what can be said.
+func shorten(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
+}
+
 // message returns what a thrown value says.
 func message(v sobek.Value) string {
+	const silent = "an object without a message was thrown"
 	o, ok := v.(*sobek.Object)
 	if !ok {
 		return v.String()
 	}
 	name, msg := o.Get("name"), o.Get("message")
 	if name == nil || msg == nil {
+		if o.Get("toString") == nil || v.String() == plainObject {
+			return silent
+		}
 		return v.String()
 	}
-	if n := name.String(); n != "Error" && n != "GoError" {
-		return n + ": " + msg.String()
+	text := msg.String()
+	if strings.HasPrefix(text, "Could not convert &{") {
+		// The engine shows what it looks like inside.
+		text = "Cannot convert an object to text"
 	}
-	return msg.String()
+	if n := name.String(); n != "Error" && n != "GoError" {
+		return n + ": " + text
+	}
+	return text
 }
 
 // lineOf returns a line of text, counted from 1.

@@ -21,14 +21,14 @@ func (r *run) writeValue(call sobek.FunctionCall) sobek.Value {
 
 // emit writes text.
 func (r *run) emit(text string) {
-	if len(r.out)+len(text) > r.set.limits.Output {
+	if r.out.Len()+len(text) > r.set.limits.Output {
 		r.fail(&fault{
 			msg:  fmt.Sprintf("cannot render: it writes more than %d bytes", r.set.limits.Output),
 			hint: "is there an endless loop?",
 		})
 		return
 	}
-	r.out = append(r.out, text...)
+	r.out.WriteString(text)
 }
 
 // textOf returns the text of a value that is to be written. What would be
@@ -143,9 +143,9 @@ func (r *run) captureFunction(fn sobek.Value) sobek.Value {
 		r.throw(&fault{msg: "cannot capture what is not a function", hint: "write capture(() => { %> text <% })"})
 	}
 	before := r.out
-	r.out = nil
+	r.out = new(strings.Builder)
 	_, err := call(sobek.Undefined())
-	text := string(r.out)
+	text := r.out.String()
 	r.out = before
 	if err != nil {
 		r.throw(err)

@@ -2,6 +2,7 @@ package eta
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/grafana/sobek"
@@ -15,10 +16,11 @@ const (
 )
 
 // known are the global names of a template. There is no eval, nothing that
-// allocates blocks of memory, and nothing that can stand in for an object.
+// allocates blocks of memory, no integers without bounds, and nothing that can
+// stand in for an object.
 var known = func() map[string]bool {
 	m := map[string]bool{}
-	for _, name := range strings.Fields(`Object Function Array String Number BigInt RegExp Date Boolean Symbol Math JSON
+	for _, name := range strings.Fields(`Object Function Array String Number RegExp Date Boolean Symbol Math JSON
 		Map Set WeakMap WeakSet Promise Error AggregateError TypeError ReferenceError SyntaxError RangeError EvalError
 		URIError NaN undefined Infinity isNaN isFinite parseInt parseFloat encodeURI encodeURIComponent decodeURI
 		decodeURIComponent escape unescape`) {
@@ -48,9 +50,13 @@ func (g *globals) Get(key string) sobek.Value {
 		return nil
 	}
 	v := g.std.Get(key)
-	if key == "JSON" && v != nil {
+	switch key {
+	case "JSON":
 		g.added[key] = v
 		g.r.guardJSON(v.ToObject(g.r.vm))
+	case "Date":
+		v = g.r.dates(v)
+		g.added[key] = v
 	}
 	return v
 }
@@ -92,16 +98,35 @@ func (r *run) confine() {
 	for _, name := range []string{"replace", "replaceAll"} {
 		r.guard(text, name, r.boundReplace)
 	}
+	r.guard(text, "concat", func(call sobek.FunctionCall) {
+		size := textSize(call.This)
+		for _, a := range call.Arguments {
+			size += textSize(a)
+		}
+		r.bound(float64(size))
+	})
+	r.guard(text.Get("constructor").ToObject(r.vm), "raw", func(call sobek.FunctionCall) {
+		if o, ok := call.Argument(0).(*sobek.Object); ok {
+			r.boundLength(o.Get("raw"))
+		}
+	})
 
 	list := r.vm.NewArray().Prototype()
 	r.define(list, "join", r.join)
 	this := func(call sobek.FunctionCall) { r.boundLength(call.This) }
-	for _, name := range []string{"fill", "flat", "concat", "map", "slice", "keys", "entries"} {
+	for _, name := range []string{
+		"fill", "concat", "map", "slice", "keys", "values", "entries", "sort", "toSorted", "toReversed", "toSpliced", "with", "toLocaleString",
+	} {
 		r.guard(list, name, this)
 	}
-	if f := r.guarded(list.GetSymbol(sobek.SymIterator), this); f != nil {
-		r.must(list.DefineDataPropertySymbol(sobek.SymIterator, r.vm.ToValue(f), sobek.FLAG_TRUE, sobek.FLAG_TRUE, sobek.FLAG_FALSE))
-	}
+	r.guard(list, "flat", func(call sobek.FunctionCall) {
+		depth, left := 1.0, maxLength
+		if a := call.Argument(0); !sobek.IsUndefined(a) {
+			depth = a.ToFloat()
+		}
+		r.boundFlat(call.This, min(depth, maxDepth), &left)
+	})
+	r.must(list.DefineDataPropertySymbol(sobek.SymIterator, list.Get("values"), sobek.FLAG_TRUE, sobek.FLAG_TRUE, sobek.FLAG_FALSE))
 	r.guard(list.Get("constructor").ToObject(r.vm), "from", func(call sobek.FunctionCall) { r.boundLength(call.Argument(0)) })
 	r.guard(r.write.ToObject(r.vm).Prototype(), "apply", func(call sobek.FunctionCall) { r.boundLength(call.Argument(1)) })
 }
@@ -175,6 +200,37 @@ func (r *run) boundLength(v sobek.Value) {
 	}
 }
 
+// boundFlat refuses a list that has too many values in the lists in it, down to
+// a depth: each may be there many times.
+func (r *run) boundFlat(v sobek.Value, depth float64, left *int) {
+	o, ok := v.(*sobek.Object)
+	if *left--; *left < 0 {
+		r.throw(errDepth)
+	}
+	if !ok || o.ClassName() != "Array" || depth < 0 {
+		return
+	}
+	r.boundLength(o)
+	for i := range o.Get("length").ToInteger() {
+		r.boundFlat(o.Get(strconv.FormatInt(i, 10)), depth-1, left)
+	}
+}
+
+// textSize returns how long a value is as text, if it is one.
+func textSize(v sobek.Value) int {
+	if s, ok := v.(sobek.String); ok {
+		return s.Length()
+	}
+	return 0
+}
+
+// weight is what a value counts among those that are taken at a stroke: as many
+// as maxValues come to a text of maxString.
+func weight(v sobek.Value) int { return weightOf(textSize(v)) }
+
+// weightOf is weight for a value that is so long as text.
+func weightOf(size int) int { return 1 + size/(maxString/maxValues) }
+
 // join is that of lists. It is written here because the engine's has no bound,
 // neither of size nor of depth.
 func (r *run) join(call sobek.FunctionCall) sobek.Value {
@@ -204,7 +260,7 @@ func (r *run) join(call sobek.FunctionCall) sobek.Value {
 		if i > 0 {
 			b.WriteString(sep)
 		}
-		if v := o.Get(fmt.Sprint(i)); v != nil && !sobek.IsUndefined(v) && !sobek.IsNull(v) {
+		if v := o.Get(strconv.FormatInt(i, 10)); v != nil && !sobek.IsUndefined(v) && !sobek.IsNull(v) {
 			b.WriteString(v.String())
 		}
 		r.bound(float64(b.Len()))
@@ -233,18 +289,20 @@ func (r *run) guardJSON(o *sobek.Object) {
 	r.guard(o, "stringify", func(call sobek.FunctionCall) {
 		left := maxValues
 		r.measure(call.Argument(0), 0, &left)
+		r.boundLength(call.Argument(1))
 	})
 }
 
 // measure refuses a value that is nested too deep, contains itself, or is too
 // large.
 func (r *run) measure(v sobek.Value, depth int, left *int) {
-	o, ok := v.(*sobek.Object)
-	if *left--; !ok {
-		return
-	}
+	*left -= weight(v)
 	if depth > maxDepth || *left < 0 {
 		r.throw(errDepth)
+	}
+	o, ok := v.(*sobek.Object)
+	if !ok {
+		return
 	}
 	if class := o.ClassName(); class != "Object" && class != "Array" {
 		return

@@ -24,8 +24,19 @@ func newMachine() *sobek.Runtime {
 		panic(vm.NewTypeError("there is no chance in a template: the same input must give the same output"))
 	})
 	vm.SetParserOptions(noCompiler)
+	vm.SetFieldNameMapper(noNames{})
 	return vm
 }
+
+// noNames keeps what is inside of Go values from templates: the error of a Func
+// is one, and a template that catches it may ask for its text only.
+type noNames struct{}
+
+// FieldName hides the field.
+func (noNames) FieldName(reflect.Type, reflect.StructField) string { return "" }
+
+// MethodName hides the method.
+func (noNames) MethodName(reflect.Type, reflect.Method) string { return "" }
 
 // noCompiler refuses the text that eval and the constructors of functions are
 // handed, whichever way a template comes by them. The parser asks each option

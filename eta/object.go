@@ -141,3 +141,63 @@ func (o *object) own() {
 	}
 	o.all = all
 }
+
+// copied is nodeOf for a map that no key was added to or removed from: what the
+// template has not looked at need not become JavaScript first.
+func (o *object) copied(depth int, left *int) (*tree.Node, error) {
+	out := tree.Obj()
+	out.Fields = make([]tree.Field, 0, len(o.n.Fields))
+	for i, f := range o.n.Fields {
+		if o.find(f.Key) != i {
+			continue
+		}
+		var c *tree.Node
+		var err error
+		if o.values != nil && o.values[i] != nil {
+			c, err = nodeOf(o.values[i], depth+1, left)
+		} else {
+			c, err = o.r.copied(f.Value, depth+1, left)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			out.Fields = append(out.Fields, tree.F(f.Key, c))
+		}
+	}
+	return out, nil
+}
+
+// copied returns what nodeOf would of a part of a document. Numbers become those
+// of JavaScript, so that they are the same whether or not a template has looked
+// at them.
+func (r *run) copied(n *tree.Node, depth int, left *int) (*tree.Node, error) {
+	if n == nil || n.Kind == tree.Int || n.Kind == tree.Float {
+		return nodeOf(r.node(n), depth, left)
+	}
+	if *left -= weightOf(len(n.Text)); depth > maxDepth || *left < 0 {
+		return nil, errDepth
+	}
+	switch n.Kind {
+	case tree.Null:
+		return tree.Nil(), nil
+	case tree.Map:
+		return (&object{r: r, n: n}).copied(depth, left)
+	case tree.List:
+	default:
+		return &tree.Node{Kind: n.Kind, Text: n.Text}, nil
+	}
+	out := tree.Arr()
+	out.Items = make([]*tree.Node, 0, len(n.Items))
+	for _, item := range n.Items {
+		c, err := r.copied(item, depth+1, left)
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			c = tree.Nil()
+		}
+		out.Items = append(out.Items, c)
+	}
+	return out, nil
+}

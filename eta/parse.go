@@ -63,6 +63,8 @@ func parse(name, text string) (*template, error) {
 	if err := checkText(name, text); err != nil {
 		return nil, err
 	}
+	// Some editors put a mark before the text, which is none of it.
+	text = strings.TrimPrefix(text, "\uFEFF")
 	t := &template{name: name, text: text, words: map[string]bool{}, programs: map[string]*program{}}
 	if err := t.split(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type run struct {
 	// main is the template that was asked for.
 	main *template
 	// out is what was written by the file, or the capture, that runs now.
-	out []byte
+	out *strings.Builder
 	// acts are all files rendered so far; stack those that are being rendered.
 	acts  []*activation
 	stack []*activation
@@ -117,7 +117,7 @@ func (r *run) render(data Data) (out string, err error) {
 	case err != nil:
 		return "", r.errorOf(err)
 	case rejected != nil:
-		return "", &Error{File: r.main.name, Msg: "cannot render: " + message(rejected),
+		return "", &Error{File: r.main.name, Msg: "cannot render: " + shorten(message(rejected)),
 			Hint: "templates are not asynchronous: do without async, await and promises"}
 	}
 	return out, nil
@@ -142,13 +142,14 @@ func (r *run) file(a *activation) (string, error) {
 	r.acts = append(r.acts, a)
 	r.stack = append(r.stack, a)
 	before := r.out
-	r.out = make([]byte, 0, a.t.size.Load())
+	r.out = new(strings.Builder)
+	r.out.Grow(int(a.t.size.Load()))
 	args := append(make([]sobek.Value, 0, 5+len(p.names)), r.write, r.setterFor(a.t), r.call, r.vm.ToValue(id), a.it)
 	for _, name := range p.names {
 		args = append(args, a.it.Get(name))
 	}
 	_, err = fn(sobek.Undefined(), args...)
-	out := string(r.out)
+	out := r.out.String()
 	a.t.size.Store(int64(len(out)))
 	r.out = before
 	r.trace(err)

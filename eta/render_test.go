@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,6 +61,9 @@ func TestRender(t *testing.T) {
 		"helper":         {"helpers are called with copies in order", "<%= helpers.keys({ b: 1, a: [{ c: null }], f: undefined }) %>", "b,a"},
 		"helper list":    {"helpers can be counted, replaced and removed", "<%= Object.keys(helpers) %> <% delete helpers.fail; helpers.keys = () => 'own' %><%= helpers.keys() %> <%= typeof helpers.fail %> <%= Object.keys(helpers) %>", "fail,keys,panic,same own undefined keys,panic,same"},
 		"values":         {"values come back as they went", "<%= JSON.stringify(helpers.same([1, 1.5, 'a', true, null, { b: [] }])) %>", `[1,1.5,"a",true,null,{"b":[]}]`},
+		"caught inside":  {"of what a helper throws nothing but the text is seen", "<% try { helpers.fail() } catch (e) { %><%= e.value %> <%= Object.getOwnPropertyNames(e.value).length %> <%= typeof e.value.Error %><% } %>", "cannot help 0 undefined"},
+		"mark":           {"the mark some editors put before a text is none of it", "\uFEFF<% const x = 1 %>\na", "a"},
+		"flat":           {"a list that contains itself is made flat as far as it is asked for", "<% const a = [1]; a.push(a) %><%= a.flat().length %> <%= [[1, [2]]].flat(Infinity) %>", "3 1,2"},
 		"caught":         {"what a helper throws can be caught", "<% try { helpers.fail() } catch (e) { %><%= e.message %><% } %>", "cannot help"},
 		"include":        {"an included file sees all names and those it is handed", "<%= include('part', { v: 1 }) %>", "1 1 xs.example.org"},
 		"include line":   {"the last line break of an included file is the line's own", "a\n<%~ include('lines') %>\nb\n", "a\nl1\nl2\nb\n"},
@@ -103,6 +107,40 @@ func TestRender(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestDates shows that the place where a template is rendered changes nothing.
+func TestDates(t *testing.T) {
+	here := time.Local
+	t.Cleanup(func() { time.Local = here })
+	time.Local = time.FixedZone("far", 5*60*60)
+	const at = "2020-01-02T03:04:05.006Z"
+	cases := map[string]struct{ template, want string }{
+		"parts":       {"new Date(2020, 0, 2, 3, 4, 5, 6).toISOString()", at},
+		"text":        {"new Date('2020-01-02T03:04:05.006').toISOString()", at},
+		"words":       {"new Date('Jan 2 2020 03:04').toISOString()", "2020-01-02T03:04:00.000Z"},
+		"zone":        {"new Date('2020-01-02T08:04:05.006+05:00').toISOString()", at},
+		"parse":       {"Date.parse('2020-01-02T00:00') === Date.UTC(2020, 0, 2)", "true"},
+		"get":         {"new Date('" + at + "').getHours()", "3"},
+		"set":         {"(d => { d.setHours(4); return d.toISOString() })(new Date('" + at + "'))", "2020-01-02T04:04:05.006Z"},
+		"offset":      {"new Date(0).getTimezoneOffset()", "0"},
+		"string":      {"new Date(0)", "Thu, 01 Jan 1970 00:00:00 GMT"},
+		"locale":      {"new Date(0).toLocaleString()", "Thu, 01 Jan 1970 00:00:00 GMT"},
+		"date":        {"new Date('" + at + "').toLocaleDateString()", "2020-01-02"},
+		"time":        {"new Date('" + at + "').toTimeString()", "03:04:05"},
+		"copy":        {"new Date(new Date('" + at + "')).toJSON()", at},
+		"constructor": {"new Date(0).constructor === Date && new Date(0) instanceof Date", "true"},
+		"invalid":     {"new Date('nope')", "Invalid Date"},
+	}
+	set := New(folder(nil), Limits{})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := set.RenderText(t.Context(), "t.eta", "<%= "+tc.template+" %>", nil)
+			if err != nil || got != tc.want {
+				t.Errorf("got %q, %v; want %q", got, err, tc.want)
 			}
 		})
 	}

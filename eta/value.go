@@ -190,7 +190,7 @@ func plain(v sobek.Value, left *int) (any, error) {
 // nodeOf returns a JavaScript value as a document. What JSON has no word for
 // is absent, as it is in JSON.stringify.
 func nodeOf(v sobek.Value, depth int, left *int) (*tree.Node, error) {
-	if *left--; depth > maxDepth || *left < 0 {
+	if *left -= weight(v); depth > maxDepth || *left < 0 {
 		return nil, errDepth
 	}
 	if v == nil || sobek.IsUndefined(v) {
@@ -207,6 +207,9 @@ func nodeOf(v sobek.Value, depth int, left *int) (*tree.Node, error) {
 	case "Array":
 		return listOf(o, depth, left)
 	case "Object":
+		if d, ok := o.Export().(*object); ok && d.all == nil {
+			return d.copied(depth, left)
+		}
 		n := tree.Obj()
 		for _, k := range o.Keys() {
 			c, err := nodeOf(o.Get(k), depth+1, left)

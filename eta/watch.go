@@ -33,11 +33,13 @@ type watch struct {
 	// was told.
 	lost chan error
 
+	// base is the memory of the process when the watch began.
+	base uint64
+
 	mu      sync.Mutex
 	why     error
 	over    bool
 	inside  int
-	base    uint64
 	stopper *time.Timer
 	looker  *time.Timer
 	waiter  *time.Timer
@@ -51,6 +53,7 @@ func newWatch(vm *sobek.Runtime, limits Limits) *watch {
 func (w *watch) start(ctx context.Context) (end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.base = heapBytes()
 	w.stopper = time.AfterFunc(w.limits.Time, func() { w.stop(errTime) })
 	w.looker = time.AfterFunc(heapEvery, w.look)
 	cancel := func() bool { return true }
@@ -121,14 +124,7 @@ func (w *watch) leave() {
 // holds, but one that runs for long while the process grows by so much is not
 // one to wait for.
 func (w *watch) look() {
-	now := heapBytes()
-	w.mu.Lock()
-	base := w.base
-	if base == 0 {
-		w.base, base = now, now
-	}
-	w.mu.Unlock()
-	if limit := base + uint64(w.limits.Memory); now > limit {
+	if limit := w.base + uint64(w.limits.Memory); heapBytes() > limit {
 		// What nobody holds any more does not count.
 		runtime.GC()
 		if heapBytes() > limit {

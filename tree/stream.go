@@ -3,6 +3,7 @@ package tree
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -175,7 +176,26 @@ func (s *splitter) boundary(chunk *[]byte) {
 		s.start = s.line + 1
 	case len(*chunk) > 0 && (*chunk)[0] == '{' && s.endsJSON():
 		s.flush()
+	case s.start == s.line-1 && s.strays(*chunk):
+		s.flush()
 	}
+}
+
+// strays reports whether a line cannot go on with the document at hand, which is
+// one line too: whatever stands behind a JSON object, and a JSON object behind
+// text. Among values on a line each one line is wrong then, and not its
+// neighbours.
+func (s *splitter) strays(line []byte) bool {
+	if s.parts != nil || s.tooBig || len(s.doc) == 0 || len(bytes.TrimSpace(line)) == 0 {
+		return false
+	}
+	switch s.doc[0] {
+	case '{':
+		return json.Valid(s.doc)
+	case '[', '%', '-', ' ', '\t', '\r', '\n':
+		return false
+	}
+	return bytes.HasPrefix(line, []byte(`{"`))
 }
 
 // endsJSON reports whether the document at hand is a JSON object that can go

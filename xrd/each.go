@@ -74,6 +74,13 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 	if message, ok := finding.FailureOf(n); ok {
 		return yield(Found{Failed: true, Failure: message})
 	}
+	if n.IsString() && strings.ContainsAny(n.Text, `{}"`) {
+		// Half a line of JSON is text to YAML, and may be half a record.
+		return yield(Found{Finding: &finding.Finding{
+			Rule: RuleSyntax, Severity: finding.Error, File: at.File, Pos: n.At(),
+			Message: "cannot read the document: it is text, perhaps half a line of JSON", Hint: "an object begins with { and ends with }",
+		}})
+	}
 	kind := n.Get("kind").Str()
 	// A part of a long list does not know the list's kind if that came last.
 	if items := n.Get("items"); items.IsList() && (strings.HasSuffix(kind, listSuffix) || !n.Has("kind")) {

@@ -72,6 +72,22 @@ func TestEach(t *testing.T) {
 				"c:3 " + given, "f:4:21: XRD001 error cannot read the document: the document ends before it is complete",
 			},
 		},
+		"Headless": {
+			"a line that lacks its beginning costs no other its place, wherever it is",
+			record("a", "{}")[100:] + "\n" + record("b", "{}") + "\n" + record("c", "{}")[100:] + "\n" + record("d", "{}") + "\n",
+			[]string{
+				"f:1:1: XRD001 error cannot read the document: it is text, perhaps half a line of JSON", "b:2 " + given,
+				"f:3:1: XRD001 error cannot read the document: it is text, perhaps half a line of JSON", "d:4 " + given,
+			},
+		},
+		"Remarks": {
+			"what somebody said on the way is passed over",
+			"Warning\n" + record("a", "{}") + "\n# half way\n" + record("b", "{}") + "\ndone: true\n" + record("c", "{}"),
+			[]string{
+				"f:1:1: XRD002 info document has no apiVersion and kind, so it is passed over", "a:2 " + given, "b:4 " + given,
+				"f:5:1: XRD002 info document has no apiVersion and kind, so it is passed over", "c:6 " + given,
+			},
+		},
 		"NoXRD":      {"a record without a definition", `{"source":"file","timestamp":"x","metadata":{}}`, []string{"f:1:1: XRD005 error cannot use the extract record: it has no xrd"}},
 		"NullXRD":    {"or with none", `{"source":"file","xrd":null}`, []string{"f:1:1: XRD005 error cannot use the extract record: it has no xrd"}},
 		"OtherXRD":   {"or with another thing", `{"source":"file","xrd":` + composition + `}`, []string{"f:1:24: XRD005 error cannot use the extract record: its xrd is Composition, not a CompositeResourceDefinition"}},

@@ -79,7 +79,7 @@ func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Findin
 			*c.at(group) = file
 			continue
 		}
-		key := d.Words.Out(words.Key, annotations[group])
+		key := WrittenKey(d, annotations[group])
 		missing := finding.Finding{
 			Rule: RuleChoice, Severity: finding.Error, Object: d.Label(), File: d.Origin.File,
 			Pos: d.Node.Get("metadata", "annotations", key).At(), Path: "metadata.annotations[" + fmt.Sprintf("%q", key) + "]",
@@ -93,6 +93,15 @@ func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Findin
 		found = append(found, missing)
 	}
 	return c, found, nil
+}
+
+// WrittenKey returns the key of an annotation as a definition writes it, which
+// may be in either vocabulary.
+func WrittenKey(d *xrd.Definition, key string) string {
+	if d.Node.Get("metadata", "annotations", key) != nil {
+		return key
+	}
+	return d.Words.Out(words.Key, key)
 }
 
 // Pick returns the choice of files by their names; an empty name is the

@@ -187,6 +187,17 @@ func (l layers) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
+// Stat looks at a file of the highest folder that has it.
+func (l layers) Stat(name string) (fs.FileInfo, error) {
+	for _, layer := range slices.Backward(l) {
+		info, err := fs.Stat(layer, name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return info, err
+		}
+	}
+	return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+}
+
 func (l layers) find(name string) int {
 	for i, layer := range slices.Backward(l) {
 		if info, err := fs.Stat(layer, name); err == nil && !info.IsDir() {

@@ -52,6 +52,23 @@ func each(err error) []*folder.Error {
 	return out
 }
 
+// TestNoFile shows that what is not a file is not opened: a pipe would be waited
+// for.
+func TestNoFile(t *testing.T) {
+	pipe := fstest.MapFS{"metadata.yaml": {Mode: fs.ModeNamedPipe}}
+	if _, err := folder.Open(templates.Files(), pipe); err == nil || err.Error() != "cannot read metadata.yaml: it is not a file" {
+		t.Errorf("got %v for a metadata.yaml that is none", err)
+	}
+	pipe = fstest.MapFS{"portal/default.eta": {Mode: fs.ModeNamedPipe}}
+	f, err := folder.Open(templates.Files(), pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := f.Check(); len(bad) != 1 || bad[0].Error() != "portal/default.eta: cannot open template: it is not a file" {
+		t.Errorf("got %v for a template that is none", bad)
+	}
+}
+
 func TestMetadata(t *testing.T) {
 	cases := map[string]struct {
 		reason, text string
@@ -162,6 +179,7 @@ func TestChoose(t *testing.T) {
 		"Upstream":  {"in the other words", "crossplane.io", "backstage.io/steps", "direct-apply", "portal/default.eta wizard/gitops.eta steps/direct-apply.eta", ""},
 		"Extension": {"with the ending", "composer.io", "portal.io/steps", "pull-request.eta", "portal/default.eta wizard/gitops.eta steps/pull-request.eta", ""},
 		"Slip":      {"a slip is told", "composer.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request? there are:\n  default: applies"},
+		"Mixed":     {"the place is that of the annotation as it is written", "crossplane.io", "portal.io/steps", "pul-request", "portal/default.eta wizard/gitops.eta steps/default.eta", "did you mean pull-request?"},
 		"Outside":   {"no way out of the folder", "composer.io", "portal.io/template", "../../etc/passwd", "portal/default.eta wizard/gitops.eta steps/default.eta", "there are:\n  default: a Template"},
 	}
 	for name, tc := range cases {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/eta"
@@ -18,13 +19,34 @@ type scope struct {
 	// reads the output need not read them again.
 	written map[string]*tree.Node
 	// room is where text is put together.
-	room []byte
+	room *[]byte
+}
+
+// rooms are those of renders that have ended: the forms of one definition are as
+// long as those of another, and to make room little by little takes longer than
+// to write them.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostRoom is how much is kept for the next render.
+const mostRoom = 1 << 20
+
+// newScope returns what the functions of one render share. It is to be closed
+// when the render has ended.
+func newScope(d *xrd.Definition) *scope {
+	return &scope{def: d, written: map[string]*tree.Node{}, room: rooms.Get().(*[]byte)}
+}
+
+func (s *scope) close() {
+	if cap(*s.room) <= mostRoom {
+		rooms.Put(s.room)
+	}
+	s.room = nil
 }
 
 // json writes a value on one line.
 func (s *scope) json(n *tree.Node) string {
-	s.room = tree.AppendJSON(s.room[:0], n, "")
-	text := string(s.room)
+	*s.room = tree.AppendJSON((*s.room)[:0], n, "")
+	text := string(*s.room)
 	s.remember(text, n)
 	return text
 }
@@ -37,16 +59,17 @@ func (s *scope) remember(text string, n *tree.Node) {
 
 // lines writes values, each on a line after a mark.
 func (s *scope) lines(mark string, all []*tree.Node) string {
-	s.room = s.room[:0]
+	room := (*s.room)[:0]
 	ends := make([]int, len(all))
 	for i, n := range all {
 		if i > 0 {
-			s.room = append(s.room, '\n')
+			room = append(room, '\n')
 		}
-		s.room = tree.AppendJSON(append(s.room, mark...), n, "")
-		ends[i] = len(s.room)
+		room = tree.AppendJSON(append(room, mark...), n, "")
+		ends[i] = len(room)
 	}
-	text, from := string(s.room), 0
+	*s.room = room
+	text, from := string(room), 0
 	for i, n := range all {
 		s.remember(text[from+len(mark):ends[i]], n)
 		from = ends[i] + 1

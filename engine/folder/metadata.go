@@ -68,6 +68,10 @@ func (f *Folder) readMetadata() error {
 
 // readSmall reads a file of bounded size.
 func readSmall(l fs.FS, name string) ([]byte, error) {
+	// What is not a file, such as a pipe, may keep whoever opens it waiting.
+	if info, err := fs.Stat(l, name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
 	file, err := l.Open(name)
 	if err != nil {
 		return nil, err

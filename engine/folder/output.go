@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,17 +23,17 @@ func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*tree.E
 		return tree.DecodeBytes([]byte(text))
 	}
 	m := marks{written: written}
-	docs, errs := tree.DecodeBytes(m.take(text))
-	if len(m.values) == 0 {
-		return docs, errs
+	head, last := m.take(text)
+	docs, errs := tree.DecodeBytes(head)
+	if len(m.values) > 0 {
+		for i, d := range docs {
+			docs[i] = m.restore(d)
+		}
+		for _, e := range errs {
+			e.Msg = m.text(e.Msg)
+		}
 	}
-	for i, d := range docs {
-		docs[i] = m.restore(d)
-	}
-	for _, e := range errs {
-		e.Msg = m.text(e.Msg)
-	}
-	return docs, errs
+	return append(docs, last...), errs
 }
 
 // A mark is the number of a value between two characters nobody writes.
@@ -41,6 +42,8 @@ const (
 	markCloses = "\uE0A1"
 	// worthwhile is how long a value must be to be taken out.
 	worthwhile = 48
+	// few is how many bytes are mostly left of a text without its long values.
+	few = 2 << 10
 )
 
 // marks are the values that were taken out of a text.
@@ -50,10 +53,16 @@ type marks struct {
 	texts   []string
 }
 
-// take returns the text with marks in place of long values.
-func (m *marks) take(text string) []byte {
-	out := make([]byte, 0, min(len(text), 16<<10))
+// take returns the text with marks in place of long values. The last documents
+// that are a value on one line each, as helpers.documents writes them, are left
+// out of it and returned: nothing before them can change what they mean, but for
+// a directive.
+func (m *marks) take(text string) (out []byte, last []*tree.Node) {
+	out = make([]byte, 0, min(len(text), few))
 	line, fresh := int32(0), true
+	// The last documents begin at tail of out, which is negative if there are
+	// none, and at first of values; marker is where the last marker is.
+	tail, first, marker := -1, 0, 0
 	for len(text) > 0 {
 		raw := text
 		if i := strings.IndexByte(text, '\n'); i >= 0 {
@@ -61,16 +70,27 @@ func (m *marks) take(text string) []byte {
 		}
 		text = text[len(raw):]
 		line++
+		if isMarker(raw) {
+			fresh, marker = true, len(out)
+			out = append(out, raw...)
+			continue
+		}
 		at := valueAt(raw)
 		if at < 0 && fresh && raw[0] == '{' && (text == "" || isMarker(text)) {
 			at = 0 // A document on one line.
 		}
-		fresh = isMarker(raw)
+		fresh = false
 		var n *tree.Node
 		var value string
 		if at >= 0 {
 			value = strings.TrimRight(raw[at:], " \t\r\n")
 			n = m.read(value, tree.Pos{Line: line, Column: int32(at) + 1})
+		}
+		switch {
+		case n == nil || at > 0:
+			tail = -1
+		case tail < 0:
+			tail, first = marker, len(m.values)
 		}
 		if n == nil {
 			out = append(out, raw...)
@@ -83,7 +103,10 @@ func (m *marks) take(text string) []byte {
 		out = append(out, raw[at+len(value):]...)
 		m.values, m.texts = append(m.values, n), append(m.texts, value)
 	}
-	return out
+	if tail < 0 || out[0] == '%' || bytes.Contains(out[:tail], []byte("\n%")) {
+		return out, nil
+	}
+	return out[:tail], m.values[first:]
 }
 
 // isMarker reports whether text begins with a line that separates documents.

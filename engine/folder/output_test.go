@@ -41,6 +41,10 @@ func TestDecode(t *testing.T) {
 		"Key":         {"a long key", "? " + long + "\n: 1\n", 0},
 		"Wrong":       {"not YAML", "a: b: " + long + "\n", 1},
 		"WrongLater":  {"a mistake on another line", "a: " + long + "\n\tb: 1\n", 1},
+		"Directive":   {"a directive is about what follows its marker", "%YAML 1.2\n# why\n---\n" + long + "\n", 1},
+		"Unclosed":    {"a mistake in the document before", "a: 'b\n---\n" + long + "\n---\n" + long + "\n", 2},
+		"Kept":        {"text with all its line ends before", "a: |+\n  b\n\n---\n" + long + "\n", 1},
+		"Behind":      {"something else behind", "a: b\n---\n" + long + "\n---\nc: d\n", 1},
 		"Nested":      {"deep in the document", "a:\n  b:\n  - c: " + long + "\n    d: 1\n", 1},
 	}
 	for name, tc := range cases {

@@ -95,7 +95,9 @@ type Rendered struct {
 
 // Text renders the chosen files. The error is an *Error.
 func (f *Folder) Text(ctx context.Context, c Choice, in Context) (string, error) {
-	return f.text(ctx, c, &in, &scope{def: in.Definition, written: map[string]*tree.Node{}})
+	s := newScope(in.Definition)
+	defer s.close()
+	return f.text(ctx, c, &in, s)
 }
 
 func (f *Folder) text(ctx context.Context, c Choice, in *Context, s *scope) (string, error) {
@@ -116,7 +118,8 @@ func (f *Folder) text(ctx context.Context, c Choice, in *Context, s *scope) (str
 // template that fails is an *Error; output that is not what it should be is a
 // finding, and the rest of it is read.
 func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, error) {
-	s := &scope{def: in.Definition, written: map[string]*tree.Node{}}
+	s := newScope(in.Definition)
+	defer s.close()
 	text, err := f.text(ctx, c, &in, s)
 	if err != nil {
 		return Rendered{}, err

@@ -57,10 +57,12 @@ func fetch(ctx context.Context, from giver, req *packp.UploadPackRequest, into *
 // makes room for whatever a pack says, so that a small one could fill the
 // memory; and it can be, because it is held as a whole.
 func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) error {
-	if err := NewBudget(most).Take(int64(len(pack))); err != nil {
+	// It comes as a whole, whatever is read of it or written to it.
+	const hint = "use a repository that holds less, or allow more"
+	if err := NewBudget(most, hint).Take(int64(len(pack))); err != nil {
 		return err
 	}
-	if err := weigh(packfile.NewScanner(Reader{ctx, bytes.NewReader(pack)}), NewBudget(most)); err != nil {
+	if err := weigh(packfile.NewScanner(Reader{ctx, bytes.NewReader(pack)}), NewBudget(most, hint)); err != nil {
 		return err
 	}
 	return packfile.UpdateObjectStorage(into, Reader{ctx, bytes.NewReader(pack)})
@@ -136,15 +138,19 @@ func (r Reader) Read(p []byte) (int, error) {
 var ErrTooMuch = errors.New("more than is allowed")
 
 // Budget is how many bytes may still be held.
-type Budget struct{ most, left int64 }
+type Budget struct {
+	most, left int64
+	hint       string
+}
 
-// NewBudget returns one of as many bytes as may be held.
-func NewBudget(most int64) *Budget { return &Budget{most, most} }
+// NewBudget returns one of as many bytes as may be held, and the way out for
+// those who need more.
+func NewBudget(most int64, hint string) *Budget { return &Budget{most, most, hint} }
 
 // Take takes n bytes. A size that is too large for the type is negative.
 func (b *Budget) Take(n int64) error {
 	if n < 0 || n > b.left {
-		return Wrong("name the folder the definitions are in, or allow more", "it holds %w: %d bytes", ErrTooMuch, b.most)
+		return Wrong(b.hint, "it holds %w: %d bytes", ErrTooMuch, b.most)
 	}
 	b.left -= n
 	return nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -112,15 +113,16 @@ func (r *remarks) Write(p []byte) (int, error) {
 // pushLocal moves a branch of a repository on the disk, in the way Git does it:
 // a lock beside the branch becomes the branch. Hooks are not run.
 func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
-	if head, err := r.Storer.Reference(plumbing.HEAD); err == nil && head.Target() == u.Branch {
-		if c, err := r.Config(); err == nil && !c.Core.IsBare {
-			return Wrong("name another branch, or a repository without a work tree",
-				"the branch %q is checked out there, and its files would not follow", u.Branch.Short())
-		}
-	}
 	store, ok := r.Storer.(*filesystem.Storage)
 	if !ok {
 		return errors.New("it is not kept in files")
+	}
+	if checkedOut(r, store, u.Branch) {
+		return Wrong("name another branch, or a repository without a work tree",
+			"the branch %q is checked out there, and its files would not follow", u.Branch.Short())
+	}
+	if err := room(store, u); err != nil {
+		return err
 	}
 	for _, o := range u.Objects.Objects {
 		if err := ctx.Err(); err != nil {
@@ -160,6 +162,53 @@ func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 	return nil
 }
 
+// checkedOut reports whether the branch is that of a work tree: the one of the
+// repository, or one that git worktree made.
+func checkedOut(r *gogit.Repository, store *filesystem.Storage, branch plumbing.ReferenceName) bool {
+	dir := store.Filesystem().Root()
+	if to, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+		at := filepath.FromSlash(strings.TrimSpace(string(to)))
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, at)
+		}
+		dir = at
+	}
+	var trees []string
+	if c, err := r.Config(); err == nil && !c.Core.IsBare {
+		trees = append(trees, dir)
+	}
+	made, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // As a rule there is none.
+	for _, d := range made {
+		trees = append(trees, filepath.Join(dir, "worktrees", d.Name()))
+	}
+	return slices.ContainsFunc(trees, func(tree string) bool {
+		head, err := os.ReadFile(filepath.Join(tree, "HEAD"))
+		return err == nil && strings.TrimSpace(string(head)) == "ref: "+branch.String()
+	})
+}
+
+// noRoom is why a branch cannot be made beside others.
+const noRoom = "a branch cannot be where others have a folder of its name, and the other way round"
+
+// room returns an error if a new branch would lie where another does. Of those
+// that are packed together in one file the disk does not tell.
+func room(store *filesystem.Storage, u Update) error {
+	if !u.Old.IsZero() {
+		return nil
+	}
+	all, err := store.IterReferences()
+	if err != nil {
+		return fmt.Errorf("its names cannot be read: %w", err)
+	}
+	return all.ForEach(func(r *plumbing.Reference) error {
+		is, wants := r.Name().String()+"/", u.Branch.String()+"/"
+		if is != wants && (strings.HasPrefix(is, wants) || strings.HasPrefix(wants, is)) {
+			return Wrong(noRoom, "it cannot be written to: there is %q", r.Name().Short())
+		}
+		return nil
+	})
+}
+
 // unwritable explains why something cannot be written to the disk.
 func unwritable(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -168,7 +217,7 @@ func unwritable(err error) error {
 	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		err = l.Err
 	}
-	hint := "a branch cannot be where others have a folder of its name, and the other way round"
+	hint := noRoom
 	if errors.Is(err, fs.ErrPermission) {
 		hint = "give yourself the right to write to the folder of the repository"
 	}

@@ -3,6 +3,7 @@ package git
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -28,6 +29,10 @@ func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 	if err != nil {
 		return res, err
 	}
+	files, err = s.edit(here, files)
+	if err != nil {
+		return res, err
+	}
 	ours, err := s.ours(here)
 	if err != nil {
 		return res, err
@@ -47,6 +52,11 @@ func (s *Sink) change(top *folder, files map[string][]byte) (Result, error) {
 		}
 		at := path.Join(s.opts.Path, name)
 		switch does {
+		case removes:
+			res.Removed = append(res.Removed, at)
+			continue
+		case lacks:
+			continue
 		case adds:
 			res.Added = append(res.Added, at)
 		case changes:
@@ -91,9 +101,44 @@ const (
 	adds
 	changes
 	refuses
+	removes
+	lacks
 )
 
-// put puts a file below the folder, unless it is there.
+// edit returns the files with those that Options.Edit makes.
+func (s *Sink) edit(here *folder, files map[string][]byte) (map[string][]byte, error) {
+	if s.opts.Edit == nil {
+		return files, nil
+	}
+	made, err := s.opts.Edit(func(name string) ([]byte, error) {
+		if err := checkPath(name); err != nil {
+			return nil, err
+		}
+		if data, ok := files[name]; ok {
+			return data, nil
+		}
+		in, e, ok, err := here.file(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, fs.ErrNotExist
+		case !e.Mode.IsFile() || e.Mode == filemode.Symlink:
+			return nil, in.inTheWay(e.Name, e.Mode, "a file")
+		}
+		return in.content(e.Hash, s.opts.MaxBytes)
+	})
+	if err != nil || len(made) == 0 {
+		return files, err
+	}
+	all := make(map[string][]byte, len(files)+len(made))
+	maps.Copy(all, files)
+	maps.Copy(all, made)
+	return all, nil
+}
+
+// put puts a file below the folder, unless it is there; without content it
+// takes the file away.
 func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, error) {
 	in, e, ok, err := here.file(name)
 	if err != nil {
@@ -101,6 +146,13 @@ func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, e
 	}
 	if ok && (!e.Mode.IsFile() || e.Mode == filemode.Symlink) {
 		return keeps, in.inTheWay(e.Name, e.Mode, "a file")
+	}
+	if data == nil && s.opts.Edit != nil {
+		if !ok {
+			return lacks, nil
+		}
+		delete(in.entries, e.Name)
+		return removes, nil
 	}
 	hash := plumbing.ComputeHash(plumbing.BlobObject, data)
 	if ok && e.Hash == hash {

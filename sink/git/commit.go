@@ -88,8 +88,11 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 		return attempt{}, err
 	}
 	res.Branch = to.branch.Short()
+	if !to.old.IsZero() {
+		res.Tip = to.old.String()
+	}
 	root, err := top.write()
-	if err != nil || root == tree || tree.IsZero() && len(files) == 0 {
+	if err != nil || root == tree || tree.IsZero() && len(top.entries) == 0 {
 		return attempt{result: res}, err
 	}
 	res.Created = to.old.IsZero()
@@ -109,7 +112,7 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 	if err != nil {
 		return attempt{}, err
 	}
-	res.Commit = hash.String()
+	res.Commit, res.Tip = hash.String(), hash.String()
 	err = r.Push(ctx, remote.Update{Branch: to.branch, Old: to.old, New: hash, Objects: made})
 	if ctx.Err() != nil {
 		return attempt{}, ctx.Err()

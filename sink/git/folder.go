@@ -218,7 +218,14 @@ func checkPath(name string) error {
 	if name == "" || !utf8.ValidString(name) || strings.ContainsAny(name, `\:`) || strings.ContainsFunc(name, unicode.IsControl) {
 		return badPath(name)
 	}
-	for part := range strings.SplitSeq(name, "/") {
+	// Some systems do not see characters that only say how others are shown.
+	seen := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, name)
+	for part := range strings.SplitSeq(seen, "/") {
 		low := strings.ToLower(strings.TrimRight(part, ". "))
 		if low == "" || low == ".git" || low == "git~1" {
 			return badPath(name)

@@ -54,6 +54,13 @@ type Options struct {
 	// Prune removes files that are listed and are not made any more.
 	Prune bool
 
+	// Edit, if not nil, makes files of what is there. It reads files by their
+	// paths below Path, among them those that were given, and gets an error that
+	// is fs.ErrNotExist if there is none. What it returns goes beside, or in place
+	// of, what was given; nil removes a file. If the branch moves meanwhile, it is
+	// called again. Its error is returned as the cause of an *Error.
+	Edit func(read func(name string) ([]byte, error)) (map[string][]byte, error)
+
 	// DryRun only finds out what would change.
 	DryRun bool
 	// Approve, if not nil, is asked before a commit is made what it thinks of
@@ -108,6 +115,8 @@ type Result struct {
 	// Commit is the new commit; empty if nothing changed or nothing was to be
 	// written.
 	Commit string
+	// Tip is the commit that the branch ends with now; empty if it is missing.
+	Tip string
 	// Added, Changed and Removed are files; the manifest is not among them.
 	Added, Changed, Removed []string
 	// Unchanged counts the files that were there as they are.
@@ -189,7 +198,9 @@ func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 // Commit commits files, which are contents by their paths below Options.Path,
 // with slashes. If they are there already, there is no commit. If somebody else
 // moves the branch meanwhile, the files are put on top of that. An error is an
-// *Error, and the branch is as it was, or as somebody else left it.
+// *Error, or that of Options.Approve, and the branch is as it was, or as somebody
+// else left it; but if the way to the server broke, or time ran out, while the
+// commit was handed in, it may be there all the same.
 func (s *Sink) Commit(ctx context.Context, files map[string][]byte) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, remote.Wrong(
 		"the server or the way to it may be slow; try again, or allow more time",

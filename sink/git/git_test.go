@@ -3,13 +3,11 @@ package git
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
@@ -94,8 +92,8 @@ func TestCommit(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s\n%v\n%s", tc.reason, err, hint(err))
 				}
-				commit := got.Commit
-				got.Commit = ""
+				commit, tip := got.Commit, got.Tip
+				got.Commit, got.Tip = "", ""
 				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("%s\nresult (-want +got):\n%s", tc.reason, diff)
 				}
@@ -103,6 +101,9 @@ func TestCommit(t *testing.T) {
 					t.Errorf("%s\nfiles (-want +got):\n%s", tc.reason, diff)
 				}
 				now := r.head(got.Branch)
+				if tip != strings.ReplaceAll(now.String(), plumbing.ZeroHash.String(), "") {
+					t.Errorf("%s\nthe tip is %q, not %s", tc.reason, tip, now)
+				}
 				if !got.Pushed {
 					if commit != "" || !now.IsZero() && now != old {
 						t.Errorf("%s\ncommit %q, branch at %s", tc.reason, commit, now)
@@ -139,6 +140,7 @@ func TestRefused(t *testing.T) {
 		"FileUp":      {"nor may a file's", Options{Path: "catalog"}, contents("../a", "a"), `"../a" cannot be a path`, ""},
 		"FileAbs":     {"nor begin at the root", Options{Path: "catalog"}, contents("/etc/passwd", "a"), "cannot be a path", ""},
 		"FileGit":     {"nor be Git's own on any system", Options{}, contents("a/git~1/config", "a"), "cannot be a path", ""},
+		"FileHidden":  {"nor what some systems take for that", Options{}, contents("a/.g\u200cit/config", "a"), "cannot be a path", ""},
 		"Backslash":   {"nor be one on another system", Options{}, contents(`a\..\..\b`, "a"), "cannot be a path", ""},
 		"Link":        {"a link is not followed", Options{Path: "catalog/way"}, contents("a", "a"), `"catalog/way" is a link in the repository, not a folder`, "choose another path"},
 		"LinkOut":     {"nor one to the outside", Options{Path: "out/x"}, contents("a", "a"), `"out" is a link`, ""},
@@ -251,82 +253,6 @@ func TestTag(t *testing.T) {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 			r.fsck()
-		})
-	}
-}
-
-// TestWorkTree does not pull the files of a work tree from under somebody.
-func TestWorkTree(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := gogit.PlainInit(dir, false); err != nil {
-		t.Fatal(err)
-	}
-	_, err := New(dir, Options{}).Commit(t.Context(), contents("a", "a"))
-	if err == nil || !strings.Contains(err.Error(), `the branch "master" is checked out there`) || !strings.Contains(hint(err), "another branch") {
-		t.Errorf("%v, %q", err, hint(err))
-	}
-	if got, err := New(dir, Options{Branch: "other"}).Commit(t.Context(), contents("a", "a")); err != nil || !got.Pushed {
-		t.Errorf("another branch: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "a")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file appeared: %v", err)
-	}
-}
-
-// TestPacked moves a branch that is known from packed-refs alone, as it is after
-// a clone or a clean-up.
-func TestPacked(t *testing.T) {
-	r := newRepo(t)
-	old := r.commit("master", map[string]string{"a": "a"})
-	if err := r.open().Storer.PackRefs(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(r.dir, "refs/heads/master")); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("it is not packed: %v", err)
-	}
-	if _, err := New(r.dir, Options{}).Commit(t.Context(), contents("b", "b")); err != nil {
-		t.Fatal(err)
-	}
-	if c := r.last("master"); c.ParentHashes[0] != old {
-		t.Errorf("after %s", c.ParentHashes)
-	}
-}
-
-// TestLocalErrors are those of the disk.
-func TestLocalErrors(t *testing.T) {
-	r := newRepo(t)
-	old := r.commit("master", map[string]string{"a": "a"})
-	locked := filepath.Join(r.dir, "refs/heads/master.lock")
-	cases := map[string]struct {
-		reason, at string
-		opts       Options
-		prepare    func(t *testing.T)
-		err, hint  string
-	}{
-		"Gone":    {"no folder", r.dir + "x", Options{}, nil, "there is no such folder", "name the folder"},
-		"None":    {"no repository", t.TempDir(), Options{}, nil, "the folder is not a repository", "name the folder"},
-		"Address": {"no address", "git://h/r", Options{}, nil, `there is no way to reach "git"`, "use https"},
-		"Branch":  {"a branch where another's folder would be", r.dir, Options{Branch: "master/x"}, nil, "it cannot be written to", "a branch cannot be where"},
-		"Locked": {"somebody else is at work, for too long", r.dir, Options{}, func(t *testing.T) {
-			t.Helper()
-			if err := os.WriteFile(locked, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.Remove(locked) })
-		}, `the branch "master" is locked by somebody else, 5 times`, "try again"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if tc.prepare != nil {
-				tc.prepare(t)
-			}
-			_, err := New(tc.at, tc.opts).Commit(t.Context(), contents("b", "b"))
-			if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
-				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
-			}
-			if r.head("master") != old {
-				t.Errorf("%s\nthe branch was moved", tc.reason)
-			}
 		})
 	}
 }

@@ -60,6 +60,8 @@ type Error struct {
 	verb string
 	// pushes says that it was about pushing, which not every portal knows.
 	pushes bool
+	// late says that time ran out.
+	late bool
 	// after is how long the portal asks to wait.
 	after time.Duration
 }
@@ -89,11 +91,19 @@ func statusText(status int) string {
 func (e *Error) Hint() string {
 	switch e.Problem {
 	case Unreachable:
-		if isTrust(e.Err) {
+		switch {
+		case isTrust(e.Err):
 			return "name the authority of its certificate with --ca-file"
+		case isPlain(e.Err):
+			return "does its address begin with http://?"
+		case isProxy(e.Err):
+			return "HTTP_PROXY and HTTPS_PROXY name the proxy, and NO_PROXY hosts that are reached without"
 		}
 		return "is it running, and is that its address?"
 	case Interrupted:
+		if e.late {
+			return "see the portal's log; a large push may need more time, which --timeout gives"
+		}
 		return "see the portal's log, then try again"
 	case Unauthenticated:
 		return "give a token with --token-file or in PORTAL_TOKEN"
@@ -110,6 +120,10 @@ func (e *Error) Hint() string {
 		return "push in parts with --mode delta, or raise the portal's limit"
 	case TooMany:
 		return "try again later"
+	case Invalid:
+		if e.Status != 0 && e.Message == "" {
+			return "is that the address of the portal's backend, and does it begin with http:// or https://?"
+		}
 	case Broken:
 		return "see the portal's log"
 	case Strange:
@@ -123,13 +137,14 @@ func (e *Error) Hint() string {
 func (e *Error) retry(again bool) bool {
 	switch e.Problem {
 	case Unreachable:
-		return !isTrust(e.Err)
+		return !isTrust(e.Err) && !isPlain(e.Err)
 	case TooMany:
 		return true
 	case Broken:
 		return e.Status == http.StatusServiceUnavailable
 	case Interrupted:
-		return again || !e.Unsure
+		// A portal that is slow is not helped by being asked twice.
+		return !e.late && (again || !e.Unsure)
 	}
 	return false
 }
@@ -216,7 +231,19 @@ func isDial(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
 	}
-	return isTrust(err)
+	return isTrust(err) || isPlain(err) || isProxy(err)
+}
+
+// isProxy reports whether the proxy before the portal cannot be reached.
+func isProxy(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "proxyconnect"
+}
+
+// isPlain reports whether what answers knows nothing of certificates.
+func isPlain(err error) bool {
+	_, ok := errors.AsType[tls.RecordHeaderError](err)
+	return ok || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // isTrust reports whether the server's certificate is not believed.
@@ -224,9 +251,6 @@ func isTrust(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[tls.RecordHeaderError](err)
+	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
 	return ok
 }

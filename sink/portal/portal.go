@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 // The defaults of Options.
 const (
 	DefaultProvider = "portal-provide"
-	DefaultTimeout  = 2 * time.Minute
+	DefaultTimeout  = 10 * time.Minute
 	DefaultRetries  = 3
 	DefaultPause    = 500 * time.Millisecond
 )
@@ -49,7 +50,8 @@ type Options struct {
 	// Provider is the name that owns what is pushed. Empty means
 	// DefaultProvider.
 	Provider string
-	// Timeout is how long one request may take. Zero means DefaultTimeout.
+	// Timeout is how long one request may take, a push of very many entities
+	// included. Zero means DefaultTimeout.
 	Timeout time.Duration
 	// Retries is how often something is tried again that may be. Zero means
 	// DefaultRetries, less than zero never.
@@ -105,7 +107,7 @@ func baseOf(address string) (string, error) {
 	switch {
 	case err != nil:
 		// The library's words would quote the address, with a password in it.
-		return "", errors.New("cannot use the portal's address: it is no URL")
+		return "", errors.New("cannot use the portal's address: it is no URL such as https://portal.example.org")
 	case u.User != nil:
 		return "", errors.New("cannot use the portal's address: it holds a user name or a password")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -210,6 +212,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 	fail := func(e *Error) (answer, *Error) {
 		e.verb, e.URL, e.pushes = c.verb, p.base, strings.Contains(c.path, "/providers")
+		// Whoever only asks changes nothing.
+		e.Unsure = e.Unsure && c.method != http.MethodGet
 		return answer{}, e
 	}
 	token, err := p.token()
@@ -231,26 +235,23 @@ func (p *Portal) once(ctx context.Context, c call) (answer, *Error) {
 		return fail(p.unanswered(ctx, err, sending.sent))
 	}
 	defer res.Body.Close()
-	most := int64(maxAnswer)
-	if res.StatusCode/100 != 2 {
-		most = maxMessage
+	done := res.StatusCode/100 == 2
+	good := done || slices.Contains(c.good, res.StatusCode)
+	most := int64(maxMessage)
+	if good {
+		most = maxAnswer
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, most))
-	if err != nil && res.StatusCode/100 == 2 {
-		return fail(p.unanswered(ctx, err, nil))
+	if err != nil && good {
+		return fail(p.unanswered(ctx, err, func() bool { return done }))
 	}
 	if token != "" {
 		// No portal should repeat it; nobody is told if one does.
 		text = bytes.ReplaceAll(text, []byte(token), []byte(masked))
 	}
 	a := answer{res.StatusCode, text}
-	if res.StatusCode/100 == 2 {
+	if good {
 		return a, nil
-	}
-	for _, s := range c.good {
-		if s == res.StatusCode {
-			return a, nil
-		}
 	}
 	_, e := fail(refusal(res, text, token))
 	return a, e
@@ -310,8 +311,8 @@ func (p *Portal) request(ctx context.Context, c call, token string) (*http.Reque
 	return req, b, nil
 }
 
-// unanswered is the error of a request that got no answer, or half of one.
-// Sent, if not nil, reports whether all of it was sent.
+// unanswered is the error of a request that got no answer, or half of one. Sent
+// reports whether the portal may have done it; nil means that it may.
 func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *Error {
 	// What the library adds is the address, which the error has already.
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -324,11 +325,12 @@ func (p *Portal) unanswered(ctx context.Context, err error, sent func() bool) *E
 		return e
 	case ctx.Err() != nil:
 		e.Err = context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		e.Err = fmt.Errorf("there is no answer after %v", p.opts.Timeout)
 	case isDial(err):
+		// The time to connect is shorter, and its error looks like the next.
 		e.Problem = Unreachable
 		return e
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Err, e.late = fmt.Errorf("there is no answer after %v", p.opts.Timeout), true
 	}
 	e.Unsure = sent == nil || sent()
 	return e

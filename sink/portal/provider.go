@@ -31,7 +31,7 @@ type ProviderOptions struct {
 
 // Provider keeps a portal's catalog as a folder of entities is: files that end
 // in .yaml, .yml and .json, in folders below it too. Names that begin with a
-// dot are passed over.
+// dot, and links, are passed over.
 type Provider struct {
 	portal *Portal
 	folder fs.FS

@@ -131,7 +131,7 @@ func (s *Spool) add(n *tree.Node, name string) error {
 		}
 		return s.remove(ref, at)
 	}
-	for _, f := range entity.CheckDocument(n) {
+	for _, f := range check(n) {
 		// The catalog that takes an entity writes who manages it.
 		if f.Rule == entity.RuleLocationMissing {
 			continue
@@ -146,6 +146,20 @@ func (s *Spool) add(n *tree.Node, name string) error {
 		s.seen.add(s.lines, ref.String())
 	}
 	return s.line(n, at)
+}
+
+// check returns what the catalog would refuse, and says of definitions and
+// Compositions that they are none of what it is for: it would take them, as
+// entities of kinds nobody knows, from whoever forgot a program in the middle
+// of the pipe.
+func check(n *tree.Node) []finding.Finding {
+	if !entity.IsDefinition(n) {
+		return entity.CheckDocument(n)
+	}
+	return []finding.Finding{{
+		Rule: entity.RuleDocument, Severity: finding.Error, Object: entity.RefOf(n).String(), Pos: n.At(), Path: "apiVersion",
+		Message: fmt.Sprintf("cannot read entity: it is a %s", n.Get("kind").Str()), Hint: "xrd-transform makes entities of definitions",
+	}}
 }
 
 // isRemoval reports whether a document says that an entity is to go.

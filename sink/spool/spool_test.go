@@ -96,6 +96,11 @@ func TestRead(t *testing.T) {
 			reason: "a text is no entity", in: "hello", lines: "\"hello\"\n",
 			found: []string{"in:1:1 error ENT022 cannot read entity: must be a map, found string"},
 		},
+		"Definition": {
+			reason: "a definition is none, though it looks like one", in: `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"a"},"spec":{}}`,
+			lines: `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"a"},"spec":{}}` + "\n",
+			found: []string{"in:1:1 error ENT022 cannot read entity: it is a CompositeResourceDefinition"},
+		},
 		"Twice": {
 			reason: "a reference is there once, whatever its case", in: component("a") + "\n" + component("b") + "\n" + component("A"),
 			lines: component("a") + "\n" + component("b") + "\n" + component("A") + "\n",

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,8 +29,11 @@ type request struct {
 	query url.Values
 	// accept is the media type that is wanted; empty means JSON.
 	accept string
-	// body, if not nil, is posted.
-	body []byte
+	// body, if not nil, is sent, as media, or as JSON if that is empty.
+	body  []byte
+	media string
+	// method is that of HTTP; empty means GET, or POST with a body.
+	method string
 	// once says that whoever calls tries again, if it is worth it.
 	once bool
 	// needs are the permissions it takes, to be named when they are missing.
@@ -38,6 +42,10 @@ type request struct {
 	// complete, or a foreignError if it is something else.
 	read func(data []byte) error
 }
+
+// malformed is how a server begins that was sent an object to apply whose fields
+// are not those of its kind.
+const malformed = "failed to create typed patch object"
 
 // mostBytes bounds an answer. A page of large definitions stays far below.
 // mostWords bounds one that says what is wrong.
@@ -93,7 +101,7 @@ func passes(ctx context.Context, err error) (after time.Duration, passing bool) 
 		return 0, ok && e.Temporary()
 	}
 	if s, ok := errors.AsType[*statusError](err); ok {
-		return s.after, s.code == http.StatusTooManyRequests || s.code >= 500
+		return s.after, s.code == http.StatusTooManyRequests || s.code >= 500 && !s.ours()
 	}
 	if _, ok := errors.AsType[*foreignError](err); ok {
 		return 0, false
@@ -104,9 +112,10 @@ func passes(ctx context.Context, err error) (after time.Duration, passing bool) 
 // statusError is an answer that is not the one hoped for.
 type statusError struct {
 	code int
-	// reason and message are the server's own words, and name is the object it
-	// speaks of, if it does of one.
-	reason, message, name string
+	// reason, message and causes are the server's own words, and kind and name
+	// are the object it speaks of, if it does of one.
+	reason, message, kind, name string
+	causes                      []Cause
 	// after is how long it asks to be left alone.
 	after time.Duration
 }
@@ -118,6 +127,11 @@ func (e *statusError) Error() string {
 	}
 	return fmt.Sprintf("the server answers %d: %s", e.code, e.message)
 }
+
+// ours reports whether what was sent is at fault though the server takes it for
+// its own: it has no better word for an applied object that does not fit the
+// schema.
+func (e *statusError) ours() bool { return strings.HasPrefix(e.message, malformed) }
 
 // foreignError is an answer no API server would give.
 type foreignError struct{ what string }
@@ -147,6 +161,7 @@ func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		method, body = http.MethodPost, bytes.NewReader(r.body)
 	}
+	method = cmp.Or(r.method, method)
 	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, err
@@ -156,7 +171,7 @@ func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 		req.Header.Set("Accept", r.accept)
 	}
 	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", cmp.Or(r.media, "application/json"))
 	}
 	resp, err := c.way.Client.Do(req)
 	if err != nil {
@@ -252,6 +267,10 @@ func newStatusError(resp *http.Response, data []byte) error {
 // take reads a server's own words.
 func (e *statusError) take(status *tree.Node) {
 	e.reason, e.message, e.name = status.Get("reason").Str(), status.Get("message").Str(), status.Get("details", "name").Str()
+	e.kind = status.Get("details", "kind").Str()
+	for _, c := range status.Get("details", "causes").List() {
+		e.causes = append(e.causes, Cause{Reason: c.Get("reason").Str(), Message: c.Get("message").Str(), Field: c.Get("field").Str()})
+	}
 	if seconds, err := strconv.Atoi(status.Get("details", "retryAfterSeconds").Scalar()); err == nil && e.after == 0 {
 		e.after = time.Duration(max(seconds, 0)) * time.Second
 	}

@@ -48,8 +48,8 @@ func TestFetched(t *testing.T) {
 	if set, err := New(at, Options{Ref: old.String()}).Read(t.Context()); err != nil || !slices.Equal(origins(set), []string{"old.yaml"}) {
 		t.Errorf("an old commit: %v", err)
 	}
-	if _, err := New(at, Options{Path: "defs", MaxBytes: 512 << 10}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "more than is allowed: 524288 bytes") {
-		t.Errorf("a repository that is too large: %v", err)
+	if _, err := New(at, Options{Path: "defs", MaxBytes: 512 << 10}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "more than is allowed: 524288 bytes") || !strings.Contains(hints(err), "a repository that holds less") {
+		t.Errorf("a repository that is too large: %v, %q", err, hints(err))
 	}
 	srv := serveSSH(t, r)
 	for at, opts := range map[string]Options{

@@ -24,6 +24,9 @@ type document struct {
 	ref, commit string
 }
 
+// tooMuch is the way out of a repository that holds more than is allowed.
+const tooMuch = "name the folder the definitions are in, or allow more"
+
 // read calls take for each file that Ref and Path name, and returns the commit.
 func (s *Source) read(ctx context.Context, r *remote.Repository, take func(context.Context, document) error) (string, error) {
 	t, err := resolve(r.Refs, s.opts.Ref)
@@ -42,7 +45,7 @@ func (s *Source) read(ctx context.Context, r *remote.Repository, take func(conte
 		return "", err
 	}
 	slices.SortFunc(files, func(a, b node) int { return strings.Compare(a.path, b.path) })
-	left := remote.NewBudget(s.opts.MaxBytes)
+	left := remote.NewBudget(s.opts.MaxBytes, tooMuch)
 	var errs []error
 	for _, f := range files {
 		text, err := readFile(r.Objects, f, left)

@@ -217,7 +217,7 @@ func (w *walker) add(n node) error {
 
 func (w *walker) bounds() error {
 	if len(w.files) > w.opts.MaxFiles || w.met > perFile*w.opts.MaxFiles {
-		return wrong("name the folder the definitions are in, or allow more", "it holds more than the %d files that are allowed", w.opts.MaxFiles)
+		return wrong(tooMuch, "it holds more than the %d files that are allowed", w.opts.MaxFiles)
 	}
 	return nil
 }

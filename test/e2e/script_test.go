@@ -17,24 +17,29 @@ import (
 	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/extract"
 	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/internal/cli/provide"
+	"example.dev/ingestor/internal/cli/transform"
 	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/command"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		ingestor.Name: func() { app.Main(ingestor.Name, ingestor.Run) },
-		composer.Name: func() { app.Main(composer.Name, composer.Run) },
-		extract.Name:  func() { app.Main(extract.Name, extract.Run) },
+		ingestor.Name:  func() { app.Main(ingestor.Name, ingestor.Run) },
+		composer.Name:  func() { app.Main(composer.Name, composer.Run) },
+		extract.Name:   func() { app.Main(extract.Name, extract.Run) },
+		provide.Name:   func() { app.Main(provide.Name, provide.Run) },
+		transform.Name: func() { app.Main(transform.Name, transform.Run) },
 	})
 }
 
-// TestScripts runs composer-ingestor and xrd-extract against two real clusters, one under each
-// vocabulary, and one that is not there. Scripts find them in app-config.yaml
-// as up, own and gone, and their kubeconfigs in UP and OWN. The account of the
-// configuration has the permissions of deploy/rbac.yaml; that of NOBODY has
-// none.
+// TestScripts runs composer-ingestor, and xrd-extract alone and in a pipe,
+// against two real clusters, one under each vocabulary, and one that is not
+// there. Scripts find them in app-config.yaml as up, own and gone, and their
+// kubeconfigs in UP and OWN. The account of the configuration has the
+// permissions of deploy/rbac.yaml; that of NOBODY has none.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	examples := filepath.Join("..", "..", "examples")
@@ -76,6 +81,9 @@ func TestScripts(t *testing.T) {
 			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 				"composer": exits(composer.Name),
 				"extract":  exits(extract.Name),
+				"pipe":     pipe,
+				"backend":  command.Backend,
+				"catalog":  command.Catalog,
 				"secret":   secret,
 			},
 		})
@@ -153,6 +161,15 @@ func exits(program string) func(ts *testscript.TestScript, neg bool, args []stri
 		if strings.Contains(ts.ReadFile("stderr"), "internal error") {
 			ts.Fatalf("the command has a bug")
 		}
+	}
+}
+
+// pipe runs programs in a row, and wants their exit codes. Whatever they print,
+// no credential is in it.
+func pipe(ts *testscript.TestScript, neg bool, args []string) {
+	command.Pipe(ts, neg, args)
+	for _, stream := range []string{"stdout", "stderr"} {
+		checkSecrets(ts, stream, ts.ReadFile(stream))
 	}
 }
 

@@ -113,15 +113,25 @@ metadata:
 	put(ts, args[0], []byte(text))
 }
 
-// example copies examples of the repository.
+// example copies examples of the repository, by name or pattern:
+//
+//	example database.yaml
+//	example *.yaml
 func example(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: example file...")
 	}
-	for _, name := range args {
-		text, err := os.ReadFile(filepath.Join("../../examples", name))
+	for _, arg := range args {
+		all, err := filepath.Glob(filepath.Join("../../examples", arg))
 		ts.Check(err)
-		put(ts, name, text)
+		if len(all) == 0 {
+			ts.Fatalf("there is no example %s", arg)
+		}
+		for _, path := range all {
+			text, err := os.ReadFile(path)
+			ts.Check(err)
+			put(ts, filepath.Base(path), text)
+		}
 	}
 }
 

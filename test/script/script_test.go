@@ -5,8 +5,11 @@ package script
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -19,6 +22,7 @@ import (
 	"example.dev/ingestor/internal/cli/portal"
 	"example.dev/ingestor/internal/cli/provide"
 	"example.dev/ingestor/internal/cli/transform"
+	"example.dev/ingestor/test/command"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with cmp")
@@ -50,15 +54,28 @@ func program(name string, run app.Program) func() {
 	}
 }
 
+// condition knows root, which is whoever may do everything, and yq, which is
+// the program of that name that hands YAML to jq; there is another one.
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Getuid() == 0, nil
+	case "yq":
+		cmd := exec.Command("yq", "-c", ".")
+		cmd.Stdin = strings.NewReader("a: 1\n")
+		out, err := cmd.Output()
+		return err == nil && string(out) == "{\"a\":1}\n", nil
+	}
+	return false, fmt.Errorf("no condition %q", cond)
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Condition: func(cond string) (bool, error) {
-			return cond == "root" && os.Getuid() == 0, nil
-		},
+		Condition:           condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits(ingestor.Name),
 			"extract":   exits(extract.Name),
@@ -66,9 +83,10 @@ func TestScripts(t *testing.T) {
 			"portal":    exits(portal.Name),
 			"provide":   exits(provide.Name),
 			"transform": exits(transform.Name),
-			"backend":   backend,
-			"catalog":   catalog,
-			"answers":   answers,
+			"backend":   command.Backend,
+			"catalog":   command.Catalog,
+			"answers":   command.Answers,
+			"pipe":      command.Pipe,
 			"define":    define,
 			"example":   example,
 			"bytes":     write,

@@ -31,7 +31,8 @@ the input is removed. So nothing is pushed when the input is not complete (a
 file cannot be read, or a program before this one failed), when an entity
 breaks the catalog's rules, or when more than half would be removed. With
 --mode delta nothing is removed but what --remove or a document
-{"remove": "kind:namespace/name"} names.
+{"remove": "kind:namespace/name"} names; with --remove and no inputs, standard
+input is not read.
 
 A portal without a push, such as Backstage, reads what serve offers, or the
 repository that commit writes to.

@@ -39,11 +39,8 @@ func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal,
 	if c.timeout <= 0 {
 		return nil, flags.Usagef("give a time such as 30s or 2m", "cannot use timeout %v", c.timeout)
 	}
-	token := func() (string, error) { return env.Getenv(envToken), nil }
-	if c.tokenFile != "" {
-		token = func() (string, error) { return read("token", c.tokenFile) }
-	}
-	if _, err := token(); err != nil {
+	token, err := c.token(env)
+	if err != nil {
 		return nil, flags.Usage(err, "--token-file names a file with the token and nothing else")
 	}
 	if c.caFile != "" {
@@ -59,6 +56,24 @@ func (c *connection) connect(env *app.Env, opts portal.Options) (*portal.Portal,
 		return nil, flags.Usage(err, "see "+Name+" --help")
 	}
 	return p, nil
+}
+
+// token returns what is asked for the token before each request. A file is read
+// again, because it may change, but not a pipe, such as a shell makes of
+// <(command): that can be read only once.
+func (c *connection) token(env *app.Env) (func() (string, error), error) {
+	if c.tokenFile == "" {
+		return func() (string, error) { return env.Getenv(envToken), nil }, nil
+	}
+	again := func() (string, error) { return read("token", c.tokenFile) }
+	now, err := again()
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(c.tokenFile); err == nil && !info.Mode().IsRegular() {
+		return func() (string, error) { return now, nil }, nil
+	}
+	return again, nil
 }
 
 // read returns the text of a small file.

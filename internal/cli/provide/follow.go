@@ -53,6 +53,7 @@ func (s *serve) follow(ctx context.Context, paths []string) {
 func (s *serve) reload(ctx context.Context, paths []string) {
 	var said bytes.Buffer
 	aside := *s.common
+	aside.undone = "nothing was changed"
 	env := *s.Env
 	env.Stderr, env.StderrTerminal = &said, false
 	aside.Voice = voice.Voice{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
@@ -112,7 +113,10 @@ func (s *serve) register(ctx context.Context, address string) {
 		}
 	}
 	n, err := s.portal.Try(ctx, address)
-	if err != nil && ctx.Err() == nil {
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
 		s.log.Warn("portal cannot read the location", "error", err, "hint", registerHint(err))
 		return
 	}

@@ -93,7 +93,7 @@ func (c *common) gather(ctx context.Context, paths []string, opts spool.Options)
 		_ = c.Unread(errors.Join(unread...))
 		s.Fail(unread[0].Error())
 	}
-	if err := c.judge(s); err != nil {
+	if err := c.judge(s, paths); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (c *common) open(path string) (io.ReadCloser, error) {
 
 // judge shows what was found wrong, and returns an error if the entities may
 // not be used.
-func (c *common) judge(s *spool.Spool) error {
+func (c *common) judge(s *spool.Spool, paths []string) error {
 	bad := s.Unkept(finding.Error) > 0 || c.strict && s.Unkept(finding.Warning) > 0 || voice.Failed(s.Findings(), c.strict)
 	if err := c.show(s, bad); err != nil {
 		return err
@@ -147,7 +147,11 @@ func (c *common) judge(s *spool.Spool) error {
 	case bad:
 		return &app.Exit{Code: app.ExitInvalid, Err: errors.New(c.undone + ": not all entities are valid")}
 	case s.Len() == 0 && !c.allowEmpty:
-		return &app.Exit{Code: app.ExitNothing, Err: errors.New(c.undone + ": there are no entities"), Hint: "the input holds no documents; is the program before this one all right?"}
+		hint := "the input holds no documents; is the program before this one all right?"
+		if len(paths) > 0 {
+			hint = "the files hold no documents, or are passed over: --verbose says which, and why"
+		}
+		return &app.Exit{Code: app.ExitNothing, Err: errors.New(c.undone + ": there are no entities"), Hint: hint}
 	}
 	return nil
 }

@@ -41,6 +41,9 @@ func (p *push) settle(given map[string]bool, paths []string) (err error) {
 	if err := p.common.settle(given, paths); err != nil {
 		return err
 	}
+	if p.provider == "" {
+		return flags.Usagef("an empty shell variable, perhaps?", "the name of the provider is the empty string")
+	}
 	if p.mode, err = portal.ParseMode(p.modeName); err != nil {
 		return flags.Usage(err, "--mode full or --mode delta")
 	}
@@ -83,19 +86,18 @@ func (p *push) run(ctx context.Context, paths []string) error {
 	why, partial := s.Failure()
 	if partial {
 		if p.mode == portal.Full {
-			p.Sayf("the input is not complete, so what is there of it is pushed as a delta: nothing is removed")
+			p.Sayf("the input is not complete, so what is there of it is a delta: nothing is removed")
 		}
 		p.mode = portal.Delta
 	}
+	does, hint := p.push, "what was there of it was pushed"
 	if p.dryRun {
-		err = p.rehearse(ctx, s)
-	} else {
-		err = p.push(ctx, s)
+		does, hint = p.rehearse, "what is there of it would be pushed"
 	}
-	if err == nil && partial {
-		return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("the input is not complete: %s", orUnknown(why)), Hint: "what was there of it was pushed"}
+	if err := does(ctx, s); err != nil || !partial {
+		return err
 	}
-	return err
+	return &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("the input is not complete: %s", orUnknown(why)), Hint: hint}
 }
 
 // read reads what is to be pushed. Nothing is read from standard input if it is

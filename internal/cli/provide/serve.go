@@ -131,8 +131,11 @@ func (s *serve) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	level := slog.LevelInfo
-	if s.Quiet {
+	switch {
+	case s.Quiet:
 		level = slog.LevelError
+	case s.Debug:
+		level = slog.LevelDebug
 	}
 	s.log = slog.New(slog.NewTextHandler(s.Env.Stderr, &slog.HandlerOptions{Level: level}))
 	address := strings.TrimRight(s.publicURL, "/")

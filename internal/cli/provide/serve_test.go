@@ -185,8 +185,8 @@ func TestServe(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "c.json"), component("e"))
 	s.until("the mistake is mended", func() bool { status, n := s.health(); return status == "ok" && n == 3 })
-	if log := s.log.String(); strings.Count(log, "c.json:1:67: error: name") != 1 || strings.Count(log, "what was there before is still offered") != 1 {
-		t.Errorf("the mistake is told once:\n%s", log)
+	if log := s.log.String(); strings.Count(log, "c.json:1:67: error: name") != 1 || strings.Count(log, "what was there before is still offered") != 1 || strings.Contains(log, "nothing is served") {
+		t.Errorf("the mistake is told once, and what comes of it:\n%s", log)
 	}
 	if code := s.stop(); code != app.ExitOK {
 		t.Errorf("exit code %d:\n%s", code, s.log)
@@ -255,10 +255,10 @@ func TestServeRegisters(t *testing.T) {
 // none to be registered if that is not wanted.
 func TestServeRegistered(t *testing.T) {
 	address, asked := portalStage(t, `409 {"error":{"name":"ConflictError","message":"it exists"}}`, `201 {"entities":[{}]}`)
-	s := startServe(t, component("a"), "--api-url", address)
-	s.until("it is registered", func() bool { return len(asked()) == 2 })
+	s := startServe(t, component("a"), "--api-url", address, "--debug")
+	s.until("what the portal reads is told to whoever wants details", func() bool { return strings.Contains(s.log.String(), `msg="portal reads the location" entities=1`) })
 	s.stop()
-	if log := s.log.String(); !strings.Contains(log, "location is registered") || !strings.Contains(log, "before=true") || strings.Contains(log, "WARN") {
+	if log := s.log.String(); len(asked()) != 2 || !strings.Contains(log, "location is registered") || !strings.Contains(log, "before=true") || strings.Contains(log, "WARN") {
 		t.Errorf("got %s", log)
 	}
 	s = startServe(t, component("a"), "--api-url", address, "--no-register")

@@ -188,7 +188,8 @@ func (o *testOptions) one(ctx context.Context, root *os.Root, maker *maker, name
 	return nil
 }
 
-// valuesOf returns the values of a test over those of the command line.
+// valuesOf returns the values of a test, those of the command line laid over them
+// map by map.
 func (o *testOptions) valuesOf(root *os.Root, at string) (*tree.Node, error) {
 	text, err := root.ReadFile(path.Join(at, testValues))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -208,11 +209,7 @@ func (o *testOptions) valuesOf(root *os.Root, at string) (*tree.Node, error) {
 	if len(docs) > 1 || !docs[0].IsMap() {
 		return nil, fmt.Errorf("%s: want one map of values", where)
 	}
-	values := docs[0].Clone()
-	for _, f := range o.values.Fields {
-		values.Set(f.Key, f.Value)
-	}
-	return values, nil
+	return merge(docs[0], o.values), nil
 }
 
 // render returns what the templates make of the definitions of a test. They are

@@ -78,7 +78,7 @@ func (o *lintOptions) run(ctx context.Context) error {
 			l.add(maker.placed([]finding.Finding{shown(e)}), "")
 		}
 		for _, f := range l.found {
-			l.broken[f.File] = enough
+			l.broken[maker.inFolder(f.File)] = enough
 		}
 		if err := l.samples(ctx); err != nil {
 			return err

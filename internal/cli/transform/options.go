@@ -23,7 +23,7 @@ import (
 // call it by either name.
 var formats = []string{"yaml", "ndjson", "json"}
 
-// What becomes of a definition that chooses a file which is not there.
+// What becomes of a definition that chooses a file which is not there or fails.
 var onErrors = []string{folder.Fail.String(), folder.UseDefault.String()}
 
 // rendering are the flags of every command that renders.
@@ -47,7 +47,7 @@ func (r *rendering) bindTemplates(f *pflag.FlagSet) {
 func (r *rendering) bind(f *pflag.FlagSet) {
 	r.bindTemplates(f)
 	f.StringArrayVar(&r.sets, "set", nil, "a `value` for the templates, as key=value, metadata.values.key there; dots in the key lead\ndeeper, and numbers, true, false, [lists] and {maps} are what they are in YAML")
-	f.StringVar(&r.onErrorName, "on-error", onErrors[0], "what to do if a definition chooses a template that is not there: fail, or use the `default` one")
+	f.StringVar(&r.onErrorName, "on-error", onErrors[0], "what to do if a chosen template is not there or fails: fail, or warn and use the `default` one")
 	r.Entities.Bind(f, "")
 	flags.BindWords(f, &r.wordsName)
 }

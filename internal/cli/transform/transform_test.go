@@ -169,6 +169,42 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
+// TestValuesOf wants the command line to go before the values of a test.
+func TestValuesOf(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "a", testValues), "git: {host: h, path: p}\nother: 1\n")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // it is only read
+	o := &testOptions{}
+	if o.values, err = parseSets([]string{"git.host=own"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.valuesOf(root, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`{"git":{"host":"own","path":"p"},"other":1}`, string(tree.AppendJSON(nil, got, ""))); diff != "" {
+		t.Errorf("maps are laid over each other (-want +got):\n%s", diff)
+	}
+}
+
+// TestLintBroken wants a template that cannot be compiled not to be tried.
+func TestLintBroken(t *testing.T) {
+	dir := t.TempDir()
+	place(t, filepath.Join(dir, "portal", "broken.eta"), "<%= ( %>")
+	c := &call{}
+	if code := c.run(t.Context(), "lint", "--templates", dir); code != app.ExitInvalid {
+		t.Errorf("exit code %d", code)
+	}
+	// 3 portal files, 3 wizards, 4 steps, 6 samples.
+	if want := "11 templates checked in 216 renders: 1 error, 0 warnings"; !strings.Contains(c.stderr.String(), want) {
+		t.Errorf("got %q, want %q", c.stderr.String(), want)
+	}
+}
+
 // TestSamples wants the samples to be definitions in which nothing is wrong but
 // what is meant to be.
 func TestSamples(t *testing.T) {

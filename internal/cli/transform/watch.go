@@ -96,9 +96,8 @@ func (w *watch) again(ctx context.Context) {
 		w.complain(voice.Failure(err))
 		return
 	}
-	_ = r.conclude()
-	switch {
-	case r.unread != nil, r.errors > 0, len(r.incomplete) > 0:
+	w.complain(r.conclude())
+	if r.unread != nil || r.errors > 0 || len(r.incomplete) > 0 {
 		w.Sayf("what failed keeps the files it has; watching")
 		return
 	}

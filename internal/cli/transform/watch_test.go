@@ -92,6 +92,12 @@ func TestWatch(t *testing.T) {
 		t.Error("the file of a definition that is gone is still there")
 	}
 
+	// All are gone, which is said.
+	if err := os.Remove(w.path("xrds/as.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.next("nothing matched")
+
 	stop()
 	select {
 	case code := <-done:

@@ -1,4 +1,6 @@
-package script
+// Package command holds commands that scripts in more than one folder use: a
+// portal backend, what is in its catalog, and programs in a pipe.
+package command
 
 import (
 	"context"
@@ -34,13 +36,13 @@ const (
 // backendToken is that of a service that may do everything.
 const backendToken = "a-static-token-of-the-scripts-4711"
 
-// backend starts a portal backend with an empty catalog that ends with the
+// Backend starts a portal backend with an empty catalog that ends with the
 // script, and sets $PORTAL_URL and $PORTAL_TOKEN. It reads locations at the
 // hosts that are named:
 //
 //	backend
 //	backend 127.0.0.1:7010
-func backend(ts *testscript.TestScript, neg bool, args []string) {
+func Backend(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: backend [host...]")
 	}
@@ -126,35 +128,29 @@ func ask(address, path string) ([]byte, error) {
 	return text, err
 }
 
-// catalog prints what is in the catalog of the script's backend, a reference a
-// line, in order; or, after the name of a provider, how many it has. A filter
-// is one of the catalog's:
+// Catalog prints what is in the catalog of the script's backend, a reference a
+// line, in order; or how many entities a provider has; or one entity, as JSON.
+// A filter is one of the catalog's:
 //
 //	catalog
 //	catalog kind=template
 //	catalog provider portal-provide
-func catalog(ts *testscript.TestScript, neg bool, args []string) {
+//	catalog entity api:default/databases
+func Catalog(ts *testscript.TestScript, neg bool, args []string) {
 	address := ts.Getenv(portalURL)
-	if neg || address == "" || len(args) > 2 {
-		ts.Fatalf("usage, after backend: catalog [filter | provider name]")
+	if neg || address == "" || len(args) > 2 || len(args) == 2 && args[0] != "provider" && args[0] != "entity" {
+		ts.Fatalf("usage, after backend: catalog [filter | provider name | entity reference]")
+	}
+	if len(args) == 2 && args[0] == "provider" {
+		n, err := owned(address, args[1])
+		ts.Check(err)
+		fmt.Fprintln(ts.Stdout(), n)
+		return
 	}
 	if len(args) == 2 {
-		text, err := ask(address, "/api/catalog/providers")
+		text, err := ask(address, "/api/catalog/entities/by-name/"+strings.Replace(args[1], ":", "/", 1))
 		ts.Check(err)
-		var list struct {
-			Items []struct {
-				Name     string
-				Entities int
-			}
-		}
-		ts.Check(json.Unmarshal(text, &list))
-		for _, item := range list.Items {
-			if item.Name == args[1] {
-				fmt.Fprintln(ts.Stdout(), item.Entities)
-				return
-			}
-		}
-		fmt.Fprintln(ts.Stdout(), 0)
+		fmt.Fprintf(ts.Stdout(), "%s\n", text)
 		return
 	}
 	path := "/api/catalog/entities"
@@ -178,14 +174,37 @@ func catalog(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answers starts a server that stands for a portal on a bad day, and sets
+// owned returns how many entities of a backend's catalog a provider has.
+func owned(address, provider string) (int, error) {
+	text, err := ask(address, "/api/catalog/providers")
+	if err != nil {
+		return 0, err
+	}
+	var list struct {
+		Items []struct {
+			Name     string
+			Entities int
+		}
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return 0, err
+	}
+	for _, item := range list.Items {
+		if item.Name == provider {
+			return item.Entities, nil
+		}
+	}
+	return 0, nil
+}
+
+// Answers starts a server that stands for a portal on a bad day, and sets
 // $PORTAL_URL and $PORTAL_TOKEN: it counts entities, and answers everything
 // else with a status, or hangs, or dies in the middle of the request. 401 it
-// answers always.
+// Answers always.
 //
 //	answers 500
 //	answers hang|die
-func answers(ts *testscript.TestScript, neg bool, args []string) {
+func Answers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers status|hang|die")
 	}

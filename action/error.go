@@ -1,0 +1,15 @@
+package action
+
+// Error is why an action failed, with the way out. Whoever runs actions shows
+// both; an error of another type has no way out to show.
+type Error struct {
+	Err error
+	// Hint is the way out; it may have several lines.
+	Hint string
+}
+
+// Error returns the message without the hint.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

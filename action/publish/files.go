@@ -1,0 +1,89 @@
+package publish
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"example.dev/ingestor/action"
+)
+
+const (
+	// maxFiles and maxBytes are the most one step publishes.
+	maxFiles = 10_000
+	maxBytes = 64 << 20
+)
+
+// files reads the files below a folder of the workspace. What is Git's own is
+// left out, and a link is the file it leads to, if that is in the workspace.
+func files(w *action.Workspace, folder string) (map[string][]byte, error) {
+	folder = strings.TrimSuffix(folder, "/")
+	if folder == "" {
+		folder = "."
+	}
+	at := path.Clean(filepath.ToSlash(folder))
+	if !filepath.IsLocal(at) {
+		return nil, wrong("write it as it is in the workspace, without ..", "the source path %q leads out of the workspace", folder)
+	}
+	all := map[string][]byte{}
+	if w == nil {
+		return all, nil
+	}
+	room := int64(maxBytes)
+	err := fs.WalkDir(w.FS(), at, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return unread(name, err)
+		case e.IsDir() && e.Name() == ".git":
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		data, err := content(w.FS(), name, room)
+		if err != nil {
+			return err
+		}
+		if room -= int64(len(data)); room < 0 || len(all) >= maxFiles {
+			return wrong("publish less of it, or in several steps", "the source path %q holds more than %d files or %d MiB", folder, maxFiles, maxBytes>>20)
+		}
+		to := strings.TrimPrefix(name, at+"/")
+		if name == at {
+			to = path.Base(at)
+		}
+		all[to] = data
+		return nil
+	})
+	return all, err
+}
+
+// content reads a file, and a byte more than there is room for at most.
+func content(from fs.FS, name string, room int64) ([]byte, error) {
+	f, err := from.Open(name)
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, wrong("remove it, or name another source path", "cannot publish %q: it is no file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, room+1))
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	return data, nil
+}
+
+// unread says what cannot be read, without the path of the workspace.
+func unread(name string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return wrong("check the source path, and that no link leads out of the workspace", "cannot read %q of the workspace: %w", name, err)
+}

@@ -1,0 +1,213 @@
+package publish
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/tree"
+)
+
+// input is what a step asks for, in the names of either world.
+type input struct {
+	host, repository string
+	// path is the folder of the repository that nothing leaves.
+	path string
+	// target is the branch that is proposed for or written to, and source the
+	// one that is proposed.
+	target, source string
+	// base is what target begins with, if it is missing.
+	base                 string
+	title, body, message string
+	author, email        string
+	draft                bool
+	labels               []string
+	token                secret.Text
+
+	documents []document
+	// remove says that the documents are to go, and drop which files too.
+	remove bool
+	drop   []string
+	// files are those of the workspace.
+	files         map[string][]byte
+	kustomization bool
+
+	// touched are the files that the change is about, as paths in the repository.
+	touched map[string]bool
+}
+
+// unused are inputs of other programs' actions that do nothing here.
+var unused = []string{
+	"reviewers", "teamReviewers", "assignees", "assignee", "assignReviewersFromApprovalRules", "forceFork", "removeSourceBranch",
+	"commitAction", "gitignore", "signCommit",
+}
+
+// read reads the input of a step.
+func read(c *action.Call) (*input, error) {
+	n := c.Input
+	text := func(keys ...string) string {
+		for _, k := range keys {
+			if s := strings.TrimSpace(n.Get(k).Str()); s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	in := &input{
+		host: text("host"), path: text("path", "targetPath"),
+		target: text("branch", "targetBranchName"), source: text("branchName"), base: text("base"),
+		title: oneLine(text("title")), body: text("description", "body"),
+		message: text("commitMessage", "gitCommitMessage", "message"),
+		author:  text("gitAuthorName"), email: text("gitAuthorEmail"),
+		draft: n.Get("draft").IsTrue(), labels: labels(n.Get("labels")), token: secret.Text(text("token")),
+		remove: n.Get("remove").IsTrue(), drop: n.Get("filesToDelete").Strings(),
+		kustomization: n.Get("kustomization").IsTrue(), touched: map[string]bool{},
+	}
+	if err := in.locate(text("repository", "repoUrl")); err != nil {
+		return nil, err
+	}
+	var err error
+	if in.documents, err = documents(n.Get("manifest")); err != nil {
+		return nil, err
+	}
+	if in.kustomization && len(in.documents) == 0 {
+		return nil, wrong("give a manifest, or leave kustomization out", "there is no manifest to list in a kustomization")
+	}
+	if n.Get("sourcePath").IsString() || len(in.documents) == 0 && len(in.drop) == 0 {
+		if in.files, err = files(c.Workspace, text("sourcePath")); err != nil {
+			return nil, err
+		}
+	}
+	if len(in.documents)+len(in.files)+len(in.drop) == 0 {
+		return nil, wrong("give a manifest, or have a step before put files into the workspace", "there is nothing to publish")
+	}
+	for _, k := range unused {
+		if v := n.Get(k); v.Len() > 0 || v.IsTrue() || v.Str() != "" {
+			c.Logf("%s is not used here", k)
+		}
+	}
+	in.speak(c)
+	return in, nil
+}
+
+// speak finds words for what was left without any.
+func (in *input) speak(c *action.Call) {
+	verb := "Add"
+	if in.remove {
+		verb = "Remove"
+	}
+	what := "files"
+	if len(in.documents) > 0 {
+		what = in.documents[0].kind + " " + in.documents[0].name
+	}
+	first, _, _ := strings.Cut(in.message, "\n")
+	in.title = cmp.Or(in.title, oneLine(first), verb+" "+what)
+	in.message = cmp.Or(in.message, in.title)
+	if in.body == "" {
+		in.body = "Proposed by " + cmp.Or(oneLine(c.User), "a task") + " (task " + cmp.Or(c.Task, "unknown") + ")."
+	}
+}
+
+// labels are a list, or a text with commas.
+func labels(n *tree.Node) []string {
+	all := n.Strings()
+	if n.IsString() {
+		all = strings.Split(n.Text, ",")
+	}
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+var segment = regexp.MustCompile(`^[A-Za-z0-9_.~+][A-Za-z0-9_.~+-]*$`)
+
+// locate finds out which repository is meant: owner/name beside the host, a URL,
+// or host?owner=o&repo=r.
+func (in *input) locate(given string) error {
+	const hint = "write owner/name and the host beside it, https://host/owner/name, or host?owner=owner&repo=name"
+	name := given
+	if strings.Contains(given, "://") || strings.Contains(given, "?") {
+		if _, _, isURL := strings.Cut(given, "://"); !isURL {
+			given = "https://" + given
+		}
+		u, err := url.Parse(given)
+		if err != nil || u.Host == "" || u.User != nil {
+			// What is no proper URL may have a password anywhere.
+			return wrong(hint+"; give no password in it", "that is not the address of a repository")
+		}
+		in.host, name = u.Host, u.Path
+		if q := u.Query(); q.Has("repo") {
+			name = q.Get("owner") + "/" + q.Get("repo")
+		}
+	}
+	name = strings.Trim(name, "/")
+	if name == "" {
+		return wrong(hint, "the repository is missing")
+	}
+	if in.host == "" {
+		return wrong(hint, "the host of the repository %q is missing", name)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if !segment.MatchString(part) || part == "." || part == ".." {
+			return wrong(hint, "%q is not the name of a repository", name)
+		}
+	}
+	in.repository = name
+	return nil
+}
+
+// oneLine is a text as a title.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	const most = 200
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// edit is what happens to files that depend on what is there: each manifest
+// keeps to its own file, and the kustomization lists it.
+func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, error) {
+	made := map[string][]byte{}
+	clear(in.touched)
+	touch := func(name string) { in.touched[path.Join("/", in.path, name)[1:]] = true }
+	for name := range in.files {
+		touch(name)
+	}
+	for _, d := range in.documents {
+		if err := d.put(read, in.remove, made); err != nil {
+			return nil, err
+		}
+		touch(d.file)
+	}
+	for _, name := range in.drop {
+		name = path.Clean(strings.Trim(name, "/"))
+		made[name] = nil
+		touch(name)
+	}
+	if !in.kustomization {
+		return made, nil
+	}
+	name, text, err := findKustomization(read)
+	if err != nil {
+		return nil, err
+	}
+	next := text
+	for _, d := range in.documents {
+		if next, err = enlist(next, d.file, in.remove); err != nil {
+			return nil, wrong("mend it, or write its resources as a list with one entry a line", "cannot list %q in %q: %w", d.file, name, err)
+		}
+	}
+	if next != nil {
+		made[name] = next
+		touch(name)
+	}
+	return made, nil
+}

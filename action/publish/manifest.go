@@ -1,0 +1,149 @@
+package publish
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// document is one resource, and the file it has.
+type document struct {
+	node                         *tree.Node
+	group, kind, namespace, name string
+	file                         string
+}
+
+// maxDocuments is how many resources one step publishes.
+const maxDocuments = 1000
+
+// documents reads the manifest of a step: an object, a list of them, a kind List,
+// or YAML text of several documents.
+func documents(n *tree.Node) ([]document, error) {
+	var all []document
+	by := map[string]bool{}
+	var add func(n *tree.Node) error
+	add = func(n *tree.Node) error {
+		switch {
+		case n.IsNull():
+			return nil
+		case n.IsString():
+			docs, errs := tree.DecodeBytes([]byte(n.Text))
+			for _, e := range errs {
+				if !e.Kept {
+					return wrong(e.Hint, "cannot read the manifest: %w", e)
+				}
+			}
+			for _, d := range docs {
+				if d.IsString() {
+					return wrong("give an object, or YAML text", "the manifest is no object")
+				}
+			}
+			return add(tree.Arr(docs...))
+		case n.IsList() || n.Get("kind").Str() == "List" && n.Get("items").IsList():
+			if n.IsMap() {
+				n = n.Get("items")
+			}
+			for _, item := range n.Items {
+				if err := add(item); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		d, err := newDocument(n)
+		if err != nil {
+			return err
+		}
+		if by[d.file] {
+			return wrong("give each a name of its own", "the manifest holds two resources for the file %q", d.file)
+		}
+		by[d.file] = true
+		if all = append(all, d); len(all) > maxDocuments {
+			return wrong("publish them in several steps", "the manifest holds more than %d resources", maxDocuments)
+		}
+		return nil
+	}
+	return all, add(n)
+}
+
+// newDocument reads who a resource is.
+func newDocument(n *tree.Node) (document, error) {
+	d := document{node: n, kind: n.Get("kind").Str(), namespace: n.Get("metadata", "namespace").Str(), name: n.Get("metadata", "name").Str()}
+	version := n.Get("apiVersion").Str()
+	for _, f := range [][2]string{{"apiVersion", version}, {"kind", d.kind}, {"metadata.name", d.name}} {
+		if f[1] == "" {
+			return d, wrong("a resource in a repository has apiVersion, kind and metadata.name", "the manifest has no %s", f[0])
+		}
+	}
+	if group, _, ok := strings.Cut(version, "/"); ok {
+		d.group = group
+	}
+	d.file = File(d.kind, d.namespace, d.name)
+	return d, nil
+}
+
+// File is where the manifest of a resource goes, below the path that a step
+// names: kind/namespace/name.yaml, or kind/name.yaml for what has no namespace,
+// with the kind in lower case. Two resources of one group never have the same
+// file, and none leads out of the path: what is no letter, digit, dash,
+// underscore or dot, and a dot in front, is written as % and two hex digits, and
+// what is too long for a file system ends with a hash.
+func File(kind, namespace, name string) string {
+	at := part(strings.ToLower(kind)) + "/"
+	if namespace != "" {
+		at += part(namespace) + "/"
+	}
+	return at + part(name) + ".yaml"
+}
+
+// part is a name as part of a path.
+func part(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' && i > 0
+		if plain {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	const most, kept = 200, 180
+	if b.Len() > most {
+		sum := sha256.Sum256([]byte(name))
+		return b.String()[:kept] + "-" + hex.EncodeToString(sum[:8])
+	}
+	return b.String()
+}
+
+// put has the file of the resource be made, or removed. A file that holds
+// somebody else is left alone, and one that says the same in other words too.
+func (d document) put(read func(string) ([]byte, error), remove bool, made map[string][]byte) error {
+	old, err := read(d.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		docs, _ := tree.DecodeBytes(old)
+		var is document
+		if len(docs) == 1 {
+			is, _ = newDocument(docs[0])
+		}
+		if is.group != d.group || is.kind != d.kind || is.namespace != d.namespace || is.name != d.name {
+			return wrong("move it away, or choose another path", "the file %q holds something other than %s %s", d.file, d.kind, d.name)
+		}
+		if !remove && docs[0].Equal(d.node) {
+			return nil
+		}
+	}
+	made[d.file] = nil
+	if !remove {
+		made[d.file] = tree.AppendYAML(nil, d.node)
+	}
+	return nil
+}

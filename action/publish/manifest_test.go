@@ -1,0 +1,117 @@
+package publish
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+)
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func TestFile(t *testing.T) {
+	long := strings.Repeat("n", 253)
+	cases := map[string]struct {
+		reason                string
+		kind, namespace, name string
+		want                  string
+	}{
+		"Namespaced": {"kind, namespace, name", "Database", "shop", "orders", "database/shop/orders.yaml"},
+		"Cluster":    {"no namespace, no folder", "XCluster", "", "live.eu", "xcluster/live.eu.yaml"},
+		"Colon":      {"what no file has is written otherwise", "ClusterRole", "", "system:node", "clusterrole/system%3Anode.yaml"},
+		"Dots":       {"nothing leads up", "..", "..", "../../x", "%2E./%2E./%2E.%2F..%2Fx.yaml"},
+		"Git":        {"nor to what is Git's own", ".git", "git~1", ".git", "%2Egit/git%7E1/%2Egit.yaml"},
+		"Percent":    {"no two become one", "A", "", "a%2Fb", "a/a%252Fb.yaml"},
+		"Long":       {"file systems have limits", "A", "", long, "a/" + long[:180] + "-" + hashOf(long) + ".yaml"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := File(tc.kind, tc.namespace, tc.name)
+			if got != tc.want || !filepath.IsLocal(got) || path.Clean(got) != got || len(path.Base(got)) > 255 {
+				t.Errorf("%s\n%q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	one := "{apiVersion: v1, kind: A, metadata: {name: NAME}}"
+	named := func(name string) string { return strings.Replace(one, "NAME", name, 1) }
+	cases := map[string]struct {
+		reason string
+		input  string
+		want   string
+		err    string
+	}{
+		"Object": {"one", named("a"), "a/a.yaml", ""},
+		"List":   {"several", "[" + named("a") + "," + named("b") + "]", "a/a.yaml a/b.yaml", ""},
+		"Kind":   {"a list as clusters give it", "{kind: List, items: [" + named("a") + "]}", "a/a.yaml", ""},
+		"Text":   {"as text", `"` + named("a") + `\n---\n` + named("b") + `"`, "a/a.yaml a/b.yaml", ""},
+		"Null":   {"none", "null", "", ""},
+		"Words":  {"no object", "'hello'", "", "the manifest is no object"},
+		"Broken": {"no YAML", "'{a: ['", "", "cannot read the manifest"},
+		"Twice":  {"two for one file", "[" + named("a") + "," + named("a") + "]", "", `two resources for the file "a/a.yaml"`},
+		"NoName": {"no name", "{apiVersion: v1, kind: A, metadata: {generateName: x}}", "", "the manifest has no metadata.name"},
+		"NoKind": {"no kind", "{apiVersion: v1, metadata: {name: x}}", "", "the manifest has no kind"},
+		"Number": {"a number is no name", "{apiVersion: v1, kind: A, metadata: {name: 3}}", "", "the manifest has no metadata.name"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in, errs := tree.DecodeBytes([]byte("- " + tc.input))
+			if len(errs) > 0 {
+				t.Fatal(errs[0])
+			}
+			all, err := documents(in[0].Items[0])
+			var files []string
+			for _, d := range all {
+				files = append(files, d.file)
+			}
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || err == nil && strings.Join(files, " ") != tc.want {
+				t.Errorf("%s\n%v, %v", tc.reason, files, err)
+			}
+		})
+	}
+}
+
+// TestBranch wants names that any Git takes.
+func TestBranch(t *testing.T) {
+	p := publisher{Options{Prefix: DefaultPrefix}}
+	for title, want := range map[string]string{
+		"Add Database orders": "portal/add-database-orders-", "..": "portal/", "Ünïcode/..//x.lock~^:?*[": "portal/n-code-x-lock-",
+		strings.Repeat("long ", 50): "portal/long-long-long-long-long-long-long-long-long-long-",
+	} {
+		got := p.branch(&action.Call{Key: "k"}, &input{title: title})
+		if !strings.HasPrefix(got, want) || len(got) != len(want)+10 {
+			t.Errorf("%q: %q", title, got)
+		}
+	}
+}
+
+// TestActions holds what is said about the actions against what they read.
+func TestActions(t *testing.T) {
+	for _, a := range Actions(Options{}) {
+		for _, e := range a.Examples {
+			docs, errs := tree.DecodeBytes([]byte(e.Example))
+			if len(errs) > 0 {
+				t.Fatal(errs[0])
+			}
+			step := docs[0].Get("steps").Items[0]
+			if step.Get("action").Str() != a.ID {
+				t.Errorf("%s: the example is of %s", a.ID, step.Get("action").Str())
+			}
+			for _, f := range step.Get("input").Fields {
+				if !a.Input.Get("properties").Has(f.Key) {
+					t.Errorf("%s: the example has %s, which the schema does not", a.ID, f.Key)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,359 @@
+package publish
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/tree"
+)
+
+const request = "publish:change-request"
+
+// propose is the step of a generated Template, as it comes to the action.
+const propose = `
+host: HOST
+repository: acme/live
+path: clusters/live
+branch: main
+title: Add Database orders
+manifest:
+  apiVersion: platform.example.org/v1
+  kind: Database
+  metadata: {name: orders, namespace: shop}
+  spec: {size: 3, note: "yes"}
+`
+
+const manifest = `apiVersion: platform.example.org/v1
+kind: Database
+metadata:
+  name: orders
+  namespace: shop
+spec:
+  size: 3
+  note: "yes"
+`
+
+const (
+	file   = "clusters/live/database/shop/orders.yaml"
+	branch = "portal/database-orders-"
+)
+
+// texts are the outputs of a step as texts.
+func (r run) texts() map[string]string {
+	all := map[string]string{}
+	for name, v := range r.outputs {
+		all[name] = string(tree.AppendJSON(nil, v, ""))
+		if v.IsString() {
+			all[name] = v.Text
+		}
+	}
+	return all
+}
+
+// TestPropose proposes a resource at each kind of server, twice.
+func TestPropose(t *testing.T) {
+	for _, kind := range []string{contract.GitHub, contract.GitLab, contract.Gitea} {
+		t.Run(kind, func(t *testing.T) {
+			s := set(t, kind, nil)
+			got := s.run(request, s.call(propose))
+			if got.err != nil {
+				t.Fatalf("%v\n%s\n%s", got.err, hint(got.err), got.log)
+			}
+			out := got.texts()
+			made := out["branch"]
+			if !strings.HasPrefix(made, branch) || len(made) != len(branch)+10 {
+				t.Errorf("the branch is %q", made)
+			}
+			where := map[string]string{contract.GitLab: "/-/merge_requests/1"}[kind]
+			if where == "" {
+				where = "/pull/1"
+			}
+			at := s.URL + "/acme/live" + where
+			want := map[string]string{
+				"url": at, "remoteUrl": at, "mergeRequestUrl": at, "pullRequestNumber": "1", "branch": made, "targetBranchName": "main", "projectPath": "acme/live",
+				"commit": strings.TrimSpace(s.git("rev-parse", made)), "path": file, "paths": `["` + file + `"]`, "changed": "true",
+			}
+			if diff := cmp.Diff(want, out); diff != "" {
+				t.Errorf("outputs (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(map[string]string{"README.md": "hello\n", file: manifest}, s.files(made)); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			if msg := s.git("log", "-1", "--format=%an <%ae>%n%B", made); msg != "ingestor <ingestor@localhost>\nAdd Database orders\n\nRequested-by: user:default/alice\n\n" {
+				t.Errorf("the commit says %q", msg)
+			}
+			entry := contract.Entry{Number: 1, Source: made, Target: "main", Title: "Add Database orders", Body: "Proposed by user:default/alice (task task-1)."}
+			if diff := cmp.Diff(&entry, s.All[0]); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+			again := s.run(request, s.call(strings.Replace(propose, "title: Add", "title: Please add", 1)))
+			if diff := cmp.Diff(out, again.texts()); diff != "" || again.err != nil {
+				t.Errorf("again (-want +got):\n%s%v", diff, again.err)
+			}
+			if len(s.All) != 1 || s.All[0].Title != "Please add Database orders" || !strings.Contains(again.log, "updated "+at) {
+				t.Errorf("%d requests, %+v\n%s", len(s.All), s.All[0], again.log)
+			}
+			other := s.call(propose)
+			other.Key = "task-2/propose"
+			if got := s.run(request, other); got.err != nil || got.texts()["branch"] == made || len(s.All) != 2 {
+				t.Errorf("another task: %v, %v", got.texts(), got.err)
+			}
+		})
+	}
+}
+
+// TestUpstream proposes files in the words of other programs.
+func TestUpstream(t *testing.T) {
+	s := set(t, contract.GitHub, map[string]string{"svc/old.txt": "old", "svc/run.sh": "echo"})
+	s.write("out/a.txt", "a")
+	s.write("out/d/b.txt", "b")
+	s.write("out/.git/config", "secret")
+	s.write("else.txt", "else")
+	s.host.Auth.Token = ""
+	c := s.call(`
+repoUrl: HOST?repo=live&owner=acme
+branchName: add-svc
+targetBranchName: main
+title: Add svc
+description: A new service.
+gitCommitMessage: "feat: svc"
+gitAuthorName: Bot
+gitAuthorEmail: bot@example.com
+sourcePath: ./out
+targetPath: svc
+filesToDelete: [old.txt, missing.txt]
+labels: [new, svc]
+draft: true
+reviewers: [bob]
+`)
+	c.Secrets = map[string]secret.Text{UserToken: token}
+	got := s.run(request, c)
+	if got.err != nil {
+		t.Fatalf("%v\n%s", got.err, hint(got.err))
+	}
+	want := map[string]string{"README.md": "hello\n", "svc/a.txt": "a", "svc/d/b.txt": "b", "svc/run.sh": "echo"}
+	if diff := cmp.Diff(want, s.files("add-svc")); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	entry := contract.Entry{Number: 1, Source: "add-svc", Target: "main", Title: "Add svc", Body: "A new service.", Draft: true, Labels: []string{"new", "svc"}}
+	if diff := cmp.Diff(&entry, s.All[0]); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if msg := s.git("log", "-1", "--format=%an <%ae> %s", "add-svc"); msg != "Bot <bot@example.com> feat: svc\n" || !strings.Contains(got.log, "reviewers is not used here") {
+		t.Errorf("the commit says %q, the log\n%s", msg, got.log)
+	}
+}
+
+// TestQuiet are steps after which nothing is proposed.
+func TestQuiet(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		input  string
+		dry    bool
+		log    string
+		want   string
+	}{
+		"There":    {"it is there already", map[string]string{file: manifest}, propose, false, "nothing to propose: main is as it should be", "false"},
+		"Reworded": {"in other words", map[string]string{file: "# mine\n" + strings.Replace(manifest, `"yes"`, "'yes'", 1)}, propose, false, "nothing to propose", "false"},
+		"Gone":     {"it is gone already", nil, propose + "remove: true\n", false, "nothing to propose", "false"},
+		"DryRun":   {"it is tried out", nil, propose, true, "add " + file + "\nonly tried out", "true"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, contract.GitHub, tc.files)
+			c := s.call(tc.input)
+			c.DryRun = tc.dry
+			got := s.run(request, c)
+			if got.err != nil || !strings.Contains(got.log, tc.log) || got.texts()["changed"] != tc.want || got.outputs["url"] != nil {
+				t.Errorf("%s\n%v, %v\n%s", tc.reason, got.err, got.texts(), got.log)
+			}
+			if b := s.branches(); len(b) != 1 || len(s.All) != 0 {
+				t.Errorf("%s\nbranches %v, %d requests", tc.reason, b, len(s.All))
+			}
+		})
+	}
+}
+
+// TestTaken runs a step again after its request was taken.
+func TestTaken(t *testing.T) {
+	s := set(t, contract.GitLab, nil)
+	first := s.run(request, s.call(propose))
+	if first.err != nil {
+		t.Fatal(first.err)
+	}
+	s.seed("main", map[string]string{file: manifest})
+	s.All[0].Closed = true
+	got := s.run(request, s.call(propose))
+	if got.err != nil || !strings.Contains(got.log, "nothing to propose") || len(s.All) != 1 {
+		t.Errorf("%v, %d requests\n%s", got.err, len(s.All), got.log)
+	}
+}
+
+// TestPlain pushes to a server that knows no change requests, and says so.
+func TestPlain(t *testing.T) {
+	s := set(t, "", nil)
+	for _, how := range []string{"asked", "told", "file"} {
+		c := s.call(strings.Replace(propose, "acme/live", "acme/live.git", 1))
+		c.Key = how
+		switch how {
+		case "told":
+			s.host.Kind = "git"
+		case "file":
+			s.host = Host{URL: "file://" + filepath.ToSlash(filepath.Dir(filepath.Dir(s.dir)))}
+		}
+		got := s.run(request, c)
+		out := got.texts()
+		if got.err != nil || out["url"] != "" || out["commit"] == "" || !strings.Contains(got.log, "knows no change requests") {
+			t.Errorf("%s: %v, %v\n%s", how, got.err, out, got.log)
+			continue
+		}
+		if s.files(out["branch"])[file] != manifest {
+			t.Errorf("%s: it is not there", how)
+		}
+	}
+}
+
+// TestKustomization lists the resource, and unlists it.
+func TestKustomization(t *testing.T) {
+	s := set(t, contract.Gitea, map[string]string{"clusters/live/kustomization.yml": "# ours\nresources:\n  # first\n  - a.yaml\n  - z.yaml # last\n"})
+	got := s.run(request, s.call(propose+"kustomization: true\n"))
+	out := got.texts()
+	listed := "# ours\nresources:\n  # first\n  - a.yaml\n  - database/shop/orders.yaml\n  - z.yaml # last\n"
+	if got.err != nil || s.files(out["branch"])["clusters/live/kustomization.yml"] != listed {
+		t.Fatalf("%v\n%v", got.err, s.files(out["branch"]))
+	}
+	if out["paths"] != `["`+file+`","clusters/live/kustomization.yml"]` {
+		t.Errorf("paths %s", out["paths"])
+	}
+	s.git("update-ref", "refs/heads/main", out["branch"])
+	c := s.call(propose + "kustomization: true\nremove: true\n")
+	c.Key = "remove"
+	got = s.run(request, c)
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	want := map[string]string{"README.md": "hello\n", "clusters/live/kustomization.yml": "# ours\nresources:\n  # first\n  - a.yaml\n  - z.yaml # last\n"}
+	if diff := cmp.Diff(want, s.files(got.texts()["branch"])); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestCommit writes to a branch without asking anybody.
+func TestCommit(t *testing.T) {
+	s := set(t, "", nil)
+	s.write("a.txt", "a")
+	input := "{repository: 'http://HOST/acme/live.git', path: /docs/, sourcePath: ., message: Docs}"
+	first := s.run(ActionCommit, s.call(input))
+	if first.err != nil || s.files("main")["docs/a.txt"] != "a" {
+		t.Fatalf("%v\n%v", first.err, s.files("main"))
+	}
+	tip := strings.TrimSpace(s.git("rev-parse", "main"))
+	want := map[string]string{"changed": "true", "branch": "main", "commit": tip, "paths": `["docs/a.txt"]`, "projectPath": "acme/live"}
+	if diff := cmp.Diff(want, first.texts()); diff != "" {
+		t.Errorf("outputs (-want +got):\n%s", diff)
+	}
+	again := s.run(ActionCommit, s.call(input))
+	want["changed"] = "false"
+	if diff := cmp.Diff(want, again.texts()); diff != "" || again.err != nil || strings.TrimSpace(s.git("rev-parse", "main")) != tip {
+		t.Errorf("again: %v (-want +got):\n%s", again.err, diff)
+	}
+	got := s.run(ActionCommit, s.call("{repository: 'http://HOST/acme/live.git', branch: new, base: main, sourcePath: a.txt, message: One}"))
+	if diff := cmp.Diff(map[string]string{"README.md": "hello\n", "docs/a.txt": "a", "a.txt": "a"}, s.files("new")); diff != "" || got.err != nil {
+		t.Errorf("a new branch: %v (-want +got):\n%s", got.err, diff)
+	}
+}
+
+// TestBadDays are steps that fail, and what there is to see then.
+func TestBadDays(t *testing.T) {
+	says := func(status int) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, req *http.Request) bool {
+			_, _ = io.Copy(io.Discard, req.Body)
+			http.Error(w, req.Header.Get("Authorization"), status)
+			return true
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		input  string
+		set    func(s *stage)
+		err    string
+		hint   string
+		// pushed says that the branch is there all the same.
+		pushed bool
+	}{
+		"Repository": {"a repository that is gone", strings.Replace(propose, "acme/live", "acme/nope", 1), nil, "there is no such repository", "check the spelling", false},
+		"Token":      {"a wrong token", propose, func(s *stage) { s.host.Auth.Token = "wr0ng-" + token }, "does not accept the credentials", "has not expired", false},
+		"Target":     {"a branch that is not there", strings.Replace(propose, "branch: main", "branch: nope", 1), nil, `it has no branch or tag "nope"`, "there are main", false},
+		"Protected": {"a branch that is protected", propose, func(s *stage) {
+			at := filepath.Join(s.dir, "hooks", "update")
+			if err := os.WriteFile(at, []byte("#!/bin/sh\necho 'the branch is protected' >&2; exit 1\n"), 0o755); err != nil {
+				s.t.Fatal(err)
+			}
+		}, "refuses to move the branch", "protected", false},
+		"Refused": {"a push that is not allowed", propose, func(s *stage) {
+			s.guard = func(w http.ResponseWriter, req *http.Request) bool {
+				return strings.HasSuffix(req.URL.Path, "git-receive-pack") && says(http.StatusForbidden)(w, req)
+			}
+		}, "does not let these credentials write to it", "give credentials", false},
+		"Down":   {"no forge at all, before anything is pushed", propose, func(s *stage) { s.Before = says(http.StatusBadGateway) }, "answers 502", "try again later", false},
+		"Broken": {"no forge after the push", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = says(http.StatusInternalServerError) }, "which is pushed: cannot open a change request", "it goes on from there", true},
+		"Scope":  {"a token that may push and not propose", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = says(http.StatusForbidden) }, "does not let this token", "give a token that may", true},
+		"Other": {"a file of somebody else", propose, func(s *stage) {
+			s.seed("main", map[string]string{file: strings.Replace(manifest, "platform.", "other.", 1)})
+		}, "holds something other than Database orders", "choose another path", false},
+		"List": {"a kustomization that is none", propose + "kustomization: true\n", func(s *stage) {
+			s.seed("main", map[string]string{"clusters/live/kustomization.yaml": "resources: [a.yaml]\n"})
+		}, "cannot list", "one entry a line", false},
+		"Host":     {"a host that nobody allowed", strings.Replace(propose, "HOST", "git.example.com", 1), nil, `the host "git.example.com" is not one that may be used`, "configuration", false},
+		"NoHost":   {"no host", strings.Replace(propose, "host: HOST", "", 1), nil, "the host of the repository", "write owner/name", false},
+		"BadHost":  {"a path in the host", strings.Replace(propose, "HOST", "HOST/x", 1), nil, "is not the name of a host", "without a scheme", false},
+		"Dots":     {"a way out of the server", strings.Replace(propose, "acme/live", "acme/../../etc", 1), nil, "is not the name of a repository", "write owner/name", false},
+		"Up":       {"a way out of the repository", strings.Replace(propose, "clusters/live", "../x", 1), nil, "cannot be a path", "without ..", false},
+		"Password": {"a password in the address", "{repoUrl: 'https://u:" + token + "@HOST/acme/live', manifest: {}}", nil, "not the address of a repository", "no password", false},
+		"Itself":   {"a branch for itself", propose + "branchName: main\n", nil, "cannot be proposed for itself", "leave branchName out", false},
+		"Nothing":  {"nothing to publish", "{host: HOST, repository: acme/live}", nil, "there is nothing to publish", "give a manifest", false},
+		"Source":   {"a way out of the workspace", "{host: HOST, repository: acme/live, sourcePath: ../x}", nil, "leads out of the workspace", "without ..", false},
+		"Link": {"a link out of it", "{host: HOST, repository: acme/live}", func(s *stage) {
+			if err := os.Symlink(s.dir, filepath.Join(s.space, "way")); err != nil {
+				s.t.Fatal(err)
+			}
+		}, `cannot read "way" of the workspace`, "no link", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, contract.Gitea, nil)
+			if tc.set != nil {
+				tc.set(s)
+			}
+			got := s.run(request, s.call(tc.input))
+			if got.err == nil || !strings.Contains(got.err.Error(), tc.err) || !strings.Contains(hint(got.err), tc.hint) {
+				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, got.err, hint(got.err), tc.err, tc.hint)
+			}
+			if strings.Contains(fmt.Sprint(got.err), s.space) {
+				t.Errorf("%s\nthe workspace is shown: %v", tc.reason, got.err)
+			}
+			if b := s.branches(); (len(b) == 2) != tc.pushed || len(s.All) != 0 {
+				t.Errorf("%s\nbranches %v, %d requests", tc.reason, b, len(s.All))
+			}
+			if !tc.pushed {
+				return
+			}
+			// The next run goes on from there.
+			s.Before = nil
+			got = s.run(request, s.call(tc.input))
+			if b := s.branches(); got.err != nil || len(b) != 2 || len(s.All) != 1 || got.texts()["commit"] == "" {
+				t.Errorf("%s\nagain: %v, branches %v, %d requests", tc.reason, got.err, b, len(s.All))
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/sink/git"
+	"example.dev/ingestor/tree"
+)
+
+// commit is the action git:commit.
+func (p publisher) commit(ctx context.Context, c *action.Call) error {
+	in, err := read(c)
+	if err != nil {
+		return err
+	}
+	at, err := p.place(ctx, c, in, false)
+	if err != nil {
+		return err
+	}
+	opts := p.options(c, in, at)
+	opts.Branch, opts.Base = in.target, in.base
+	res, err := git.New(at.address, opts).Commit(ctx, in.files)
+	if err != nil {
+		return told(err)
+	}
+	in.tell(c, res)
+	in.output(c, res, res.Pushed)
+	return nil
+}
+
+// propose is the action publish:change-request.
+func (p publisher) propose(ctx context.Context, c *action.Call) error {
+	in, err := read(c)
+	if err != nil {
+		return err
+	}
+	in.source = cmp.Or(in.source, p.branch(c, in))
+	if in.source == in.target {
+		return wrong("leave branchName out, or name another", "the branch %q cannot be proposed for itself", in.source)
+	}
+	at, err := p.place(ctx, c, in, true)
+	if err != nil {
+		return err
+	}
+	opts := p.options(c, in, at)
+	opts.Branch, opts.Base = in.source, in.target
+	res, err := git.New(at.address, opts).Commit(ctx, in.files)
+	if err != nil {
+		return told(err)
+	}
+	there, err := p.settled(ctx, c, in, at, res)
+	if err != nil {
+		return err
+	}
+	if there {
+		c.Logf("nothing to propose: %s is as it should be", cmp.Or(in.target, "the repository"))
+		in.output(c, git.Result{}, false)
+		return nil
+	}
+	in.tell(c, res)
+	in.output(c, res, true)
+	if c.DryRun {
+		return nil
+	}
+	if at.server.Kind == forge.Plain {
+		c.Logf("the branch %s is pushed; %s knows no change requests, so somebody has to be told of it", res.Branch, in.host)
+		return nil
+	}
+	return p.request(ctx, c, in, at, res)
+}
+
+// settled reports whether there is nothing to propose: the target has all of it.
+// A branch without a new commit may be one of an earlier run, which ended before
+// it was proposed, or whose request has been taken since.
+func (p publisher) settled(ctx context.Context, c *action.Call, in *input, at place, res git.Result) (bool, error) {
+	if len(res.Added)+len(res.Changed)+len(res.Removed) > 0 {
+		return false, nil
+	}
+	if res.Tip == "" {
+		return true, nil
+	}
+	opts := p.options(c, in, at)
+	opts.Branch, opts.DryRun = in.target, true
+	now, err := git.New(at.address, opts).Commit(ctx, in.files)
+	if err != nil {
+		return false, told(err)
+	}
+	return len(now.Added)+len(now.Changed)+len(now.Removed) == 0, nil
+}
+
+// request opens the change request, or updates it.
+func (p publisher) request(ctx context.Context, c *action.Call, in *input, at place, res git.Result) error {
+	change, err := forge.Open(ctx, forge.Request{
+		Server: at.server, Repository: in.repository, Source: res.Branch, Target: in.target,
+		Title: in.title, Body: in.body, Labels: in.labels, Draft: in.draft,
+	})
+	if errors.Is(err, forge.ErrNoDifference) {
+		c.Logf("nothing to propose: %s does not differ from %s", res.Branch, cmp.Or(in.target, "what is there"))
+		in.output(c, res, false)
+		return nil
+	}
+	if err != nil {
+		hint := "the branch stays; run the step again, and it goes on from there"
+		if e, ok := errors.AsType[*forge.Error](err); ok && e.Hint != "" {
+			hint = e.Hint + "\n" + hint
+		}
+		return wrong(hint, "cannot propose the branch %q, which is pushed: %w", res.Branch, err)
+	}
+	did := "opened"
+	if change.Existed {
+		did = "updated"
+	}
+	c.Logf("%s %s", did, change.URL)
+	for _, r := range change.Remarks {
+		c.Logf("%s", r)
+	}
+	for _, name := range []string{"url", "remoteUrl", "mergeRequestUrl"} {
+		c.Output(name, tree.Str(change.URL))
+	}
+	c.Output("pullRequestNumber", tree.Number(change.Number))
+	c.Output("targetBranchName", tree.Str(change.Target))
+	return nil
+}
+
+// branch is the name of the branch that a step proposes: the same whenever it is
+// run, and no other step's.
+func (p publisher) branch(c *action.Call, in *input) string {
+	what := in.title
+	if len(in.documents) > 0 {
+		what = in.documents[0].kind + "-" + in.documents[0].name
+	}
+	sum := sha256.Sum256([]byte(cmp.Or(c.Key, c.Task+"/"+c.Step)))
+	return p.Prefix + "/" + strings.TrimLeft(slug(what)+"-"+hex.EncodeToString(sum[:5]), "-")
+}
+
+// slug is a text as part of a branch's name.
+func slug(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 50 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}
+
+// tell says what changed.
+func (in *input) tell(c *action.Call, res git.Result) {
+	for _, l := range []struct {
+		what  string
+		files []string
+	}{{"add", res.Added}, {"change", res.Changed}, {"remove", res.Removed}} {
+		const most = 20
+		for _, f := range l.files[:min(len(l.files), most)] {
+			c.Logf("%s %s", l.what, f)
+		}
+		if more := len(l.files) - most; more > 0 {
+			c.Logf("%s %d more files", l.what, more)
+		}
+	}
+	switch {
+	case res.Pushed:
+		c.Logf("pushed %s to the branch %s of %s", res.Commit, res.Branch, in.repository)
+	case len(res.Added)+len(res.Changed)+len(res.Removed) > 0:
+		c.Logf("only tried out: the branch %s of %s is as it was", res.Branch, in.repository)
+	default:
+		c.Logf("nothing to change: the branch %s of %s is as it should be", res.Branch, in.repository)
+	}
+}
+
+// output sets what both actions give.
+func (in *input) output(c *action.Call, res git.Result, changed bool) {
+	c.Output("changed", tree.Boolean(changed))
+	c.Output("projectPath", tree.Str(strings.TrimSuffix(in.repository, ".git")))
+	if len(in.touched) > 0 {
+		c.Output("paths", tree.Strs(slices.Sorted(maps.Keys(in.touched))))
+	}
+	if len(in.documents) > 0 {
+		c.Output("path", tree.Str(path.Join("/", in.path, in.documents[0].file)[1:]))
+	}
+	if in.target != "" {
+		c.Output("targetBranchName", tree.Str(in.target))
+	}
+	if res.Branch != "" {
+		c.Output("branch", tree.Str(res.Branch))
+	}
+	if res.Tip != "" && !c.DryRun {
+		c.Output("commit", tree.Str(res.Tip))
+	}
+}
+
+// told gives an error the way out that it knows.
+func told(err error) error {
+	if e, ok := errors.AsType[*action.Error](err); ok {
+		// It is said from within, and about the repository all the same.
+		return &action.Error{Err: err, Hint: e.Hint}
+	}
+	if e, ok := errors.AsType[*git.Error](err); ok {
+		return &action.Error{Err: err, Hint: e.Hint}
+	}
+	if e, ok := errors.AsType[*forge.Error](err); ok {
+		return &action.Error{Err: err, Hint: e.Hint}
+	}
+	return fmt.Errorf("cannot publish: %w", err)
+}

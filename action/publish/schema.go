@@ -1,0 +1,143 @@
+package publish
+
+import (
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+)
+
+// property is a field of an object.
+func property(name, kind, title, description string) tree.Field {
+	return tree.F(name, tree.Obj(
+		tree.F("type", tree.Str(kind)), tree.F("title", tree.Str(title)), tree.F("description", tree.Str(description))))
+}
+
+// texts is a field that is a list of texts.
+func texts(name, title, description string) tree.Field {
+	f := property(name, "array", title, description)
+	f.Value.Set("items", tree.Obj(tree.F("type", tree.Str("string"))))
+	return f
+}
+
+// object is a schema of these fields.
+func object(fields ...tree.Field) *tree.Node {
+	return tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(fields...)))
+}
+
+// common are the inputs of both actions.
+func common() []tree.Field {
+	manifest := tree.F("manifest", tree.Obj(
+		tree.F("type", tree.Strs([]string{"object", "array", "string"})), tree.F("title", tree.Str("Manifest")),
+		tree.F("description", tree.Str("A resource, several, or YAML text; each goes to kind/namespace/name.yaml below the path"))))
+	return []tree.Field{
+		property("host", "string", "Host", "Host of the repository, such as github.com"),
+		property("repository", "string", "Repository", "Owner and name, or the URL of the repository"),
+		property("repoUrl", "string", "Repository location", "The repository as github.com?owner=owner&repo=name, or its URL"),
+		property("path", "string", "Path", "Folder in the repository; nothing outside of it is touched"),
+		property("targetPath", "string", "Path", "The same as path"),
+		manifest,
+		property("sourcePath", "string", "Source path", "Folder of the workspace whose files are published; without it and a manifest, all of them"),
+		texts("filesToDelete", "Files to delete", "Files below the path that are removed"),
+		property("remove", "boolean", "Remove", "Removes the files of the manifest instead"),
+		property("kustomization", "boolean", "Kustomization", "Lists the manifest among the resources of the kustomization in the path"),
+		property("commitMessage", "string", "Commit message", "Message of the commit; the title if it is missing"),
+		property("gitCommitMessage", "string", "Commit message", "The same as commitMessage"),
+		property("gitAuthorName", "string", "Author", "Name of who makes the commit"),
+		property("gitAuthorEmail", "string", "Author's address", "E-mail address of who makes the commit"),
+		property("token", "string", "Token", "Token to use; otherwise that of the user, then that of the host"),
+	}
+}
+
+func requestInput() *tree.Node {
+	return object(append(common(),
+		property("branch", "string", "Branch", "Branch the change is proposed for; the usual one of the repository if it is missing"),
+		property("targetBranchName", "string", "Branch", "The same as branch"),
+		property("branchName", "string", "Proposed branch", "Branch with the change; without it, a name of its own"),
+		property("title", "string", "Title", "Title of the change request"),
+		property("description", "string", "Description", "What the change request says"),
+		property("draft", "boolean", "Draft", "Opens it as one that is not to be taken yet"),
+		tree.F("labels", tree.Obj(
+			tree.F("type", tree.Strs([]string{"array", "string"})), tree.F("title", tree.Str("Labels")),
+			tree.F("description", tree.Str("Labels of the change request, as a list or with commas")))),
+	)...)
+}
+
+func commitInput() *tree.Node {
+	return object(append(common(),
+		property("branch", "string", "Branch", "Branch that is written to; the usual one of the repository if it is missing"),
+		property("base", "string", "Base", "What the branch begins with if there is none of that name"),
+		property("message", "string", "Message", "The same as commitMessage"),
+	)...)
+}
+
+// given are the outputs of both actions.
+func given() []tree.Field {
+	return []tree.Field{
+		property("changed", "boolean", "Changed", "Whether there was anything to change"),
+		property("branch", "string", "Branch", "Branch with the change"),
+		property("targetBranchName", "string", "Target branch", "Branch the change is for"),
+		property("commit", "string", "Commit", "Commit the branch ends with"),
+		property("path", "string", "Path", "File of the manifest in the repository"),
+		texts("paths", "Paths", "All files of the change"),
+		property("projectPath", "string", "Repository", "Owner and name of the repository"),
+	}
+}
+
+func requestOutput() *tree.Node {
+	return object(append(given(),
+		property("url", "string", "URL", "The change request; missing if nothing changed or the host knows none"),
+		property("remoteUrl", "string", "URL", "The same as url"),
+		property("mergeRequestUrl", "string", "URL", "The same as url"),
+		property("pullRequestNumber", "number", "Number", "Number of the change request"),
+	)...)
+}
+
+func commitOutput() *tree.Node { return object(given()...) }
+
+var requestExamples = []action.Example{
+	{Description: "Propose a resource", Example: `steps:
+  - id: propose
+    name: Propose the database
+    action: publish:change-request
+    input:
+      host: github.com
+      repository: platform/resources
+      path: clusters/live
+      branch: main
+      title: Add Database ${{ parameters.name }}
+      kustomization: true
+      manifest:
+        apiVersion: platform.example.org/v1
+        kind: Database
+        metadata:
+          name: ${{ parameters.name }}
+          namespace: ${{ parameters.namespace }}
+        spec:
+          size: ${{ parameters.size }}
+`},
+	{Description: "Propose files of the workspace, as a draft", Example: `steps:
+  - id: propose
+    name: Propose the service
+    action: publish:change-request
+    input:
+      repoUrl: gitlab.com?owner=platform&repo=services
+      branchName: add-${{ parameters.name }}
+      title: Add ${{ parameters.name }}
+      description: A new service.
+      sourcePath: service
+      targetPath: services/${{ parameters.name }}
+      draft: true
+`},
+}
+
+var commitExamples = []action.Example{{Description: "Commit files of the workspace", Example: `steps:
+  - id: commit
+    name: Commit the documentation
+    action: git:commit
+    input:
+      host: git.example.com
+      repository: platform/docs
+      branch: main
+      path: generated
+      sourcePath: docs
+      message: Update the documentation
+`}}

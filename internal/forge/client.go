@@ -1,0 +1,326 @@
+package forge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"example.dev/ingestor/internal/secret"
+)
+
+const (
+	// callTimeout is how long one call may take.
+	callTimeout = 30 * time.Second
+	// maxAnswer is the most an answer may hold, in bytes.
+	maxAnswer = 16 << 20
+)
+
+// client speaks JSON with a server.
+type client struct {
+	server Server
+	at     *url.URL
+	token  secret.Text
+	pause  time.Duration
+	http   *http.Client
+}
+
+// connect prepares to speak with the server. The client it returns can be asked
+// for its name even if there is an error.
+func (s Server) connect() (*client, error) {
+	c := &client{server: s, at: &url.URL{}, pause: cmp.Or(s.Pause, DefaultPause)}
+	const hint = "write https://host"
+	for _, address := range []string{s.API, s.Address} {
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+			// What is no proper URL may have a password anywhere.
+			return c, wrong(ErrRefused, hint, "its address is not that of a server")
+		}
+		u.User = nil
+		c.at = u
+	}
+	if c.at.Host == "" {
+		return c, wrong(ErrRefused, hint, "its address is missing")
+	}
+	token, err := given("token", s.Token, s.TokenFile)
+	if err != nil {
+		return c, err
+	}
+	c.token = secret.Text(strings.TrimSpace(string(token)))
+	if strings.ContainsFunc(c.token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return c, wrong(ErrCredentials, "check that the token is whole, and nothing else stands beside it", "the token holds characters that no token has")
+	}
+	roots, err := s.roots()
+	if err != nil {
+		return c, err
+	}
+	c.http = &http.Client{
+		CheckRedirect: stay,
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: callTimeout}).DialContext,
+			TLSHandshakeTimeout: callTimeout,
+			ForceAttemptHTTP2:   true,
+			TLSClientConfig:     &tls.Config{RootCAs: roots, InsecureSkipVerify: s.SkipTLSVerify},
+		},
+	}
+	return c, nil
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// shown is the server for people.
+func (c *client) shown() string { return cmp.Or(c.at.Host, "the server") }
+
+// stay follows redirects to the same server alone, and only those that ask for
+// the same: the token goes nowhere else, and a question does not become another.
+func stay(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) > 5 || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme || req.Method != first.Method {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// given returns a value, or what is in the file that was named instead.
+func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, error) {
+	if len(value) > 0 || path == "" {
+		return []byte(value), nil
+	}
+	text, err := os.ReadFile(path)
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	if err != nil {
+		return nil, wrong(ErrRefused, "check the path, and that it may be read", "the %s file %q cannot be read: %v", what, path, err)
+	}
+	return text, nil
+}
+
+// roots returns the authorities, or nil for those the system knows.
+func (s Server) roots() (*x509.CertPool, error) {
+	text, err := given("certificate", s.CAData, s.CAFile)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, wrong(ErrRefused, "it begins with the line -----BEGIN CERTIFICATE-----", "the authority is not a certificate in PEM")
+	}
+	return pool, nil
+}
+
+// answer is what a server says.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call asks, and reads the answer into a value, if there is one.
+func (c *client) call(ctx context.Context, method, at string, body, into any) error {
+	a, err := c.ask(ctx, method, at, body)
+	if err != nil || into == nil {
+		return err
+	}
+	if json.Unmarshal(a.body, into) != nil {
+		return wrong(ErrRefused, "check the address of the server, and of its interface for programs", "the server answers with something that is not what was asked for")
+	}
+	return nil
+}
+
+// first asks for the branch that a repository itself thinks of first.
+func (c *client) first(ctx context.Context, at string) (string, error) {
+	var is struct {
+		Branch string `json:"default_branch"`
+	}
+	if err := c.call(ctx, http.MethodGet, at, nil, &is); err != nil {
+		return "", err
+	}
+	if is.Branch == "" {
+		return "", wrong(ErrRefused, "name the branch that the change is proposed for", "the repository has no branch that it thinks of first")
+	}
+	return is.Branch, nil
+}
+
+// ask asks. If the answer is none of success, there is an error beside it.
+func (c *client) ask(ctx context.Context, method, at string, body any) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return answer{}, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(text))
+	if err != nil {
+		return answer{}, wrong(ErrRefused, "check the address of the server", "there is nothing to ask at its address")
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "ingestor")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, unreached(err)
+	}
+	defer res.Body.Close()
+	a := answer{status: res.StatusCode, header: res.Header}
+	a.body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return a, unreached(err)
+	}
+	if len(a.body) > maxAnswer {
+		return a, wrong(ErrRefused, "check the address of the server", "the server does not stop to answer")
+	}
+	if a.status < http.StatusOK || a.status >= http.StatusMultipleChoices {
+		return a, c.judge(a)
+	}
+	return a, nil
+}
+
+// unreached explains why there is no answer.
+func unreached(err error) *problem {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		// It quotes the whole address.
+		err = u.Err
+	}
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	cert, isCert := errors.AsType[*tls.CertificateVerificationError](err)
+	dial, isDial := errors.AsType[*net.OpError](err)
+	var p *problem
+	switch {
+	case isDNS && dns.IsNotFound:
+		return wrong(ErrUnavailable, "check the spelling, and whether this machine can look up names of hosts", "there is no host %q", dns.Name)
+	case isCert:
+		return wrong(ErrUnavailable, "name the authority that signed it, if it is one of your own", "the certificate of the server is not trusted: %v", cert.Err)
+	case errors.Is(err, context.DeadlineExceeded):
+		p = wrong(ErrUnavailable, "the server or the way to it may be slow; try again later", "the server does not answer in time")
+	case isDial && dial.Op == "dial":
+		p = wrong(ErrUnavailable, "check the address, and whether a firewall or a proxy is in between", "the server cannot be reached: %v", dial.Err)
+	default:
+		p = wrong(ErrUnavailable, "try again later", "the server ends the connection: %v", err)
+	}
+	p.again = true
+	return p
+}
+
+// after is how long the server wants to be left alone; zero if it does not say.
+func (a answer) after() time.Duration {
+	then := a.header.Get("Retry-After")
+	if s, err := strconv.Atoi(then); err == nil && s >= 0 {
+		return time.Duration(min(s, 1<<20)) * time.Second
+	}
+	// The clock of the server is the one it means.
+	now, err := http.ParseTime(a.header.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	if t, err := http.ParseTime(then); err == nil {
+		return max(0, t.Sub(now))
+	}
+	if s, err := strconv.ParseInt(a.header.Get("X-Ratelimit-Reset"), 10, 64); err == nil && a.header.Get("X-Ratelimit-Remaining") == "0" {
+		return max(0, time.Unix(s, 0).Sub(now))
+	}
+	return 0
+}
+
+// says returns what a server says beside its status, as one line that is not too
+// long. Each kind has its own way to put it.
+func (a answer) says() string {
+	var all struct {
+		Message any    `json:"message"`
+		Error   any    `json:"error"`
+		Text    string `json:"error_description"`
+		Errors  []any  `json:"errors"`
+	}
+	if json.Unmarshal(a.body, &all) != nil {
+		return ""
+	}
+	var parts []string
+	add := func(v any) {
+		switch v := v.(type) {
+		case string:
+			if v != "" {
+				parts = append(parts, v)
+			}
+		case map[string]any:
+			if m, ok := v["message"].(string); ok {
+				parts = append(parts, m)
+				return
+			}
+			if field, ok := v["field"].(string); ok {
+				parts = append(parts, fmt.Sprintf("%s is %v", field, v["code"]))
+				return
+			}
+			if text, err := json.Marshal(v); err == nil {
+				parts = append(parts, string(text))
+			}
+		}
+	}
+	for _, v := range append([]any{all.Message, all.Error, all.Text}, all.Errors...) {
+		if list, ok := v.([]any); ok {
+			for _, v := range list {
+				add(v)
+			}
+			continue
+		}
+		add(v)
+	}
+	return said(strings.Join(parts, ": "))
+}
+
+// said returns what a server says without what could change how a terminal shows
+// it.
+func said(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.Trim(text, ": \n"))
+	const most = 300
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// clean takes the token out of a text, should a server have repeated it.
+func (c *client) clean(text string) string {
+	t := c.token.Reveal()
+	if t == "" {
+		return text
+	}
+	for _, form := range []string{t, url.QueryEscape(t), url.PathEscape(t), base64.StdEncoding.EncodeToString([]byte(t))} {
+		text = strings.ReplaceAll(text, form, c.token.String())
+	}
+	return text
+}

@@ -1,0 +1,126 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Why a change request cannot be opened.
+var (
+	ErrCredentials  = errors.New("the server does not accept the token")
+	ErrForbidden    = errors.New("the server does not let this token do it")
+	ErrNotFound     = errors.New("there is no such repository, or the token may not see it")
+	ErrNoDifference = errors.New("the branches do not differ")
+	ErrUnavailable  = errors.New("the server has troubles of its own")
+	ErrRefused      = errors.New("the server refuses it")
+)
+
+// Error is a change request that cannot be opened, and why.
+type Error struct {
+	// Server is its address, and Repository the one it was for.
+	Server, Repository string
+	// Status is that of the answer; zero if there was none.
+	Status int
+	// Err is or wraps one of the errors above.
+	Err error
+	// Hint is the way out; empty if there is none to name.
+	Hint string
+}
+
+// Error returns the message.
+func (e *Error) Error() string {
+	if e.Repository == "" {
+		return fmt.Sprintf("cannot ask %s for change requests: %v", e.Server, e.Err)
+	}
+	return fmt.Sprintf("cannot open a change request in %q at %s: %v", e.Repository, e.Server, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// problem is what is wrong, before it is known whose request it was.
+type problem struct {
+	status int
+	// why is one of the errors above, and text what to say of it.
+	why  error
+	text string
+	hint string
+	// again says that it may work a moment later, and after how much later the
+	// server says so.
+	again bool
+	after time.Duration
+}
+
+// Error returns the message.
+func (p *problem) Error() string { return p.text }
+
+// Unwrap returns why.
+func (p *problem) Unwrap() error { return p.why }
+
+// wrong returns a problem.
+func wrong(why error, hint, format string, args ...any) *problem {
+	return &problem{why: why, hint: hint, text: fmt.Sprintf(format, args...)}
+}
+
+// fail makes an Error of err, without secrets.
+func (r Request) fail(ctx context.Context, c *client, err error) error {
+	if ctx.Err() != nil {
+		// Whatever broke, it broke because of this.
+		err = context.Cause(ctx)
+	}
+	p, ok := errors.AsType[*problem](err)
+	if !ok {
+		return &Error{Server: c.shown(), Repository: r.Repository, Err: err}
+	}
+	return &Error{
+		Server: c.shown(), Repository: r.Repository, Status: p.status, Hint: p.hint,
+		Err: &problem{why: p.why, text: c.clean(p.text)},
+	}
+}
+
+// judge explains an answer that is not the one that was hoped for.
+func (c *client) judge(a answer) *problem {
+	p := &problem{status: a.status}
+	says := a.says()
+	low := strings.ToLower(says)
+	limited := a.status == http.StatusTooManyRequests || a.status == http.StatusForbidden &&
+		(a.header.Get("Retry-After") != "" || a.header.Get("X-Ratelimit-Remaining") == "0")
+	switch {
+	case limited:
+		p.why, p.hint, p.again, p.after = ErrUnavailable, "try again later", true, a.after()
+		p.text = "the server is asked too often"
+	case a.status == http.StatusUnauthorized && c.token == "":
+		p.why, p.hint, p.text = ErrCredentials, "give a token that may open change requests", "the server asks for a token"
+	case a.status == http.StatusUnauthorized:
+		p.why, p.hint = ErrCredentials, "check that the token is whole, has not expired, and is one of this server"
+	case a.status == http.StatusForbidden:
+		p.why, p.hint = ErrForbidden, "give a token that may open change requests: repo or pull requests (write) at GitHub, api at GitLab, repository (write) at Gitea"
+	case a.status == http.StatusNotFound:
+		p.why, p.hint = ErrNotFound, "check the spelling; a private repository needs a token that may see it and open change requests in it"
+	case strings.Contains(low, "no commits between"), strings.Contains(low, "no changes between"):
+		p.why, p.hint = ErrNoDifference, "there is nothing to propose"
+	case strings.Contains(low, "already exists"):
+		// Somebody was quicker; it is found the next time.
+		p.why, p.hint, p.again = ErrRefused, "close the other one, or propose another branch", true
+		p.text = "there is one already, which is not found"
+	case a.status >= http.StatusInternalServerError || a.status == http.StatusRequestTimeout:
+		p.why, p.hint, p.again, p.after = ErrUnavailable, "try again later", true, a.after()
+		p.text = fmt.Sprintf("the server answers %d %s", a.status, http.StatusText(a.status))
+	case a.status < http.StatusBadRequest:
+		p.why, p.hint = ErrRefused, "check the address of the server; the repository may have another name now"
+		p.text = fmt.Sprintf("the server answers %d %s", a.status, http.StatusText(a.status))
+	default:
+		p.why, p.hint = ErrRefused, "check the branches and the title"
+		p.text = fmt.Sprintf("the server refuses it with %d %s", a.status, http.StatusText(a.status))
+	}
+	p.text = cmp.Or(p.text, p.why.Error())
+	if says != "" {
+		p.text += fmt.Sprintf(", and says %q", says)
+	}
+	return p
+}

@@ -1,0 +1,76 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEdit makes files of those that are there.
+func TestEdit(t *testing.T) {
+	before := map[string]string{"README.md": "hello", "d/list": "a\n", "d/old": "old", "d/way": link + "list"}
+	type reader = func(string) ([]byte, error)
+	cases := map[string]struct {
+		reason string
+		edit   func(read reader) (map[string][]byte, error)
+		files  map[string][]byte
+		want   Result
+		after  map[string]string
+		err    string
+	}{
+		"Append": {"what is there is the beginning", func(read reader) (map[string][]byte, error) {
+			old, err := read("list")
+			return map[string][]byte{"list": append(bytes.Clone(old), "b\n"...)}, err
+		}, contents("b", "b"), Result{Branch: "main", Added: []string{"d/b"}, Changed: []string{"d/list"}, Pushed: true}, with(before, "d/list", "a\nb\n", "d/b", "b"), ""},
+		"Given": {"what was given counts as there", func(read reader) (map[string][]byte, error) {
+			old, err := read("b")
+			return map[string][]byte{"b": bytes.ToUpper(old)}, err
+		}, contents("b", "b"), Result{Branch: "main", Added: []string{"d/b"}, Pushed: true}, with(before, "d/b", "B"), ""},
+		"Missing": {"what is missing is said to be", func(read reader) (map[string][]byte, error) {
+			if _, err := read("nope"); !errors.Is(err, fs.ErrNotExist) {
+				return nil, errors.New("it is there")
+			}
+			return map[string][]byte{"nope": {}}, nil
+		}, nil, Result{Branch: "main", Added: []string{"d/nope"}, Pushed: true}, with(before, "d/nope", ""), ""},
+		"Remove": {"nil removes, and what is not there need not be removed", func(reader) (map[string][]byte, error) {
+			return map[string][]byte{"old": nil, "nope": nil}, nil
+		}, nil, Result{Branch: "main", Removed: []string{"d/old"}, Pushed: true}, map[string]string{"README.md": "hello", "d/list": "a\n", "d/way": link + "list"}, ""},
+		"Nothing": {"no change, no commit", func(reader) (map[string][]byte, error) { return nil, nil }, nil, Result{Branch: "main"}, before, ""},
+		"Link": {"links are not followed", func(read reader) (map[string][]byte, error) {
+			_, err := read("way")
+			return nil, err
+		}, nil, Result{}, before, `"d/way" is a link in the repository, not a file`},
+		"Up": {"nothing is read elsewhere", func(read reader) (map[string][]byte, error) {
+			_, err := read("../README.md")
+			return nil, err
+		}, nil, Result{}, before, "cannot be a path"},
+		"Out": {"nor written", func(reader) (map[string][]byte, error) { return contents("../x", "x"), nil }, nil, Result{}, before, "cannot be a path"},
+		"Error": {"it may not want to", func(reader) (map[string][]byte, error) { return nil, errors.New("not today") }, nil, Result{}, before,
+			"cannot write to repository", // and why
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			r.commit("main", before)
+			got, err := New(r.dir, Options{Branch: "main", Path: "d", Edit: tc.edit, Now: clock}).Commit(t.Context(), tc.files)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Fatalf("%s\n%v, want %q", tc.reason, err, tc.err)
+			}
+			if err == nil && got.Tip != r.head("main").String() {
+				t.Errorf("%s\nthe tip is %q", tc.reason, got.Tip)
+			}
+			got.Commit, got.Tip = "", ""
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nresult (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.after, r.files("main")); diff != "" {
+				t.Errorf("%s\nfiles (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	tmpl "example.dev/ingestor/engine/folder"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/templates"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// chosen is a folder over the built-in one that chooses files of it, and sets
+// all the values they look at.
+const chosen = `
+defaults: {portal: %s, wizard: %s, steps: %s}
+values:
+  clusters: [staging, {name: eu-1, title: "Frankfurt: \"main\""}]
+  gitops: {repository: github.com/acme/live, path: clusters/live, branch: main}
+  links:
+  - {url: "https://docs.example.com", title: Documentation}
+`
+
+// TestTemplates runs definitions through the built-in templates: every one
+// through the default files, which must give what the engine gives without
+// templates, and every tenth through the others, in all ways of choosing them.
+// Whatever comes out is valid by our rules and by the real catalog's.
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	defs := definitions(t, documents(t, folder(t, "xrds")))
+	if len(defs) != wantDefinitions {
+		t.Fatalf("found %d definitions, want %d: is it another corpus?", len(defs), wantDefinitions)
+	}
+	upstream := words.Upstream
+	plain := engine.New(engine.Concept, engine.Options{Words: words.Choice{Fixed: &upstream}}, engine.Hooks{})
+	builtin, err := tmpl.Open(templates.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var out bytes.Buffer
+	made := rendered(t, "default", plain.Templated(builtin, engine.TemplateOptions{}), defs)
+	for i, own := range rendered(t, "without templates", plain, defs) {
+		if diff := cmp.Diff(string(entity.YAMLDocuments(own)), string(entity.YAMLDocuments(made[i]))); diff != "" {
+			t.Errorf("%s: -engine +default template:\n%s", defs[i].Name, first(diff, 20))
+		}
+	}
+	bare := 0
+	for _, es := range made {
+		bare += 1 - lines(&out, es)
+	}
+	if bare > withoutTemplate {
+		t.Errorf("%d definitions get no Template, at most %d should", bare, withoutTemplate)
+	}
+
+	var sample []*xrd.Definition
+	for i := 0; i < len(defs); i += 10 {
+		sample = append(sample, defs[i])
+	}
+	ways := 0
+	for _, portal := range builtin.In(tmpl.Portal) {
+		for _, wizard := range builtin.In(tmpl.Wizard) {
+			for _, steps := range builtin.In(tmpl.Steps) {
+				ways++
+				way := fmt.Sprintf("%s, %s, %s", portal.Path, wizard.Path, steps.Path)
+				over := fstest.MapFS{"metadata.yaml": {Data: fmt.Appendf(nil, chosen, portal.Name, wizard.Name, steps.Name)}}
+				f, err := tmpl.Open(templates.Files(), over)
+				if err != nil {
+					t.Fatalf("%s: %v", way, err)
+				}
+				for _, es := range rendered(t, way, plain.Templated(f, engine.TemplateOptions{}), sample) {
+					lines(&out, es)
+				}
+			}
+		}
+	}
+	if ways != 3*3*4 {
+		t.Errorf("%d ways of choosing the built-in files, want 36", ways)
+	}
+	ask(t, oracle(t), fmt.Sprintf("%d definitions, and %d of them in %d ways", len(defs), len(sample), ways), out.String())
+}
+
+// definitions reads the definitions of files.
+func definitions(t *testing.T, paths []string) []*xrd.Definition {
+	t.Helper()
+	var out []*xrd.Definition
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = xrd.Each(bytes.NewReader(data), xrd.Origin{Source: xrd.SourceFile, File: filepath.Base(path)}, func(f xrd.Found) bool {
+			if f.Definition != nil {
+				out = append(out, f.Definition)
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// rendered returns the entities of each definition, and complains of those our
+// rules refuse.
+func rendered(t *testing.T, way string, tr engine.Transformer, defs []*xrd.Definition) [][]*entity.Entity {
+	t.Helper()
+	out := make([][]*entity.Entity, len(defs))
+	each(len(defs), func(i int) {
+		res, err := tr.Transform(engine.Input{Definition: defs[i]})
+		if err != nil {
+			t.Errorf("%s: %s: %v", way, defs[i].Name, err)
+			return
+		}
+		for _, f := range append(entity.CheckAll(res.Entities), res.Findings...) {
+			if f.Severity == finding.Error {
+				t.Errorf("%s: %s: %s [%s]", way, defs[i].Name, f.Message, f.Rule)
+			}
+		}
+		out[i] = res.Entities
+	})
+	return out
+}
+
+// lines adds entities, one a line, and returns how many Templates are among
+// them.
+func lines(out *bytes.Buffer, es []*entity.Entity) (templates int) {
+	for _, e := range es {
+		out.Write(append(tree.AppendJSON(nil, e.Node(), ""), '\n'))
+		if e.Kind == entity.KindTemplate {
+			templates++
+		}
+	}
+	return templates
+}
