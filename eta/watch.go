@@ -19,9 +19,9 @@ var (
 const (
 	// grace is how long a machine that was interrupted may take to stop.
 	grace = time.Second
-	// heapEvery is how often memory is looked at. A render of ordinary length
-	// is over before the first look.
-	heapEvery = 20 * time.Millisecond
+	// lookEvery is how often a render is looked at. One of ordinary length is
+	// over before the first look.
+	lookEvery = 20 * time.Millisecond
 )
 
 // watch ends a render whose time is over, whose context is done, or which
@@ -36,13 +36,18 @@ type watch struct {
 	// base is the memory of the process when the watch began.
 	base uint64
 
-	mu      sync.Mutex
-	why     error
-	over    bool
-	inside  int
-	stopper *time.Timer
-	looker  *time.Timer
-	waiter  *time.Timer
+	mu     sync.Mutex
+	why    error
+	over   bool
+	inside int
+	// every is how often it is looked at, and looks how often it was. doubt is
+	// how much memory the process must have for a look to find out what of it
+	// is held.
+	every  time.Duration
+	looks  int
+	doubt  uint64
+	looker *time.Timer
+	waiter *time.Timer
 }
 
 func newWatch(vm *sobek.Runtime, limits Limits) *watch {
@@ -54,8 +59,9 @@ func (w *watch) start(ctx context.Context) (end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.base = heapBytes()
-	w.stopper = time.AfterFunc(w.limits.Time, func() { w.stop(errTime) })
-	w.looker = time.AfterFunc(heapEvery, w.look)
+	w.doubt = w.base + uint64(w.limits.Memory)
+	w.every = min(lookEvery, max(time.Millisecond, w.limits.Time/4))
+	w.looker = time.AfterFunc(w.every, w.look)
 	cancel := func() bool { return true }
 	if ctx.Done() != nil {
 		cancel = context.AfterFunc(ctx, func() { w.stop(ctx.Err()) })
@@ -65,7 +71,6 @@ func (w *watch) start(ctx context.Context) (end func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.over = true
-		w.stopper.Stop()
 		w.looker.Stop()
 		if w.waiter != nil {
 			w.waiter.Stop()
@@ -120,21 +125,34 @@ func (w *watch) leave() {
 	w.inside--
 }
 
-// look looks at the memory of the process. Nothing can tell what one render
-// holds, but one that runs for long while the process grows by so much is not
-// one to wait for.
+// look looks at the time and the memory that a render takes. Time is counted in
+// looks: on a machine that is busy with other things neither the render nor the
+// looks get on, and that is not the template's fault. Nothing can tell what
+// memory one render holds, but one that runs for long while the process grows
+// by so much is not one to wait for.
 func (w *watch) look() {
-	if limit := w.base + uint64(w.limits.Memory); heapBytes() > limit {
-		// What nobody holds any more does not count.
+	w.mu.Lock()
+	w.looks++
+	late, doubt := time.Duration(w.looks)*w.every >= w.limits.Time, w.doubt
+	w.mu.Unlock()
+	switch {
+	case late:
+		w.stop(errTime)
+	case heapBytes() > doubt:
+		// What nobody holds any more does not count. To find that out is hard
+		// work, and is not done again for little.
 		runtime.GC()
-		if heapBytes() > limit {
+		held, most := heapBytes(), w.base+uint64(w.limits.Memory)
+		if held > most {
 			w.stop(errMemory)
 		}
+		doubt = max(most, held+uint64(w.limits.Memory)/2)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.doubt = doubt
 	if !w.over && w.why == nil {
-		w.looker.Reset(heapEvery)
+		w.looker.Reset(w.every)
 	}
 }
 
