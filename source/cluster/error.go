@@ -156,7 +156,8 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 }
 
 func isTimeout(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+	// The client may return the cause of the context's end instead of its error.
+	if errors.Is(err, errSlow) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
 	}
 	n, ok := errors.AsType[net.Error](err)

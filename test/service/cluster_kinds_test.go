@@ -75,6 +75,8 @@ func TestClusterKinds(t *testing.T) {
 	c.Apply(t, things[0])
 	c.Apply(t, composite("mine", "alphas"), composite("yours", "alphas"))
 	s.fares("healthy", map[string]string{"prod": "connected"})
+	// Somebody may have seen the kind before there was anything of it.
+	s.rescan(prod)
 	s.wants("", all...)
 	s.stale("", began)
 

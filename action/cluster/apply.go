@@ -1,0 +1,279 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// order is what a step asks for.
+type order struct {
+	manifest           *tree.Node
+	cluster, namespace string
+	// wait is how long it waits; 0 means that it does not.
+	wait          time.Duration
+	takeOver, dry bool
+	propagation   string
+	mustExist     bool
+}
+
+// applying is one run of cluster:apply.
+type applying struct {
+	*writer
+	order
+	on   *cluster.Cluster
+	logf func(format string, args ...any)
+}
+
+// apply does cluster:apply.
+func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
+	docs, err := documents(o.manifest)
+	if err != nil {
+		return err
+	}
+	on, err := w.choose(o.cluster)
+	if err != nil {
+		return err
+	}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf}
+	// Everything is known of every document before anything is changed.
+	if err := a.prepare(ctx, docs); err != nil {
+		return err
+	}
+	before, err := a.try(ctx, docs)
+	if err != nil {
+		return err
+	}
+	uids := make([]string, len(docs))
+	for i, n := range before {
+		uids[i] = n.Get("metadata", "uid").Str()
+	}
+	if !o.dry {
+		if uids, err = a.write(ctx, docs, before); err != nil {
+			return err
+		}
+	}
+	resources := tree.Arr()
+	for i, d := range docs {
+		resources.Items = append(resources.Items, d.reference(on.Name(), uids[i]))
+	}
+	c.Output("resources", resources)
+	c.Output("manifest", tree.Str(text(docs)))
+	if o.dry || o.wait == 0 {
+		return nil
+	}
+	return a.awaitReady(ctx, docs)
+}
+
+// prepare finds out how the documents are served, and holds them against the
+// schemas of their definitions.
+func (a *applying) prepare(ctx context.Context, docs []*document) error {
+	for _, d := range docs {
+		k, err := a.kinds.find(ctx, a.on, d)
+		if err != nil {
+			return err
+		}
+		if err := d.settle(k, a.namespace); err != nil {
+			return err
+		}
+	}
+	if err := distinct(docs); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if err := a.check(ctx, a.on, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try has the server do everything without keeping it. It returns the objects
+// as they are; nil for those that are not there.
+func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, error) {
+	before := make([]*tree.Node, len(docs))
+	made := map[string]bool{}
+	for i, d := range docs {
+		var err error
+		if before[i], err = live(ctx, a.on, d); err != nil {
+			return nil, a.explain(d, err)
+		}
+		if d.apiVersion == "v1" && d.kind == "Namespace" && before[i] == nil {
+			made[d.name] = true
+		}
+		if d.namespace != "" && made[d.namespace] {
+			a.logf("%s cannot be tried out: its namespace is only made now", d)
+			continue
+		}
+		after, err := a.patch(ctx, d, true)
+		if err != nil {
+			return nil, err
+		}
+		if lost := dropped(d, after); len(lost) > 0 {
+			return nil, invalid(a.on, d, lost)
+		}
+		if err := a.mayWrite(d, before[i]); err != nil {
+			return nil, err
+		}
+		if a.dry {
+			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))
+		}
+	}
+	return before, nil
+}
+
+// change says what becomes of an object.
+func change(before, after *tree.Node) string {
+	switch {
+	case before == nil:
+		return "created"
+	case before.Get("spec").Equal(after.Get("spec")) && before.Get("metadata", "resourceVersion").Equal(after.Get("metadata", "resourceVersion")):
+		return "left as it is"
+	}
+	return "changed"
+}
+
+// mayWrite returns an error if an object is somebody else's and is not to be
+// taken over.
+func (a *applying) mayWrite(d *document, before *tree.Node) error {
+	if before == nil || a.takeOver {
+		return nil
+	}
+	if yes, others := ours(before); !yes {
+		what := "it was not made by the portal"
+		hint := "set takeOver to true to delete it all the same"
+		if d.verb == verbApply {
+			what = "there is one already, and " + what
+			hint = "choose another name, or set takeOver to true to change it all the same"
+		}
+		if len(others) > 0 {
+			what += ", but by " + quoted(others)
+		}
+		return failure(a.on, d.doing(), Foreign, hint, "%s", what)
+	}
+	owner, wanted := ownerOf(before), ownerOf(d.node)
+	if owner != "" && wanted != "" && owner != wanted {
+		return failure(a.on, d.doing(), Foreign, "choose another name, or set takeOver to true to give it to "+wanted,
+			"there is one already, and it belongs to %s", owner)
+	}
+	return nil
+}
+
+// ownerOf returns who an object says it belongs to.
+func ownerOf(n *tree.Node) string {
+	return words.KeysIn(n.Get("metadata", "annotations").StringMap())[words.AnnotationOwner]
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+	}
+	return andList(out)
+}
+
+// write applies the documents in order, and returns their ids. Once it has
+// begun it goes on for a while even if the task is cancelled, so that not only
+// a part of them is there.
+func (a *applying) write(ctx context.Context, docs []*document, before []*tree.Node) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	longer, cancel := finish(ctx)
+	defer cancel()
+	uids := make([]string, len(docs))
+	for i, d := range docs {
+		after, err := a.patch(longer, d, false)
+		if err != nil {
+			return nil, partly(err, docs[:i])
+		}
+		uids[i] = after.Get("metadata", "uid").Str()
+		a.logf("%s in cluster %s was %s", d, a.on.Name(), change(before[i], after))
+	}
+	return uids, nil
+}
+
+// partly adds to an error what was done before it.
+func partly(err error, done []*document) error {
+	if len(done) == 0 {
+		return err
+	}
+	var names []string
+	for _, d := range done {
+		names = append(names, d.String())
+	}
+	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was applied before; running the step again leaves it as it is", "\n")}
+}
+
+// patch applies a document, or tries to.
+func (a *applying) patch(ctx context.Context, d *document, dry bool) (*tree.Node, error) {
+	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
+	if a.takeOver {
+		query.Set("force", "true")
+	}
+	if dry {
+		query.Set("dryRun", "All")
+	}
+	n, err := a.on.Do(ctx, cluster.Call{
+		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, d.node, ""),
+		Needs: d.served.needs("get", "create", "patch"),
+	})
+	return n, a.explain(d, err)
+}
+
+// explain says why a document was refused.
+func (a *applying) explain(d *document, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = explain(a.on, d, err)
+	if reason(err) == cluster.Absent {
+		a.kinds.forget(a.on, d)
+	}
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return err
+}
+
+// dropped returns the fields of a spec that the server has left out, as it does
+// with those that the schema of a definition does not have. Kinds of the server
+// itself may turn one field into another, and refuse what they do not know.
+func dropped(d *document, after *tree.Node) []Problem {
+	if group := d.group(); !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
+		return nil
+	}
+	var out []Problem
+	var look func(path string, sent, got *tree.Node)
+	look = func(path string, sent, got *tree.Node) {
+		switch {
+		case sent.IsMap() && got.IsMap():
+			for _, f := range sent.Fields {
+				at := path + "." + f.Key
+				if !got.Has(f.Key) && !f.Value.IsNull() {
+					out = append(out, Problem{at, unknown})
+					continue
+				}
+				look(at, f.Value, got.Get(f.Key))
+			}
+		case sent.IsList() && got.IsList() && sent.Len() == got.Len():
+			for i, item := range sent.List() {
+				look(fmt.Sprintf("%s[%d]", path, i), item, got.List()[i])
+			}
+		}
+	}
+	if sent := d.node.Get("spec"); sent != nil && after.Get("spec") != nil {
+		look("spec", sent, after.Get("spec"))
+	}
+	return out
+}

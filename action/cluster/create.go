@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// What steps call the action that Create makes.
+const (
+	actionCreate      = "composer:create-xr"
+	actionCreateAlias = "crossplane:create-xr"
+	// createCluster is what messages call the cluster of a kubeconfig.
+	createCluster = "kubeconfig"
+)
+
+// Create returns an action that creates composite resources and claims in the
+// cluster of a kubeconfig's current context. It is for programs that want
+// nothing but that: kind, name and spec go in, and it does the rest as
+// cluster:apply does. namespace is where those go that live in one and name
+// none; empty means "default".
+func Create(kubeconfig, namespace string) (action.Action, error) {
+	fleet := NewFleet([]source.Cluster{{Name: createCluster, Kubeconfig: kubeconfig}}, cluster.Options{})
+	if _, err := fleet.Cluster(createCluster); err != nil {
+		return action.Action{}, told(err)
+	}
+	w := newWriter(fleet, Options{Namespace: namespace})
+	return action.Action{
+		ID: actionCreate, Aliases: []string{actionCreateAlias},
+		Description: "Creates a composite resource, or a claim.",
+		Input:       parsed(createInput), Output: parsed(applyOutput), DryRun: true,
+		Run: func(ctx context.Context, c *action.Call) error {
+			o, err := w.order(c)
+			if err != nil {
+				return err
+			}
+			in := c.Input
+			o.manifest = tree.Obj(
+				tree.F("apiVersion", in.Get("apiVersion")), tree.F("kind", in.Get("kind")),
+				tree.F("metadata", tree.Obj(
+					tree.F("name", in.Get("name")),
+					tree.F("labels", in.Get("labels")), tree.F("annotations", in.Get("annotations")),
+				)),
+				tree.F("spec", in.Get("spec")),
+			)
+			return w.apply(ctx, c, o)
+		},
+	}, nil
+}
+
+const createInput = `
+type: object
+required: [apiVersion, kind, name]
+properties:
+  apiVersion:
+    title: API version
+    description: Group and version of the kind.
+    type: string
+  kind:
+    title: Kind
+    type: string
+  name:
+    title: Name
+    type: string
+  namespace:
+    title: Namespace
+    description: Where it goes, if it lives in a namespace.
+    type: string
+  labels:
+    title: Labels
+    type: object
+    additionalProperties: {type: string}
+  annotations:
+    title: Annotations
+    type: object
+    additionalProperties: {type: string}
+  spec:
+    title: Spec
+    type: object
+  dryRun:
+    title: Dry run
+    description: Whether the cluster is only asked what would happen.
+    type: boolean
+    default: false
+  wait:
+    title: Wait
+    description: Whether, or how long, to wait until it is ready.
+    type: [boolean, string, object]
+    default: false
+  takeOver:
+    title: Take over
+    description: Whether to apply to what the portal has not made, and to take fields from others who own them.
+    type: boolean
+    default: false
+`

@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// remove does cluster:delete. Only what the portal has applied is deleted,
+// unless the step says that it may take over what is somebody else's.
+func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o order) error {
+	if err := d.checkNames(); err != nil {
+		return err
+	}
+	on, err := w.choose(o.cluster)
+	if err != nil {
+		return err
+	}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf}
+	k, err := w.kinds.find(ctx, on, d)
+	if err != nil {
+		return err
+	}
+	if err := d.settle(k, o.namespace); err != nil {
+		return err
+	}
+	n, err := live(ctx, on, d)
+	if err != nil {
+		return a.explain(d, err)
+	}
+	if n == nil {
+		if o.mustExist {
+			return failure(on, d.doing(), Missing, "check its name and namespace", "there is none")
+		}
+		a.logf("%s is not in cluster %s", d, on.Name())
+		c.Output("deleted", tree.Boolean(false))
+		return nil
+	}
+	if err := a.mayWrite(d, n); err != nil {
+		return err
+	}
+	if err := a.delete(ctx, d, n); err != nil {
+		return err
+	}
+	c.Output("deleted", tree.Boolean(!o.dry))
+	c.Output("resources", tree.Arr(d.reference(on.Name(), n.Get("metadata", "uid").Str())))
+	if o.dry || o.wait == 0 {
+		return nil
+	}
+	return a.awaitGone(ctx, d, n.Get("metadata", "uid").Str())
+}
+
+// delete deletes an object, and no other of its name.
+func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error {
+	if n.Get("metadata", "deletionTimestamp") != nil {
+		a.logf("%s in cluster %s is being deleted already", d, a.on.Name())
+		return nil
+	}
+	// What is asked for in the address does not count beside a body.
+	body := tree.Obj(
+		tree.F("apiVersion", tree.Str("v1")), tree.F("kind", tree.Str("DeleteOptions")),
+		tree.F("propagationPolicy", tree.Str(a.propagation)),
+		tree.F("preconditions", tree.Obj(tree.F("uid", n.Get("metadata", "uid")))),
+	)
+	if a.dry {
+		body.Set("dryRun", tree.Strs([]string{"All"}))
+	}
+	_, err := a.on.Do(ctx, cluster.Call{
+		Doing: d.doing(), Method: http.MethodDelete, Path: d.served.path(d.namespace, d.name),
+		Body: tree.AppendJSON(nil, body, ""), Needs: d.served.needs("get", "delete"),
+	})
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == http.StatusNotFound && r.Name == d.name {
+		// It went by itself, or with a call of ours whose answer was lost.
+		err = nil
+	}
+	if err != nil {
+		return a.explain(d, err)
+	}
+	if a.dry {
+		a.logf("%s in cluster %s would be deleted", d, a.on.Name())
+		return nil
+	}
+	a.logf("%s in cluster %s was told to go", d, a.on.Name())
+	return nil
+}
+
+// awaitGone waits until an object is gone, and tells what keeps it.
+func (a *applying) awaitGone(ctx context.Context, d *document, uid string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+	defer cancel()
+	seen, keeps := conditions{}, ""
+	err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
+		if n == nil || n.Get("metadata", "uid").Str() != uid {
+			a.logf("%s in cluster %s is gone", d, a.on.Name())
+			return true, nil
+		}
+		for _, line := range seen.changes(n) {
+			a.logf("%s: %s", d, line)
+		}
+		if now := strings.Join(n.Get("metadata", "finalizers").Strings(), ", "); now != keeps {
+			keeps = now
+			a.logf("%s: waiting for %s", d, now)
+		}
+		return false, nil
+	})
+	if errors.Is(err, errLate) {
+		return failure(a.on, "wait for "+d.String()+" to go", Late, "it goes when those who hold it let it: look at their logs, or wait longer",
+			"it is still there after %v; it is held by %s", a.wait, orNobody(keeps))
+	}
+	return err
+}
+
+func orNobody(names string) string {
+	if names == "" {
+		return "nobody"
+	}
+	return names
+}

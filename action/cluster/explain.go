@@ -1,0 +1,211 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/source/cluster"
+)
+
+// The reasons an object is refused for, beside those of reading.
+const (
+	// Conflict is a field that somebody else has set to something else.
+	Conflict cluster.Reason = "conflict"
+	// Foreign is an object that the portal has not applied.
+	Foreign cluster.Reason = "foreign"
+	// Invalid is an object with fields that break the rules of its kind; see
+	// InvalidError.
+	Invalid cluster.Reason = "invalid"
+	// Denied is an object that a rule of the cluster does not admit.
+	Denied cluster.Reason = "denied"
+	// Missing is an object or a namespace that should be there.
+	Missing cluster.Reason = "missing"
+	// Late is an object that was not ready, or not gone, in time.
+	Late cluster.Reason = "late"
+)
+
+// Problem is what is wrong with a field.
+type Problem struct {
+	// Field is its path, such as spec.parameters.size; empty if it is none in
+	// particular.
+	Field string
+	// Message says what is wrong, without the path.
+	Message string
+}
+
+// String names the field and says what is wrong.
+func (p Problem) String() string {
+	if p.Field == "" {
+		return p.Message
+	}
+	return p.Field + ": " + p.Message
+}
+
+// InvalidError are the fields that are wrong.
+type InvalidError struct{ Problems []Problem }
+
+// Error names all of them.
+func (e *InvalidError) Error() string {
+	all := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p.String()
+	}
+	return strings.Join(all, "; ")
+}
+
+// failure is something that could not be done in a cluster.
+func failure(c *cluster.Cluster, doing string, why cluster.Reason, hint, format string, args ...any) error {
+	return &action.Error{
+		Err:  &cluster.Error{Cluster: c.Name(), Doing: doing, Reason: why, Err: fmt.Errorf(format, args...), Hint: hint},
+		Hint: hint,
+	}
+}
+
+// invalid is a document with fields that are wrong.
+func invalid(c *cluster.Cluster, d *document, problems []Problem) error {
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.String(), b.String()) })
+	return failure(c, d.doing(), Invalid, "correct the fields it names", "%w", &InvalidError{slices.Compact(problems)})
+}
+
+// reason returns why a cluster did not do something; empty if that is not what
+// err is.
+func reason(err error) cluster.Reason {
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return e.Reason
+	}
+	return ""
+}
+
+// explain says why a document was refused, in words that help whoever filled a
+// form.
+func explain(c *cluster.Cluster, d *document, err error) error {
+	r, ok := cluster.RefusalOf(err)
+	if !ok {
+		return told(err)
+	}
+	by, says, denied := denial(r)
+	fields := slices.Concat(fieldsOf(r), mistyped(r.Message))
+	hook := failedHook.FindStringSubmatch(r.Message)
+	switch {
+	case denied:
+		return failure(c, d.doing(), Denied, "change what it speaks of, or ask whoever made that rule of the cluster", "%s does not admit it: %s", by, says)
+	case slices.ContainsFunc(r.Causes, isConflict):
+		return failure(c, d.doing(), Conflict,
+			"leave the fields out, or set takeOver to true to make them the portal's; whoever else sets them may set them back", "%s", owners(r.Causes))
+	case r.Code == http.StatusConflict:
+		return failure(c, d.doing(), Conflict, "try again", "it was changed by somebody else at the same moment")
+	case len(fields) > 0:
+		return invalid(c, d, fields)
+	case r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest:
+		return failure(c, d.doing(), Invalid, "correct what it names", "the server does not take it: %s", r.Message)
+	case r.Code == http.StatusNotFound && r.Kind == "namespaces":
+		return failure(c, d.doing(), Missing, "choose another namespace, or make this one first", "there is no namespace %q", r.Name)
+	case r.Code == http.StatusNotFound:
+		return failure(c, d.doing(), cluster.Absent, "check that the definition is installed in the cluster and established", "the cluster does not serve the kind %s of %s any more", d.kind, d.apiVersion)
+	case hook != nil:
+		return failure(c, d.doing(), cluster.Server, "nothing of this kind can be changed until it answers: tell whoever runs it", "the admission webhook %q of the cluster does not answer: %s", hook[1], hook[2])
+	}
+	return told(err)
+}
+
+var (
+	deniedHook   = regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request(?:: (.*)| without explanation)`)
+	deniedPolicy = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)`)
+	failedHook   = regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`)
+	forbidden    = regexp.MustCompile(`(?s)^\S+(?: "[^"]*")? is forbidden: (.*)`)
+)
+
+// denial returns which rule of the cluster does not admit an object, and what
+// it says. A permission that is missing is something else.
+func denial(r cluster.Refusal) (by, says string, ok bool) {
+	if m := deniedHook.FindStringSubmatch(r.Message); m != nil {
+		if m[2] == "" {
+			m[2] = "it does not say why"
+		}
+		return fmt.Sprintf("the admission webhook %q", m[1]), m[2], true
+	}
+	if m := deniedPolicy.FindStringSubmatch(r.Message); m != nil {
+		return fmt.Sprintf("the admission policy %q", m[1]), m[2], true
+	}
+	if m := forbidden.FindStringSubmatch(r.Message); r.Code == http.StatusForbidden && m != nil && !strings.HasPrefix(m[1], `User "`) {
+		return "the cluster", m[1], true
+	}
+	return "", "", false
+}
+
+func isConflict(c cluster.Cause) bool { return c.Reason == "FieldManagerConflict" }
+
+var conflictWith = regexp.MustCompile(`conflict with "([^"]*)"`)
+
+// owners says which fields somebody else owns, and who.
+func owners(causes []cluster.Cause) string {
+	var who []string
+	fields := map[string][]string{}
+	for _, c := range causes {
+		m := conflictWith.FindStringSubmatch(c.Message)
+		if !isConflict(c) || m == nil {
+			continue
+		}
+		if fields[m[1]] == nil {
+			who = append(who, m[1])
+		}
+		fields[m[1]] = append(fields[m[1]], strings.TrimPrefix(c.Field, "."))
+	}
+	var all []string
+	for _, w := range who {
+		verb := "is"
+		if len(fields[w]) > 1 {
+			verb = "are"
+		}
+		all = append(all, fmt.Sprintf("%s %s owned by %q", andList(fields[w]), verb, w))
+	}
+	return strings.Join(all, "; ")
+}
+
+var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+
+// fieldsOf returns the fields the server says are wrong.
+func fieldsOf(r cluster.Refusal) []Problem {
+	var out []Problem
+	for _, c := range r.Causes {
+		if c.Field == "" || c.Field == "<nil>" || isConflict(c) {
+			continue
+		}
+		// The message often names the field again.
+		field := strings.TrimPrefix(c.Field, ".")
+		out = append(out, Problem{field, strings.ReplaceAll(c.Message, field+" in body ", "")})
+	}
+	for _, m := range unknownField.FindAllStringSubmatch(r.Message, -1) {
+		out = append(out, Problem{m[1], unknown})
+	}
+	return out
+}
+
+// unknown is what is wrong with a field that does not exist.
+const unknown = "there is no such field in the schema"
+
+var mistypedLine = regexp.MustCompile(`(?m)(?:^|\): |\s)(\.[^\s:]+): (.*)$`)
+
+// mistyped returns the fields of an object to apply that do not fit the schema
+// of its kind. The server has no better form for them than text.
+func mistyped(message string) []Problem {
+	if !strings.HasPrefix(message, "failed to create typed patch object") {
+		return nil
+	}
+	var out []Problem
+	for _, m := range mistypedLine.FindAllStringSubmatch(message, -1) {
+		says := m[2]
+		if says == "field not declared in schema" {
+			says = unknown
+		}
+		// What was sent is written as only the server's language has it.
+		says, _, _ = strings.Cut(says, ", got &")
+		out = append(out, Problem{strings.TrimPrefix(m[1], "."), says})
+	}
+	return out
+}

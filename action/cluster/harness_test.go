@@ -1,0 +1,231 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/tree"
+)
+
+// shared is the cluster the tests share; each has a namespace of its own.
+var shared = sync.OnceValues(func() (*apiserver.Server, error) {
+	s, err := apiserver.Run(apiserver.Options{CRDs: "both", XRCRDs: true, Apply: []string{
+		"../../examples/database.yaml", "../../examples/network.yaml", "../../examples/cache.yaml", "../../examples/tenant.yaml", definitions,
+	}})
+	if err == nil {
+		started = s
+	}
+	return s, err
+})
+
+var started *apiserver.Server
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if started != nil {
+		if err := started.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func server(t *testing.T) *apiserver.Server {
+	t.Helper()
+	s, err := shared()
+	if errors.Is(err, apiserver.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// definitions are those the tests need beside the examples.
+const definitions = `
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: things.test.example.org}
+spec:
+  scope: Namespaced
+  group: test.example.org
+  names: {kind: Thing, plural: things}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              required: [size, tier]
+              properties:
+                size: {type: string, title: Size of it, enum: [small, large]}
+                tier: {type: string, default: bronze}
+                count: {type: integer, minimum: 1, maximum: 10}
+                port: {x-kubernetes-int-or-string: true}
+                host: {type: string, pattern: '^[a-z]+$', maxLength: 5}
+                note: {type: string, nullable: true}
+                tags: {type: array, maxItems: 2, items: {type: string}}
+                rules: {type: array, items: {type: object, required: [name], properties: {name: {type: string}, weight: {type: number, minimum: 0, exclusiveMinimum: true}}}}
+                labels: {type: object, additionalProperties: {type: string}}
+                free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                fixed:
+                  type: string
+                  x-kubernetes-validations: [{rule: self == oldSelf, message: it stays as it is}]
+`
+
+// thing is a manifest; spec is in YAML's flow style.
+func thing(namespace, name, spec string) string {
+	return fmt.Sprintf("apiVersion: test.example.org/v1\nkind: Thing\nmetadata: {name: %s, namespace: %s}\nspec: %s\n", name, namespace, spec)
+}
+
+// fleet is the shared cluster, as the administrator sees it.
+func fleet(t *testing.T) actions.Clusters {
+	t.Helper()
+	return actions.NewFleet([]source.Cluster{{Name: "real", Kubeconfig: server(t).Kubeconfig}}, cluster.Options{})
+}
+
+// account is the cluster as a service account with the given rules sees it.
+func account(t *testing.T, name, rules string) actions.Clusters {
+	t.Helper()
+	s := server(t)
+	token := s.Token(t, "accounts", name)
+	if rules != "" {
+		s.Apply(t, fmt.Sprintf(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: %[1]s}
+rules: %[2]s
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: %[1]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
+subjects: [{kind: ServiceAccount, name: %[1]s, namespace: accounts}]
+`, name, rules))
+	}
+	return actions.NewFleet([]source.Cluster{{Name: "real", URL: s.URL, CAData: s.CA, Token: source.Secret(token)}}, cluster.Options{})
+}
+
+// namespace makes a namespace for a test.
+func namespace(t *testing.T) string {
+	t.Helper()
+	name := "t-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	server(t).Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n")
+	return name
+}
+
+// result is what a run of an action came to.
+type result struct {
+	mu      sync.Mutex
+	log     []string
+	outputs map[string]*tree.Node
+	err     error
+}
+
+func (r *result) lines() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.log, "\n")
+}
+
+// message returns the error and its hint.
+func (r *result) message() string {
+	if r.err == nil {
+		return ""
+	}
+	out := r.err.Error()
+	if e, ok := errors.AsType[*action.Error](r.err); ok {
+		out += "\n" + e.Hint
+	}
+	return out
+}
+
+// do runs an action; input is YAML.
+func do(ctx context.Context, t testing.TB, a action.Action, input string) *result {
+	t.Helper()
+	r := &result{outputs: map[string]*tree.Node{}}
+	begin(ctx, t, a, input, r)
+	return r
+}
+
+func begin(ctx context.Context, t testing.TB, a action.Action, input string, r *result) {
+	t.Helper()
+	docs, errs := tree.DecodeBytes([]byte(input))
+	if len(errs) > 0 {
+		t.Fatalf("%v in\n%s", errs[0], input)
+	}
+	r.err = a.Run(ctx, &action.Call{
+		Input: docs[0], Key: t.Name(), Task: "task", Step: "step",
+		Logf: func(format string, args ...any) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.log = append(r.log, fmt.Sprintf(format, args...))
+		},
+		Output: func(name string, value *tree.Node) { r.outputs[name] = value },
+	})
+}
+
+// with makes the input of cluster:apply: a manifest as text, and more.
+func with(manifest, more string) string {
+	return string(tree.AppendYAML(nil, tree.Obj(tree.F("manifest", tree.Str(manifest))))) + more
+}
+
+// find returns an object of the shared cluster; nil if there is none.
+func find(t *testing.T, path string) *tree.Node {
+	t.Helper()
+	c, err := fleet(t).Cluster("real")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := c.Do(t.Context(), cluster.Call{Doing: "look", Path: path})
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// set writes to an object of the shared cluster as somebody else would.
+func set(t *testing.T, path, manager, patch string) {
+	t.Helper()
+	c, err := fleet(t).Cluster("real")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(t.Context(), cluster.Call{
+		Doing: "change", Method: "PATCH", Path: path + "?fieldManager=" + manager, Type: "application/merge-patch+json", Body: []byte(patch),
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits for something to hold.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("after half a minute it still does not hold that %s", what)
+}
+
+const things = "/apis/test.example.org/v1/namespaces/%s/things/%s"

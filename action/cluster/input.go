@@ -1,0 +1,299 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// What steps call the actions. The others of the first are in the vocabulary.
+const (
+	actionDelete       = "cluster:delete"
+	actionDeleteAlias  = "kubernetes:delete"
+	descriptionApply   = "Applies a manifest to a cluster: a server-side apply, tried out first, that takes nothing over unless it is told to."
+	descriptionDelete  = "Deletes a resource from a cluster, if the portal has applied it or the step says so."
+	defaultPropagation = "background"
+)
+
+func (w *writer) applyAction() action.Action {
+	all := words.Spellings(words.Action, words.ActionApply)
+	return action.Action{
+		ID: words.ActionApply, Aliases: except(all, words.ActionApply), Description: descriptionApply,
+		Input: parsed(applyInput), Output: parsed(applyOutput), Examples: applyExamples, DryRun: true,
+		Run: func(ctx context.Context, c *action.Call) error {
+			o, err := w.order(c)
+			if err != nil {
+				return err
+			}
+			o.manifest = c.Input.Get("manifest")
+			return w.apply(ctx, c, o)
+		},
+	}
+}
+
+func (w *writer) deleteAction() action.Action {
+	return action.Action{
+		ID: actionDelete, Aliases: []string{actionDeleteAlias}, Description: descriptionDelete,
+		Input: parsed(deleteInput), Output: parsed(deleteOutput), Examples: deleteExamples, DryRun: true,
+		Run: func(ctx context.Context, c *action.Call) error {
+			o, err := w.order(c)
+			if err != nil {
+				return err
+			}
+			in := c.Input
+			d := &document{
+				verb: verbDelete, node: tree.Obj(tree.F("metadata", tree.Obj())), apiVersion: in.Get("apiVersion").Str(), kind: in.Get("kind").Str(),
+				namespace: in.Get("namespace").Str(), name: in.Get("name").Scalar(),
+			}
+			word := cmp.Or(in.Get("propagation").Str(), defaultPropagation)
+			o.propagation = strings.ToUpper(word[:1]) + strings.ToLower(word[1:])
+			o.mustExist = in.Get("mustExist").IsTrue()
+			return w.remove(ctx, c, d, o)
+		},
+	}
+}
+
+func except(all []string, one string) []string {
+	var out []string
+	for _, s := range all {
+		if s != one {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// order reads what the actions have in common.
+func (w *writer) order(c *action.Call) (order, error) {
+	in := c.Input
+	wait, err := w.duration(in.Get("wait"))
+	return order{
+		cluster:   in.Get("cluster").Str(),
+		namespace: cmp.Or(in.Get("namespace").Str(), w.opts.Namespace),
+		wait:      wait,
+		takeOver:  in.Get("takeOver").IsTrue(),
+		dry:       c.DryRun || in.Get("dryRun").IsTrue(),
+	}, err
+}
+
+// units are the parts of a duration that is an object.
+var units = map[string]time.Duration{
+	"hours": time.Hour, "minutes": time.Minute, "seconds": time.Second, "milliseconds": time.Millisecond,
+}
+
+// duration reads how long to wait: true, a text such as 5m, or an object such
+// as {minutes: 5}.
+func (w *writer) duration(n *tree.Node) (time.Duration, error) {
+	var d time.Duration
+	switch {
+	case n.IsNull() || n.Kind == tree.Bool && !n.IsTrue() || n.IsString() && n.Str() == "":
+		return 0, nil
+	case n.IsTrue():
+		return w.opts.Wait, nil
+	case n.IsString():
+		var err error
+		if d, err = time.ParseDuration(n.Str()); err != nil {
+			return 0, badWait(n)
+		}
+	case n.IsMap():
+		for _, f := range n.Fields {
+			v, err := strconv.ParseFloat(f.Value.Scalar(), 64)
+			if err != nil || units[f.Key] == 0 {
+				return 0, badWait(n)
+			}
+			d += time.Duration(v * float64(units[f.Key]))
+		}
+	default:
+		return 0, badWait(n)
+	}
+	if d <= 0 {
+		return 0, badWait(n)
+	}
+	return d, nil
+}
+
+func badWait(n *tree.Node) error {
+	return wrong("write true, a duration such as 5m, or {minutes: 5}", "cannot use wait: %s is not how long", tree.AppendJSON(nil, n, ""))
+}
+
+// number64 returns a number; 0 if it is none.
+func number64(n *tree.Node) int64 {
+	v, err := strconv.ParseInt(n.Scalar(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// parsed reads a schema that is written below.
+func parsed(text string) *tree.Node {
+	docs, _ := tree.DecodeBytes([]byte(text))
+	return docs[0]
+}
+
+const applyInput = `
+type: object
+required: [manifest]
+properties:
+  manifest:
+    title: Manifest
+    description: What is applied; an object, a list of objects, or YAML with one or several documents.
+    type: [object, array, string]
+` + commonInput + `
+  namespace:
+    title: Namespace
+    description: The namespace of objects that need one and name none.
+    type: string
+  wait:
+    title: Wait
+    description: Whether, or how long, to wait until everything is ready; its conditions are told on the way.
+    type: [boolean, string, object]
+    default: false
+  takeOver:
+    title: Take over
+    description: Whether to apply to what the portal has not made, and to take fields from others who own them.
+    type: boolean
+    default: false
+`
+
+const commonInput = `
+  cluster:
+    title: Cluster
+    description: The name of the cluster; without it, the default one.
+    type: string
+  dryRun:
+    title: Dry run
+    description: Whether the cluster is only asked what would happen.
+    type: boolean
+    default: false
+`
+
+const resourcesOutput = `
+type: object
+properties:
+  resources:
+    title: Resources
+    description: What it was about.
+    type: array
+    items:
+      type: object
+      properties:
+        apiVersion: {type: string}
+        kind: {type: string}
+        namespace: {type: string}
+        name: {type: string}
+        uid: {type: string}
+        cluster: {type: string}
+`
+
+const applyOutput = resourcesOutput + `
+  manifest:
+    title: Manifest
+    description: What was applied, as YAML.
+    type: string
+`
+
+const deleteInput = `
+type: object
+required: [apiVersion, kind, name]
+properties:
+  apiVersion:
+    title: API version
+    description: Group and version of the kind.
+    type: string
+  kind:
+    title: Kind
+    type: string
+  name:
+    title: Name
+    type: string
+  namespace:
+    title: Namespace
+    type: string
+` + commonInput + `
+  propagation:
+    title: Propagation
+    description: What becomes of the objects that belong to it.
+    type: string
+    enum: [background, foreground, orphan]
+    default: ` + defaultPropagation + `
+  wait:
+    title: Wait
+    description: Whether, or how long, to wait until it is gone.
+    type: [boolean, string, object]
+    default: false
+  mustExist:
+    title: Must exist
+    description: Whether it is an error that there is none.
+    type: boolean
+    default: false
+  takeOver:
+    title: Take over
+    description: Whether to delete it even if the portal has not made it.
+    type: boolean
+    default: false
+`
+
+const deleteOutput = resourcesOutput + `
+  deleted:
+    title: Deleted
+    description: Whether there was one to delete.
+    type: boolean
+`
+
+var applyExamples = []action.Example{
+	{Description: "Apply a resource and wait until it is ready", Example: `steps:
+  - id: apply
+    name: Apply
+    action: cluster:apply
+    input:
+      cluster: production
+      wait: {minutes: 5}
+      manifest:
+        apiVersion: platform.example.org/v1alpha1
+        kind: Database
+        metadata:
+          name: ${{ parameters.name }}
+          namespace: ${{ parameters.namespace }}
+        spec:
+          parameters:
+            storageGB: ${{ parameters.storageGB }}
+`},
+	{Description: "Apply several documents of YAML", Example: `steps:
+  - id: apply
+    name: Apply
+    action: cluster:apply
+    input:
+      namespace: shop
+      manifest: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: colours}
+        data: {sky: blue}
+        ---
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: shapes}
+        data: {sun: round}
+`},
+}
+
+var deleteExamples = []action.Example{
+	{Description: "Delete a resource and wait until it is gone", Example: `steps:
+  - id: delete
+    name: Delete
+    action: cluster:delete
+    input:
+      apiVersion: platform.example.org/v1alpha1
+      kind: Database
+      name: ${{ parameters.name }}
+      namespace: ${{ parameters.namespace }}
+      wait: true
+`},
+}

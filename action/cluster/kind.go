@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// kind is how a cluster serves a kind.
+type kind struct {
+	group, version, plural string
+	namespaced             bool
+}
+
+// path returns where an object of the kind is.
+func (k kind) path(namespace, name string) string {
+	p := base(k.group, k.version)
+	if k.namespaced {
+		p += "/namespaces/" + url.PathEscape(namespace)
+	}
+	return p + "/" + k.plural + "/" + url.PathEscape(name)
+}
+
+// needs is the permission for verbs on the kind.
+func (k kind) needs(verbs ...string) cluster.Rule {
+	return cluster.Rule{Groups: []string{k.group}, Resources: []string{k.plural}, Verbs: verbs}
+}
+
+// base returns where the kinds of a version are.
+func base(group, version string) string {
+	if group == "" {
+		return "/api/" + version
+	}
+	return "/apis/" + group + "/" + version
+}
+
+type kindKey struct {
+	cluster          *cluster.Cluster
+	apiVersion, kind string
+}
+
+// kinds remembers how kinds are served, which hardly ever changes. What is not
+// served is asked for each time.
+type kinds struct {
+	mu    sync.Mutex
+	known map[kindKey]kind
+}
+
+// find returns how the cluster serves the kind of a document.
+func (k *kinds) find(ctx context.Context, c *cluster.Cluster, d *document) (kind, error) {
+	key := kindKey{c, d.apiVersion, d.kind}
+	k.mu.Lock()
+	known, ok := k.known[key]
+	k.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	group, version := split(d.apiVersion)
+	list, err := c.Do(ctx, cluster.Call{
+		Doing: d.doing(), Path: base(group, version),
+		Needs: cluster.Rule{URLs: []string{"/api", "/api/*", "/apis", "/apis/*"}, Verbs: []string{"get"}},
+	})
+	if reason(err) == cluster.Absent {
+		return kind{}, notServed(ctx, c, d, nil)
+	}
+	if err != nil {
+		return kind{}, told(err)
+	}
+	var others []string
+	for _, r := range list.Get("resources").List() {
+		plural := r.Get("name").Str()
+		if strings.Contains(plural, "/") {
+			continue
+		}
+		if r.Get("kind").Str() == d.kind {
+			found := kind{group: group, version: version, plural: plural, namespaced: r.Get("namespaced").IsTrue()}
+			k.mu.Lock()
+			k.known[key] = found
+			k.mu.Unlock()
+			return found, nil
+		}
+		others = append(others, r.Get("kind").Str())
+	}
+	return kind{}, notServed(ctx, c, d, others)
+}
+
+// forget makes the next find ask again.
+func (k *kinds) forget(c *cluster.Cluster, d *document) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.known, kindKey{c, d.apiVersion, d.kind})
+}
+
+// notServed says that a kind is not served, and what is instead. others are the
+// kinds of the same version, if that is served.
+func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []string) error {
+	group, version := split(d.apiVersion)
+	hint := "check apiVersion and kind, and that the definition is installed in the cluster and established"
+	if len(others) > 0 {
+		slices.Sort(others)
+		hint = "of " + d.apiVersion + " the cluster serves " + andList(slices.Compact(others)) + ": check the kind, and that its definition is established"
+	} else if versions := versionsOf(ctx, c, group); len(versions) > 0 {
+		hint = "of " + group + " the cluster serves " + andList(versions) + ", not " + version + ": check apiVersion"
+	}
+	return failure(c, d.doing(), cluster.Absent, hint, "the cluster does not serve the kind %s of %s", d.kind, d.apiVersion)
+}
+
+// versionsOf returns the versions of a group, as far as they can be learnt.
+func versionsOf(ctx context.Context, c *cluster.Cluster, group string) []string {
+	if group == "" {
+		return []string{"v1"}
+	}
+	answer, err := c.Do(ctx, cluster.Call{Doing: "find the versions of " + group, Path: "/apis/" + group})
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, v := range answer.Get("versions").List() {
+		out = append(out, v.Get("version").Str())
+	}
+	return out
+}
+
+// split takes an apiVersion apart.
+func split(apiVersion string) (group, version string) {
+	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
+		return group, version
+	}
+	return "", apiVersion
+}
+
+// live returns an object as it is; nil if there is none.
+func live(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
+	n, err := c.Do(ctx, cluster.Call{Doing: d.doing(), Path: d.served.path(d.namespace, d.name), Needs: d.served.needs("get")})
+	if r, ok := cluster.RefusalOf(err); ok && r.Code == 404 && r.Reason == "NotFound" && r.Name == d.name {
+		return nil, nil
+	}
+	return n, err
+}
+
+// ours reports whether the portal has applied an object, and who else has
+// written to it.
+func ours(n *tree.Node) (yes bool, others []string) {
+	for _, m := range n.Get("metadata", "managedFields").List() {
+		manager := m.Get("manager").Str()
+		switch {
+		case m.Get("subresource").Str() != "":
+		case manager == Manager && m.Get("operation").Str() == "Apply":
+			yes = true
+		case manager != "":
+			others = append(others, manager)
+		}
+	}
+	slices.Sort(others)
+	return yes, slices.Compact(others)
+}

@@ -1,0 +1,251 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// schemas remembers the schemas of kinds. That a schema is old does no harm: an
+// object it admits is still tried out by the server, and before one is refused,
+// the schema is read again.
+type schemas struct {
+	mu    sync.Mutex
+	known map[kindKey]*schema
+}
+
+// schema is that of the spec of a kind.
+type schema struct {
+	// mu is held while it is read, so that it is read once.
+	mu    sync.Mutex
+	asked bool
+	// node is as the definition has it; nil if the kind has no definition.
+	node     *tree.Node
+	compiled *jsonschema.Schema
+}
+
+// check holds the spec of a document against the schema of its definition, so
+// that the message names the field of a form. What has no definition, or one
+// that cannot be read, is left to the server.
+func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) error {
+	if w.opts.Schema != nil {
+		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
+			return report(c, d, compile(n).problems(d))
+		}
+	}
+	// What has no group of its own is no composite.
+	if d.group() == "" {
+		return nil
+	}
+	w.schemas.mu.Lock()
+	key := kindKey{c, d.apiVersion, d.kind}
+	s := w.schemas.known[key]
+	if s == nil {
+		s = &schema{}
+		w.schemas.known[key] = s
+	}
+	w.schemas.mu.Unlock()
+	fresh, err := s.read(ctx, c, d, false)
+	if err != nil {
+		return err
+	}
+	problems := s.current().problems(d)
+	if len(problems) == 0 || fresh {
+		return report(c, d, problems)
+	}
+	if _, err := s.read(ctx, c, d, true); err != nil {
+		return err
+	}
+	return report(c, d, s.current().problems(d))
+}
+
+func report(c *cluster.Cluster, d *document, problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return invalid(c, d, problems)
+}
+
+// read asks the cluster for the schema, unless that was done before and again
+// is not set. It reports whether it asked.
+func (s *schema) read(ctx context.Context, c *cluster.Cluster, d *document, again bool) (asked bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked && !again {
+		return false, nil
+	}
+	n, err := specSchema(ctx, c, d)
+	switch reason(err) {
+	case cluster.Absent, cluster.Forbidden:
+		// The server knows the schema, though we may not.
+		n, err = nil, nil
+	}
+	if err != nil {
+		return false, told(err)
+	}
+	if !s.asked || !s.node.Equal(n) {
+		s.node, s.compiled = n, compile(n).compiled
+	}
+	s.asked = true
+	return true, nil
+}
+
+// current returns the schema as it is now.
+func (s *schema) current() *schema {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &schema{node: s.node, compiled: s.compiled}
+}
+
+var errFound = errors.New("found")
+
+// specSchema returns the schema of the spec of a composite or claim; nil if it
+// is neither.
+func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
+	apis, err := c.APIs(ctx)
+	if err != nil && len(apis) == 0 {
+		return nil, err
+	}
+	group, version := split(d.apiVersion)
+	var found *tree.Node
+	look := func(objects []*tree.Node) bool {
+		for _, n := range objects {
+			def := xrd.NewDefinition(n, xrd.Origin{})
+			if n.Get("spec", "group").Str() != group || def.Names.Kind != d.kind && def.Claim.Kind != d.kind {
+				continue
+			}
+			for _, v := range def.Versions {
+				if v.Name == version {
+					found = v.Spec()
+				}
+			}
+			return true
+		}
+		return false
+	}
+	var errs []error
+	for _, api := range apis {
+		res := api.DefinitionsResource()
+		// The definition of a composite has its name; that of a claim must be
+		// looked for.
+		named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.served.plural + "." + group}})
+		if err == nil && look(named) {
+			return found, nil
+		}
+		_, err = c.Each(ctx, res, "", func(objects []*tree.Node, _ []finding.Finding) error {
+			if look(objects) {
+				return errFound
+			}
+			return nil
+		})
+		if errors.Is(err, errFound) {
+			return found, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// compile makes a schema of that of a definition. One that cannot be compiled
+// is left to the server.
+func compile(n *tree.Node) *schema {
+	s := &schema{node: n}
+	if n == nil {
+		return s
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(tree.AppendJSON(nil, plain(n), "")))
+	if err != nil {
+		return s
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft4)
+	const address = "spec.json"
+	if err := c.AddResource(address, doc); err != nil {
+		return s
+	}
+	if compiled, err := c.Compile(address); err == nil {
+		s.compiled = compiled
+	}
+	return s
+}
+
+// plain returns a schema of a definition as a JSON Schema that admits all the
+// server admits: what the server fills in need not be there.
+func plain(n *tree.Node) *tree.Node {
+	out := tree.Obj()
+	nullable := n.Get("nullable").IsTrue()
+	for _, f := range n.Fields {
+		switch f.Key {
+		case "type":
+			if nullable && f.Value.IsString() {
+				out.Set("type", tree.Strs([]string{f.Value.Str(), "null"}))
+				continue
+			}
+			out.Set(f.Key, f.Value)
+		case "enum":
+			values := tree.Arr(f.Value.List()...)
+			if nullable {
+				values.Items = append(values.Items, tree.Nil())
+			}
+			out.Set(f.Key, unique(values))
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+			"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties":
+			out.Set(f.Key, f.Value)
+		case "items", "not":
+			out.Set(f.Key, plain(f.Value))
+		case "additionalProperties":
+			if f.Value.IsMap() {
+				out.Set(f.Key, plain(f.Value))
+			}
+		case "allOf", "anyOf", "oneOf":
+			all := tree.Arr()
+			for _, item := range f.Value.List() {
+				all.Items = append(all.Items, plain(item))
+			}
+			if all.Len() > 0 {
+				out.Set(f.Key, all)
+			}
+		case "properties":
+			all := tree.Obj()
+			for _, p := range f.Value.Fields {
+				all.Set(p.Key, plain(p.Value))
+			}
+			out.Set(f.Key, all)
+		case "required":
+			var names []string
+			for _, name := range f.Value.Strings() {
+				if !n.Get("properties", name).Has("default") {
+					names = append(names, name)
+				}
+			}
+			out.Set(f.Key, tree.Strs(names))
+		}
+	}
+	if n.Get("x-kubernetes-int-or-string").IsTrue() {
+		out.Set("type", tree.Strs([]string{"integer", "string", "null"}))
+	}
+	return out
+}
+
+// unique returns a list without what is in it twice.
+func unique(list *tree.Node) *tree.Node {
+	out := tree.Arr()
+next:
+	for _, v := range list.Items {
+		for _, o := range out.Items {
+			if v.Equal(o) {
+				continue next
+			}
+		}
+		out.Items = append(out.Items, v)
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// errLate ends a wait.
+var errLate = errors.New("the time is over")
+
+// How often an object is looked at that is waited for.
+const (
+	firstPause = 200 * time.Millisecond
+	mostPause  = 2 * time.Second
+)
+
+// poll calls look until it says that it is done, or ctx ends. A server that
+// fails for a while is asked again.
+func (a *applying) poll(ctx context.Context, d *document, look func(n *tree.Node) (done bool, err error)) error {
+	told := ""
+	for pause := firstPause; ; pause = min(pause*3/2, mostPause) {
+		n, err := live(ctx, a.on, d)
+		if err == nil {
+			done, err := look(n)
+			if done || err != nil {
+				return err
+			}
+		}
+		switch reason(err) {
+		case "", cluster.Canceled:
+		case cluster.Unreachable, cluster.Timeout, cluster.Server:
+			if ctx.Err() == nil && told != err.Error() {
+				told = err.Error()
+				a.logf("%s; waiting on", told)
+			}
+		default:
+			return explain(a.on, d, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// awaitReady waits until every document is ready, and tells how its conditions
+// change.
+func (a *applying) awaitReady(ctx context.Context, docs []*document) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errLate)
+	defer cancel()
+	for _, d := range docs {
+		seen := conditions{}
+		err := a.poll(ctx, d, func(n *tree.Node) (bool, error) {
+			switch {
+			case n == nil:
+				return false, failure(a.on, "wait for "+d.String(), Missing, "look for who deletes it", "it is not there any more")
+			case n.Get("metadata", "deletionTimestamp") != nil:
+				return false, failure(a.on, "wait for "+d.String(), Missing, "look for who deletes it", "it is being deleted")
+			}
+			for _, line := range seen.changes(n) {
+				a.logf("%s: %s", d, line)
+			}
+			return ready(n), nil
+		})
+		if errors.Is(err, errLate) {
+			return failure(a.on, "wait for "+d.String(), Late, "it is applied, and the cluster goes on with it: look at it there, or wait longer",
+				"it is not ready after %v: %s", a.wait, seen)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conditions are those of an object, as they were last seen.
+type conditions map[string]string
+
+// changes returns a line for each condition that is new or has changed.
+func (s conditions) changes(n *tree.Node) []string {
+	var out []string
+	for _, c := range n.Get("status", "conditions").List() {
+		name := c.Get("type").Str()
+		line := name + " is " + c.Get("status").Str()
+		for _, more := range []string{c.Get("reason").Str(), strings.TrimSpace(c.Get("message").Str())} {
+			if more != "" {
+				line += ": " + more
+			}
+		}
+		if s[name] != line {
+			s[name] = line
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// String says what keeps an object from being ready.
+func (s conditions) String() string {
+	if line, ok := s[conditionReady]; ok {
+		return line
+	}
+	return "it has no condition " + conditionReady
+}
+
+const conditionReady = "Ready"
+
+// ready reports whether an object is ready, as it is now and not as it was
+// before it was last changed.
+func ready(n *tree.Node) bool {
+	generation := number64(n.Get("metadata", "generation"))
+	for _, c := range n.Get("status", "conditions").List() {
+		if c.Get("type").Str() != conditionReady {
+			continue
+		}
+		at := c.Get("observedGeneration")
+		if at == nil {
+			at = n.Get("status", "observedGeneration")
+		}
+		return c.Get("status").Str() == "True" && (at == nil || number64(at) >= generation)
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package expression
+
+// expr is an expression; at is where it stands in the text.
+type expr interface{ at() int }
+
+type place int
+
+func (p place) at() int { return int(p) }
+
+type (
+	literal struct {
+		place
+		value value
+	}
+	regexLiteral struct {
+		place
+		pattern *pattern
+	}
+	symbol struct {
+		place
+		name string
+	}
+	listLiteral struct {
+		place
+		items []expr
+	}
+	mapLiteral struct {
+		place
+		keys   []string
+		values []expr
+	}
+	// sequence is what stands in brackets: the last of it counts.
+	sequence struct {
+		place
+		items []expr
+	}
+	lookup struct {
+		place
+		target, key expr
+	}
+	// span is a part of a list: from, to and by may be nil.
+	span struct {
+		place
+		target, from, to, by expr
+	}
+	arguments struct {
+		positional []expr
+		names      []string
+		named      []expr
+	}
+	call struct {
+		place
+		callee expr
+		args   arguments
+	}
+	filtered struct {
+		place
+		name  string
+		input expr
+		args  arguments
+	}
+	choice struct {
+		place
+		condition, then, otherwise expr
+	}
+	// binary is an operator with two sides: + - ~ * / % ** == != === !== < >
+	// <= >= and, or, in.
+	binary struct {
+		place
+		operator    string
+		left, right expr
+	}
+	// unary is not, -, + or floor.
+	unary struct {
+		place
+		operator string
+		operand  expr
+	}
+	test struct {
+		place
+		name  string
+		input expr
+		args  arguments
+	}
+)

@@ -1,0 +1,224 @@
+package expression
+
+import "strings"
+
+// kind says what a token is.
+type kind uint8
+
+const (
+	ended kind = iota
+	isName
+	isNumber
+	isText
+	isRegex
+	isOperator
+)
+
+// token is the least part of an expression. Its text is the value of a text,
+// the rest as it is written; flags are those of a regular expression.
+type token struct {
+	kind        kind
+	text, flags string
+	at          int
+}
+
+func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// codeSpace returns how many bytes of white space s begins with: 0 if it does
+// not begin with white space.
+func codeSpace(s string) int {
+	switch {
+	case s == "":
+		return 0
+	case strings.IndexByte(" \t\n\r", s[0]) >= 0:
+		return 1
+	case strings.HasPrefix(s, "\u00a0"):
+		return len("\u00a0")
+	}
+	return 0
+}
+
+// nameEnd returns where the name that begins at i ends; i if none does.
+func nameEnd(s string, i int) int {
+	if i >= len(s) || !isLetter(s[i]) {
+		return i
+	}
+	for i < len(s) && (isLetter(s[i]) || isDigit(s[i])) {
+		i++
+	}
+	return i
+}
+
+// textEnd returns where the text whose quote stands at i ends, and false if it
+// does not.
+func textEnd(s string, i int) (int, bool) {
+	quote := s[i]
+	for i++; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1, true
+		}
+	}
+	return len(s), false
+}
+
+// regexEnd returns where the pattern of a regular expression, whose r stands at
+// i, ends: at its second slash; false if it has none.
+func regexEnd(s string, i int) (int, bool) {
+	for i += 2; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '/':
+			return i, true
+		}
+	}
+	return len(s), false
+}
+
+// operators are the tokens of several characters, the longer ones first.
+var operators = []string{"===", "!==", "**", "//", "==", "!=", "<=", ">="}
+
+// habits are what other languages write, and what is written here.
+var habits = map[byte]string{
+	'!': "write not",
+	'&': "write and",
+	'?': "write a if b else c",
+	'=': "compare with ==",
+	';': "write one expression between the tags",
+	'`': "quote texts with \" or '",
+	'$': "a tag cannot stand within a tag",
+}
+
+// lex returns the tokens of an expression that stands at offset base of its
+// text. The last one is ended.
+func lex(s string, base int) []token {
+	const most = 100_000
+	var out []token
+	for i := 0; i < len(s); {
+		if len(out) == most {
+			bail(base+i, "split it", "the expression is too long")
+		}
+		if n := codeSpace(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		t, end := next(s, i, base)
+		out = append(out, t)
+		i = end
+	}
+	return append(out, token{at: base + len(s)})
+}
+
+// next reads the token at i.
+func next(s string, i, base int) (token, int) {
+	at := base + i
+	switch c := s[i]; {
+	case c == 'r' && i+1 < len(s) && s[i+1] == '/':
+		return lexRegex(s, i, at)
+	case isLetter(c):
+		end := nameEnd(s, i)
+		return token{kind: isName, text: s[i:end], at: at}, end
+	case isDigit(c):
+		return lexNumber(s, i, at)
+	case c == '.' && i+1 < len(s) && isDigit(s[i+1]):
+		bail(at, "write 0 before the point", "a number cannot begin with a point")
+	case c == '"' || c == '\'':
+		end, ok := textEnd(s, i)
+		if !ok {
+			bail(at, "add the closing quote; a quote within the text is written \\"+string(c), "the text does not end")
+		}
+		return token{kind: isText, text: unescape(s[i+1 : end-1]), at: at}, end
+	}
+	for _, op := range operators {
+		if strings.HasPrefix(s[i:], op) {
+			return token{kind: isOperator, text: op, at: at}, i + len(op)
+		}
+	}
+	if strings.IndexByte("()[]{}.,:|~+-*/%<>=", s[i]) < 0 {
+		r := []rune(s[i:min(len(s), i+4)])[0]
+		bail(at, habits[s[i]], "unexpected %q", r)
+	}
+	return token{kind: isOperator, text: s[i : i+1], at: at}, i + 1
+}
+
+func lexNumber(s string, i, at int) (token, int) {
+	end := i
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	if end < len(s) && s[end] == '.' {
+		end++
+		for end < len(s) && isDigit(s[end]) {
+			end++
+		}
+	}
+	if end < len(s) && isLetter(s[end]) {
+		bail(at, "quote it if it is a text", "%s is not a number", short(s[i:nameEnd(s, end)]))
+	}
+	return token{kind: isNumber, text: s[i:end], at: at}, end
+}
+
+func lexRegex(s string, i, at int) (token, int) {
+	slash, ok := regexEnd(s, i)
+	if !ok {
+		bail(at, "add the closing /", "the regular expression does not end")
+	}
+	end := nameEnd(s, slash+1)
+	flags := s[slash+1 : end]
+	for j, f := range flags {
+		if !strings.ContainsRune("gimy", f) || strings.ContainsRune(flags[:j], f) {
+			bail(at, "flags are g, i, m and y, each once", "unknown flags %s of a regular expression", flags)
+		}
+	}
+	return token{kind: isRegex, text: s[i+2 : slash], flags: flags, at: at}, end
+}
+
+// unescape returns a text without its backslashes. There are no others than
+// these three; any other character after a backslash stands for itself.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' {
+			i++
+			switch c = s[i]; c {
+			case 'n':
+				c = '\n'
+			case 't':
+				c = '\t'
+			case 'r':
+				c = '\r'
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// codeEnd returns where the closing tag stands in code that begins at i,
+// outside of texts and regular expressions; -1 if nowhere.
+func codeEnd(s string, i int, closing string) int {
+	for i < len(s) {
+		switch c := s[i]; {
+		case strings.HasPrefix(s[i:], closing):
+			return i
+		case c == '"' || c == '\'':
+			i, _ = textEnd(s, i)
+		case c == 'r' && i+1 < len(s) && s[i+1] == '/':
+			i, _ = regexEnd(s, i)
+			i = min(i+1, len(s))
+		case isLetter(c):
+			i = nameEnd(s, i)
+		default:
+			i++
+		}
+	}
+	return -1
+}

@@ -1,0 +1,224 @@
+package expression
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// run runs statements, and writes what they write.
+func (m *machine) run(body []statement, out *strings.Builder) {
+	for _, s := range body {
+		m.spend(1)
+		m.statement(s, out)
+	}
+}
+
+func (m *machine) write(out *strings.Builder, s string) {
+	m.grown(out.Len()+len(s), m.here)
+	m.spendText(len(s))
+	out.WriteString(s)
+}
+
+func (m *machine) statement(s statement, out *strings.Builder) {
+	switch s := s.(type) {
+	case *textOut:
+		m.write(out, s.text)
+	case *valueOut:
+		m.write(out, m.shown(m.eval(s.value), s.value.at()))
+	case *ifStatement:
+		for _, b := range s.branches {
+			if b.condition == nil || truthy(m.eval(b.condition)) {
+				m.run(b.body, out)
+				return
+			}
+		}
+	case *forStatement:
+		m.loop(s, out)
+	case *setStatement:
+		var v value
+		if s.value != nil {
+			v = m.eval(s.value)
+		} else {
+			v = m.capture(s.body)
+		}
+		for _, name := range s.targets {
+			m.vars.assign(name, v)
+		}
+	case *macroStatement:
+		m.vars.names[s.name] = m.macro(s.name, s.params, s.body, m.root)
+	case *callStatement:
+		m.callBlock(s, out)
+	case *filterStatement:
+		m.write(out, m.shown(m.filter(s.filter, m.capture(s.body)), s.filter.at()))
+	case *switchStatement:
+		m.switches(s, out)
+	case *blockStatement:
+		m.within(m.vars.inner(true), func() { m.run(s.body, out) })
+	}
+}
+
+// capture returns what a body writes.
+func (m *machine) capture(body []statement) string {
+	var b strings.Builder
+	m.run(body, &b)
+	return b.String()
+}
+
+// within runs something with other names.
+func (m *machine) within(vars *variables, do func()) {
+	before := m.vars
+	m.vars = vars
+	do()
+	m.vars = before
+}
+
+// switches runs the case that is the same. A case with nothing in it takes the
+// next one's.
+func (m *machine) switches(s *switchStatement, out *strings.Builder) {
+	v := m.eval(s.value)
+	matched := false
+	for _, c := range s.cases {
+		if matched = matched || same(v, m.eval(c.condition)); matched && len(c.body) > 0 {
+			m.run(c.body, out)
+			return
+		}
+	}
+	m.run(s.otherwise, out)
+}
+
+// loop runs a for. One name is each item; two are each key and value of an
+// object; several are what is in each item.
+func (m *machine) loop(s *forStatement, out *strings.Builder) {
+	over := m.eval(s.over)
+	rounds := m.rounds(over, len(s.targets))
+	m.within(m.vars.inner(false), func() {
+		if len(rounds) == 0 {
+			m.run(s.otherwise, out)
+			return
+		}
+		_, listed := over.(*list)
+		for i, item := range rounds {
+			m.here = s.at()
+			m.spend(1)
+			m.bind(s, item, listed)
+			m.vars.names["loop"] = loopState(i, len(rounds))
+			m.run(s.body, out)
+		}
+	})
+}
+
+// bind sets the names of a for.
+func (m *machine) bind(s *forStatement, item value, listed bool) {
+	if len(s.targets) == 1 {
+		m.vars.names[s.targets[0]] = item
+		return
+	}
+	if isNothing(item) {
+		bail(s.at(), "", "cannot take %s apart into %d names", kindOf(item), len(s.targets))
+	}
+	for i, name := range s.targets {
+		if !listed && i > 1 {
+			return
+		}
+		v, _ := m.own(item, strconv.Itoa(i))
+		m.vars.names[name] = v
+	}
+}
+
+// rounds returns what a for goes over.
+func (m *machine) rounds(over value, names int) []value {
+	switch over := over.(type) {
+	case *list:
+		return slices.Clone(m.items(over))
+	case *record:
+		if names == 1 {
+			return m.arrayLike(over)
+		}
+		keys := m.keysOf(over)
+		out := make([]value, len(keys))
+		for i, k := range keys {
+			v, _ := m.get(over, k)
+			out[i] = &list{items: []value{k, v}}
+		}
+		return out
+	}
+	s, _ := stringOf(over)
+	m.spend(len(s))
+	out := letters(s)
+	if _, plain := over.(string); plain && names > 1 {
+		for i := range out {
+			out[i] = &list{items: []value{strconv.Itoa(i), out[i]}}
+		}
+	}
+	return out
+}
+
+// arrayLike returns the items of an object that has a length, as a list has.
+func (m *machine) arrayLike(r *record) []value {
+	v, ok := m.get(r, "length")
+	if !ok {
+		return nil
+	}
+	n := max(0, m.integerOf(v, m.here))
+	m.spend(n)
+	out := make([]value, n)
+	for i := range out {
+		out[i], _ = m.get(r, strconv.Itoa(i))
+	}
+	return out
+}
+
+func loopState(i, n int) *record {
+	r := newRecord(7)
+	r.set("index", number(i+1))
+	r.set("index0", number(i))
+	r.set("revindex", number(n-i))
+	r.set("revindex0", number(n-i-1))
+	r.set("first", i == 0)
+	r.set("last", i == n-1)
+	r.set("length", number(n))
+	return r
+}
+
+// macro makes a function of a body, which sees the names around it.
+func (m *machine) macro(name string, p params, body []statement, around *variables) *function {
+	return &function{name: name, call: func(at int, args given) value {
+		defer m.deeper(at)()
+		vars := around.inner(true)
+		m.within(around, func() { m.bindParams(p, args, vars.names, at) })
+		var text string
+		m.within(vars, func() { text = m.capture(body) })
+		return safe(text)
+	}}
+}
+
+// bindParams gives the parameters of a macro their values. Whoever hands over
+// more than there are without a default fills those with one, in order.
+func (m *machine) bindParams(p params, args given, into map[string]value, at int) {
+	all := slices.Concat(p.names, p.named)
+	for i, name := range all {
+		v := args.get(name, i)
+		if _, absent := v.(undefined); absent && i >= len(p.names) && i >= len(args.positional) && !slices.Contains(args.names, name) {
+			v = m.eval(p.defaults[i-len(p.names)])
+		}
+		into[name] = v
+	}
+	if i := slices.Index(args.names, "caller"); i >= 0 {
+		into["caller"] = args.named[i]
+	}
+	m.here = at
+}
+
+// callBlock calls a macro that may call back what stands in the block.
+func (m *machine) callBlock(s *callStatement, out *strings.Builder) {
+	callee := m.eval(s.call.callee)
+	f, ok := callee.(*function)
+	if !ok {
+		bail(s.call.callee.at(), "", "cannot call %s: it is %s", path(s.call.callee), kindOf(callee))
+	}
+	args := m.given(s.call.args)
+	args.names = append(slices.Clone(args.names), "caller")
+	args.named = append(args.named, m.macro("caller", s.params, s.body, m.vars))
+	m.write(out, m.shown(f.call(s.call.at(), args), s.call.at()))
+}
