@@ -51,24 +51,7 @@ func Create(kubeconfig, namespace string) (action.Action, error) {
 	}, nil
 }
 
-const createInput = `
-type: object
-required: [apiVersion, kind, name]
-properties:
-  apiVersion:
-    title: API version
-    description: Group and version of the kind.
-    type: string
-  kind:
-    title: Kind
-    type: string
-  name:
-    title: Name
-    type: string
-  namespace:
-    title: Namespace
-    description: Where it goes, if it lives in a namespace.
-    type: string
+const createInput = namedInput + `
   labels:
     title: Labels
     type: object

@@ -199,7 +199,8 @@ const applyOutput = resourcesOutput + `
     type: string
 `
 
-const deleteInput = `
+// namedInput names one object.
+const namedInput = `
 type: object
 required: [apiVersion, kind, name]
 properties:
@@ -215,8 +216,11 @@ properties:
     type: string
   namespace:
     title: Namespace
+    description: Where it is, if it lives in a namespace.
     type: string
-` + commonInput + `
+`
+
+const deleteInput = namedInput + commonInput + `
   propagation:
     title: Propagation
     description: What becomes of the objects that belong to it.

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/test/bench/rate"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
 )
@@ -92,58 +92,21 @@ func transforms(w io.Writer) error {
 	if err := set.Read(bytes.NewReader(data), xrd.Origin{File: "sample.yaml"}); err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(runtime.NumCPU())
 	e := engine.New(engine.CLI, engine.Options{}, engine.Hooks{})
-	var ours, theirs []float64
-	for range 40 {
-		a, err := perSecond(300, func() error {
-			res, err := e.Transform(engine.Input{Definition: set.Definitions[0]})
-			if err == nil && len(res.Entities) != 3 {
-				err = fmt.Errorf("the sample gave %d entities", len(res.Entities))
-			}
-			return err
-		})
-		if err != nil {
-			return err
+	ours, parsing, err := rate.BesideYAML(40, 300, func() error {
+		res, err := e.Transform(engine.Input{Definition: set.Definitions[0]})
+		if err == nil && len(res.Entities) != 3 {
+			err = fmt.Errorf("the sample gave %d entities", len(res.Entities))
 		}
-		b, err := perSecond(60, func() error {
-			var n yaml.Node
-			return yaml.Unmarshal(data, &n)
-		})
-		if err != nil {
-			return err
-		}
-		ours, theirs = append(ours, a), append(theirs, b)
+		return err
+	}, data)
+	if err != nil {
+		return err
 	}
-	slices.Sort(ours)
-	slices.Sort(theirs)
-	best, parse := ours[len(ours)-1], theirs[len(theirs)-1]
 	fmt.Fprintf(w, "definition of %d leaf fields (%d bytes) to Template, API and Resource: %.0f a second of one core at best, %.0f in the median (wanted: at least 7000)\n",
-		sample.Leaves, len(data), best, ours[len(ours)/2])
-	fmt.Fprintf(w, "parsing its YAML alone: %.0f a second at best, so that making the entities takes %.2f of the time of parsing\n", parse, parse/best)
+		sample.Leaves, len(data), ours.Best, ours.Median)
+	fmt.Fprintf(w, "parsing its YAML alone: %.0f a second at best, so that making the entities takes %.2f of the time of parsing\n", parsing.Best, parsing.Best/ours.Best)
 	return nil
-}
-
-// perSecond returns how often f runs in a second of processor time.
-func perSecond(n int, f func() error) (float64, error) {
-	runtime.GC()
-	before := cpu()
-	for range n {
-		if err := f(); err != nil {
-			return 0, err
-		}
-	}
-	return float64(n) / (cpu() - before).Seconds(), nil
-}
-
-// cpu returns the processor time this process has used.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		fail(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // usage is what one process took.

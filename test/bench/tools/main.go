@@ -14,16 +14,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"syscall"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/templates"
+	"example.dev/ingestor/test/bench/rate"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
 )
@@ -84,59 +80,20 @@ func renders(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(1)
-	defer runtime.GOMAXPROCS(runtime.NumCPU())
 	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(f, engine.TemplateOptions{})
-	var ours, theirs []float64
-	for range *rounds {
-		a, err := perSecond(100, func() error {
-			res, err := tr.Transform(engine.Input{Definition: set.Definitions[0]})
-			if err == nil && (len(res.Entities) != 3 || len(res.Findings) > 0) {
-				err = fmt.Errorf("the sample gave %d entities and %d findings", len(res.Entities), len(res.Findings))
-			}
-			return err
-		})
-		if err != nil {
-			return err
+	ours, parsing, err := rate.BesideYAML(*rounds, 100, func() error {
+		res, err := tr.Transform(engine.Input{Definition: set.Definitions[0]})
+		if err == nil && (len(res.Entities) != 3 || len(res.Findings) > 0) {
+			err = fmt.Errorf("the sample gave %d entities and %d findings", len(res.Entities), len(res.Findings))
 		}
-		b, err := perSecond(60, func() error {
-			var n yaml.Node
-			return yaml.Unmarshal(data, &n)
-		})
-		if err != nil {
-			return err
-		}
-		ours, theirs = append(ours, a), append(theirs, b)
-	}
-	slices.Sort(ours)
-	slices.Sort(theirs)
-	best, parse := ours[len(ours)-1], theirs[len(theirs)-1]
-	fmt.Fprintf(w, "definition of %d leaf fields through the built-in templates, rendered, read and checked: %.0f a second of one core at best, %.0f in the median (wanted: at least %d)\n",
-		sample.Leaves, best, ours[len(ours)/2], wantedRenders)
-	fmt.Fprintf(w, "parsing its YAML alone: %.0f a second at best, %.0f in the median, so that rendering takes %.2f of the time of parsing\n",
-		parse, theirs[len(theirs)/2], parse/best)
-	return nil
-}
-
-// perSecond returns how often f runs in a second of processor time.
-func perSecond(n int, f func() error) (float64, error) {
-	runtime.GC()
-	before, err := cpu()
+		return err
+	}, data)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for range n {
-		if err := f(); err != nil {
-			return 0, err
-		}
-	}
-	after, err := cpu()
-	return float64(n) / (after - before).Seconds(), err
-}
-
-// cpu returns the processor time this process has used.
-func cpu() (time.Duration, error) {
-	var u syscall.Rusage
-	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
+	fmt.Fprintf(w, "definition of %d leaf fields through the built-in templates, rendered, read and checked: %.0f a second of one core at best, %.0f in the median (wanted: at least %d)\n",
+		sample.Leaves, ours.Best, ours.Median, wantedRenders)
+	fmt.Fprintf(w, "parsing its YAML alone: %.0f a second at best, %.0f in the median, so that rendering takes %.2f of the time of parsing\n",
+		parsing.Best, parsing.Median, parsing.Best/ours.Best)
+	return nil
 }

@@ -1,0 +1,67 @@
+// Package rate measures how often something can be done in a second of one
+// core, beside a yardstick that is measured in the same run: machines differ, and
+// are shared.
+package rate
+
+import (
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Rate is how often something was done in a second of processor time.
+type Rate struct{ Best, Median float64 }
+
+// BesideYAML lets f, n times a round, and the parsing of a YAML text take turns
+// on one core.
+func BesideYAML(rounds, n int, f func() error, text []byte) (ours, parsing Rate, err error) {
+	runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(runtime.NumCPU())
+	var a, b []float64
+	for range rounds {
+		one, err := perSecond(n, f)
+		if err != nil {
+			return ours, parsing, err
+		}
+		other, err := perSecond(60, func() error {
+			var n yaml.Node
+			return yaml.Unmarshal(text, &n)
+		})
+		if err != nil {
+			return ours, parsing, err
+		}
+		a, b = append(a, one), append(b, other)
+	}
+	return rateOf(a), rateOf(b), nil
+}
+
+func rateOf(all []float64) Rate {
+	slices.Sort(all)
+	return Rate{Best: all[len(all)-1], Median: all[len(all)/2]}
+}
+
+// perSecond returns how often f runs in a second of processor time.
+func perSecond(n int, f func() error) (float64, error) {
+	runtime.GC()
+	before, err := cpu()
+	if err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := f(); err != nil {
+			return 0, err
+		}
+	}
+	after, err := cpu()
+	return float64(n) / (after - before).Seconds(), err
+}
+
+// cpu returns the processor time this process has used.
+func cpu() (time.Duration, error) {
+	var u syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
+}
