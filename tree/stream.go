@@ -122,9 +122,19 @@ func (s *splitter) run() error {
 		}
 		if lineStart = err == nil; lineStart {
 			s.line++
+			if s.in.Buffered() == 0 && s.whole() {
+				// Whoever writes may take long to go on.
+				s.flush()
+			}
 		}
 	}
 	return nil
+}
+
+// whole reports whether the document at hand is a JSON object on one line, which
+// nothing that follows can go on with.
+func (s *splitter) whole() bool {
+	return s.parts == nil && !s.tooBig && s.start == s.line-1 && len(s.doc) > 0 && s.doc[0] == '{' && json.Valid(s.doc)
 }
 
 // add adds text to the document at hand.

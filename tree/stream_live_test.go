@@ -1,0 +1,45 @@
+package tree
+
+import (
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+// TestDecodeLive wants a value on a line to be there when its line is, not when
+// the next one begins: whoever writes may take long to go on.
+func TestDecodeLive(t *testing.T) {
+	in, out := io.Pipe()
+	got := make(chan string)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Decode(in, Limits{}, func(n *Node, err *Error) bool {
+			if err != nil {
+				got <- err.Error()
+				return true
+			}
+			got <- fmt.Sprintf("%s %d:%d", n.Get("a").Str(), n.Pos.Line, n.Pos.Column)
+			return true
+		})
+	}()
+	for _, step := range []struct{ write, want string }{{"{\"a\":\"one\"}\n", "one 1:1"}, {"{\"a\":\"two\"}\n", "two 2:1"}} {
+		if _, err := io.WriteString(out, step.write); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case v := <-got:
+			if v != step.want {
+				t.Errorf("got %q, want %q", v, step.want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%q is not there", step.want)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
