@@ -28,6 +28,20 @@ var (
 	memberOf    = [2]string{"memberOf", "hasMember"}
 )
 
+// Inverse returns what the source of a relation is to its target; empty if there
+// is no relation of that type.
+func Inverse(relation string) string {
+	for _, pair := range [][2]string{ownedBy, partOf, providesAPI, consumesAPI, dependsOn, childOf, memberOf} {
+		switch relation {
+		case pair[0]:
+			return pair[1]
+		case pair[1]:
+			return pair[0]
+		}
+	}
+	return ""
+}
+
 func reversed(pair [2]string) [2]string { return [2]string{pair[1], pair[0]} }
 
 // relating is a field of a spec that makes relations.

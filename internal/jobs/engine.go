@@ -22,8 +22,10 @@ type engine interface {
 	// stop ends the contexts of what runs and waits for it, until ctx ends.
 	stop(ctx context.Context) error
 	schedule(p *river.PeriodicJob)
-	// wake has somebody look for jobs whose time has come.
-	wake(ctx context.Context) error
+	// add makes a lane of so many workers, before start.
+	add(lane string, workers int) error
+	// wake has somebody look for jobs of a lane whose time has come.
+	wake(ctx context.Context, lane string) error
 	// insert adds a job unless there is one of the same task and key that
 	// waits or runs, which it returns then.
 	insert(ctx context.Context, w work, opts *river.InsertOpts) (*rivertype.JobInsertResult, error)
@@ -44,11 +46,12 @@ type riverEngine[T any] struct {
 	driver riverdriver.Driver[T]
 	client *river.Client[T]
 	now    func() time.Time
-	// tell is how this process hears of new jobs if the database does not tell.
-	tell func(ctx context.Context) error
+	// tell is how this process hears of new jobs in a lane if the database does
+	// not tell.
+	tell func(ctx context.Context, lane string) error
 }
 
-func newEngine[T any](driver riverdriver.Driver[T], config *river.Config, now func() time.Time, tell func(context.Context) error) (*riverEngine[T], error) {
+func newEngine[T any](driver riverdriver.Driver[T], config *river.Config, now func() time.Time, tell func(context.Context, string) error) (*riverEngine[T], error) {
 	client, err := river.NewClient(driver, config)
 	if err != nil {
 		return nil, err
@@ -56,17 +59,21 @@ func newEngine[T any](driver riverdriver.Driver[T], config *river.Config, now fu
 	return &riverEngine[T]{driver: driver, client: client, now: now, tell: tell}, nil
 }
 
-func (e *riverEngine[T]) wake(ctx context.Context) error {
+func (e *riverEngine[T]) add(lane string, workers int) error {
+	return e.client.Queues().Add(lane, river.QueueConfig{MaxWorkers: workers})
+}
+
+func (e *riverEngine[T]) wake(ctx context.Context, lane string) error {
 	if e.tell != nil {
-		return e.tell(ctx)
+		return e.tell(ctx, lane)
 	}
-	return e.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: inserted, Payload: []string{anyInserted}})
+	return e.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: inserted, Payload: []string{payload(lane)}})
 }
 
 // changed is wake after a change that the database tells of if it can.
-func (e *riverEngine[T]) changed(ctx context.Context, err error) error {
-	if err == nil && e.tell != nil {
-		return e.tell(ctx)
+func (e *riverEngine[T]) changed(ctx context.Context, lane string, err error) error {
+	if err == nil && e.tell != nil && lane != "" {
+		return e.tell(ctx, lane)
 	}
 	return err
 }
@@ -79,67 +86,67 @@ func (e *riverEngine[T]) schedule(p *river.PeriodicJob) { e.client.PeriodicJobs(
 
 func (e *riverEngine[T]) insert(ctx context.Context, w work, opts *river.InsertOpts) (*rivertype.JobInsertResult, error) {
 	res, err := e.client.Insert(ctx, w, opts)
-	return res, e.changed(ctx, err)
+	return res, e.changed(ctx, opts.Queue, err)
 }
 
 func (e *riverEngine[T]) retry(ctx context.Context, id int64) error {
-	_, err := e.client.JobRetry(ctx, id)
+	row, err := e.client.JobRetry(ctx, id)
 	if errors.Is(err, rivertype.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return e.wake(ctx)
+	return e.wake(ctx, row.Queue)
 }
 
 func (e *riverEngine[T]) settle(ctx context.Context, row *rivertype.JobRow, params *riverdriver.JobSetStateIfRunningParams) error {
-	return e.inside(ctx, func(exec riverdriver.ExecutorTx) error {
+	return e.inside(ctx, func(exec riverdriver.ExecutorTx) (lane string, err error) {
 		after, err := setState(ctx, exec, params)
 		if err != nil || after == nil || after.State != params.State || after.Attempt != row.Attempt {
-			return err // It is no longer ours.
+			return "", err // It is no longer ours.
 		}
 		next, ok := again(after)
 		if !ok {
-			return nil
+			return "", nil
 		}
-		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), next, insertOpts(next))
-		return err
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), next, insertOpts(next, row.Queue))
+		return row.Queue, err
 	})
 }
 
 func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any) (*work, error) {
 	var taken *work
-	err := e.inside(ctx, func(exec riverdriver.ExecutorTx) error {
+	err := e.inside(ctx, func(exec riverdriver.ExecutorTx) (lane string, err error) {
 		var id int64
 		if err := exec.QueryRow(ctx, query, args...).Scan(&id); err != nil {
 			if isNothing(err) {
-				return nil
+				return "", nil
 			}
-			return err
+			return "", err
 		}
 		row, err := exec.JobGetByID(ctx, &riverdriver.JobGetByIDParams{ID: id})
 		if err != nil {
-			return err
+			return "", err
 		}
 		var w work
 		if err := json.Unmarshal(row.EncodedArgs, &w); err != nil {
-			return err
+			return "", err
 		}
 		taken = &w
 		// The row is not used again: whoever ran it may only be slow, and must
 		// find nothing to bring to an end when it comes back.
 		_, err = setState(ctx, exec, riverdriver.JobSetStateDiscarded(id, e.now(), attemptError(row, e.now(), errLost), nil))
 		if err != nil {
-			return err
+			return "", err
 		}
 		w.Tried += row.Attempt - 1
 		w.Lost++
 		if w.Lost > mostLost {
-			return nil
+			return "", nil
 		}
-		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), w, insertOpts(w))
-		return err
+		_, err = e.client.InsertTx(ctx, e.driver.UnwrapTx(exec), w, insertOpts(w, row.Queue))
+		return row.Queue, err
 	})
 	return taken, err
 }
@@ -151,17 +158,19 @@ func (e *riverEngine[T]) resign(ctx context.Context, leader string, elected time
 	return err
 }
 
-// inside runs do in a transaction.
-func (e *riverEngine[T]) inside(ctx context.Context, do func(exec riverdriver.ExecutorTx) error) error {
+// inside runs do in a transaction. It returns the lane that it added a job to,
+// if it did.
+func (e *riverEngine[T]) inside(ctx context.Context, do func(exec riverdriver.ExecutorTx) (lane string, err error)) error {
 	exec, err := e.driver.GetExecutor().Begin(ctx)
 	if err != nil {
 		return err
 	}
-	if err := do(exec); err != nil {
+	lane, err := do(exec)
+	if err != nil {
 		_ = exec.Rollback(context.WithoutCancel(ctx)) // It failed already.
 		return err
 	}
-	return e.changed(ctx, exec.Commit(ctx))
+	return e.changed(ctx, lane, exec.Commit(ctx))
 }
 
 // setState returns the row as it is afterwards, whether it was running or not.
@@ -184,8 +193,9 @@ func setState(ctx context.Context, exec riverdriver.Executor, p *riverdriver.Job
 
 // insertOpts are how River stores a job. A job that ended says nothing about a
 // new one; any other of the same task and key is in its way.
-func insertOpts(w work) *river.InsertOpts {
+func insertOpts(w work, lane string) *river.InsertOpts {
 	return &river.InsertOpts{
+		Queue:       lane,
 		MaxAttempts: max(w.Attempts-w.Tried, 1),
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,

@@ -5,7 +5,8 @@
 // waits and at most one runs, wherever.
 //
 // A job is done at least once. What its process did not bring to an end because
-// it was killed, another does from the beginning.
+// it was killed, another does from the beginning, some seconds later. Tasks share
+// the workers of a process, unless they have some of their own: a lane.
 package jobs
 
 import (
@@ -39,7 +40,8 @@ type Options struct {
 	// URL is the connection string of PostgreSQL. It may hold a password and is
 	// never shown.
 	URL string
-	// Workers is how many tasks run at once here, eight if it is zero.
+	// Workers is how many jobs run at once here, eight if it is zero, without
+	// those of tasks that have workers of their own.
 	Workers int
 	// Log is told what went wrong with a task; nil is nobody.
 	Log *slog.Logger
@@ -49,8 +51,9 @@ type Options struct {
 	Registry prometheus.Registerer
 
 	// grace is how long after its timeout a job that still runs is taken from
-	// whoever runs it, and look how often somebody looks. Tests are impatient.
-	grace, look time.Duration
+	// whoever runs it, absence how long a process must be unseen until its jobs
+	// are, and look how often somebody looks. Tests are impatient.
+	grace, absence, look time.Duration
 }
 
 // Task is a kind of work.
@@ -60,6 +63,11 @@ type Task struct {
 	// process stops; it must return soon after. An error, or a panic, is a
 	// failed attempt. It may be called at once for different keys.
 	Run func(ctx context.Context, j Job) error
+	// Workers, unless it is zero, is how many of its jobs run at once in this
+	// process, beside those of others: neither waits for the other's workers. A
+	// task that has some has a name of small letters, digits, and single
+	// hyphens or underscores between them.
+	Workers int
 }
 
 // Job is one task for one key.
@@ -85,7 +93,9 @@ type How struct {
 	// order of keys may change on the way.
 	Args []byte
 	// Timeout is for one attempt, an hour if it is zero. A job whose process
-	// was killed is begun again soon after it.
+	// was killed is begun again some seconds later, however long it is: with
+	// SQLite when the file is opened again. One whose process is there and does
+	// not end it is begun again soon after it.
 	Timeout time.Duration
 	// Attempts is how often it is tried before it is given up, once if it is
 	// zero, and RetryDelay the time between, a second if it is zero.

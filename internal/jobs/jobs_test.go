@@ -342,6 +342,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		"NoName":  {"a task has a name", func(q *Queue) { q.Handle(Task{Run: fine.Run}) }, "it needs a name and a function"},
 		"Unknown": {"what is scheduled is handled", func(q *Queue) { q.Every("skan", "a", time.Hour, How{}) }, `cannot schedule task "skan" for "a": nobody handles it`},
+		"Lane":    {"what has workers of its own has a plain name", func(q *Queue) { q.Handle(Task{Name: "A b", Run: fine.Run, Workers: 1}) }, `cannot handle task "A b" with 1 workers of its own: `},
 		"Never":   {"every nothing is too often", func(q *Queue) { q.Every("scan", "a", 0, How{}) }, "every 0s is not possible"},
 	}
 	for name, c := range runs {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"example.dev/ingestor/internal/store"
 )
 
@@ -33,13 +35,15 @@ func child() {
 	if err != nil {
 		panic(err)
 	}
-	q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error {
+	work := func(_ context.Context, j Job) error {
 		fmt.Println(j.Key)
 		if j.Key == "tick" {
 			return nil
 		}
 		select {}
-	}})
+	}
+	q.Handle(Task{Name: "scan", Run: work})
+	q.Handle(Task{Name: "own", Run: work, Workers: 2})
 	q.Every("scan", "tick", 500*time.Millisecond, How{Timeout: time.Second})
 	fmt.Println("ready")
 	panic(q.Run(ctx))
@@ -122,6 +126,116 @@ func TestKilled(t *testing.T) {
 		t.Logf("the ticks went on after %s", time.Since(killed))
 		eventually(t, "it is completed", func() bool { s, _ := state(t, q, "a"); return s == "completed" })
 	})
+}
+
+// TestKilledSoon kills a process in the middle of jobs that might take an hour.
+// Another does them some seconds later, in their lanes: with PostgreSQL one that
+// was there before, with SQLite one that comes then.
+func TestKilledSoon(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, opts Options) {
+		asker := open(t, opts)
+		asker.Handle(Task{Name: "own", Run: func(context.Context, Job) error { return nil }, Workers: 2})
+		says, kill := startChild(t, opts)
+		awaitLine(t, says, "ready")
+		for task, key := range map[string]string{"scan": "a", "own": "b"} {
+			add(t, asker, task, key, How{Timeout: time.Hour})
+			awaitLine(t, says, key)
+		}
+		if opts.Client == store.SQLite {
+			kill()
+		}
+		began := make(chan Job, 1000)
+		work := func(_ context.Context, j Job) error { began <- j; return nil }
+		q := open(t, opts)
+		q.Handle(Task{Name: "scan", Run: work})
+		q.Handle(Task{Name: "own", Run: work, Workers: 2})
+		run(t, q)
+		kill()
+		killed := time.Now()
+		for left := map[string]bool{"a": true, "b": true}; len(left) > 0; {
+			j := await(t, "the job", began)
+			if j.Key == "tick" {
+				continue
+			}
+			delete(left, j.Key)
+			if j.Attempt != 1 {
+				t.Errorf("it was taken over as %+v", j)
+			}
+			t.Logf("%s was taken over after %s", j.Key, time.Since(killed))
+		}
+		for key, lane := range map[string]string{"a": "default", "b": "task-own"} {
+			eventually(t, "it is completed", func() bool { s, _ := state(t, q, key); return s == "completed" })
+			if got := laneOf(t, q, key); got != lane {
+				t.Errorf("%s was done in lane %q", key, got)
+			}
+		}
+	})
+}
+
+// TestAbsent has a process vanish and come back, and vanish for good. Its job is
+// taken over when it was not seen for a while, and at no other time.
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	url := postgresURL(t)
+	now := time.Now()
+	q := open(t, Options{Client: store.Postgres, URL: url, Now: func() time.Time { return now }})
+	add(t, q, "scan", "a", How{})
+	_, err := q.db.ExecContext(t.Context(),
+		"UPDATE river_job SET state = 'running', attempt = 2, attempted_at = now(), attempted_by = ARRAY[$1, 'gone']", q.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen := map[string]time.Time{}
+	looks := func(after time.Duration, reason, want string) {
+		t.Helper()
+		now = now.Add(after)
+		if err := q.inherit(t.Context(), unseen); err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := state(t, q, "a"); s != want {
+			t.Fatalf("%s: it is %s", reason, s)
+		}
+	}
+	looks(time.Hour, "the first look says little", "running")
+	looks(absence-time.Second, "it was not unseen for long", "running")
+
+	session, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session.RuntimeParams["application_name"] = sessions + "gone"
+	conn, err := pgx.ConnectConfig(t.Context(), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks(time.Hour, "it has a session", "running")
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the session is gone", func() bool {
+		names, err := q.absent(t.Context())
+		return err == nil && len(names) == 1
+	})
+	looks(time.Hour, "it was seen at the last look", "running")
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := q.inherit(ended, unseen); err == nil {
+		t.Error("a look in vain succeeded")
+	}
+	looks(time.Hour, "at the last look nobody could be seen", "running")
+	looks(absence, "it was not seen for long enough", "available")
+}
+
+// laneOf returns the lane of the newest job of a key.
+func laneOf(t *testing.T, q *Queue, key string) (lane string) {
+	t.Helper()
+	err := q.db.QueryRowContext(t.Context(), "SELECT queue FROM river_job WHERE args ->> 'key' = $1 ORDER BY id DESC LIMIT 1", key).Scan(&lane)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lane
 }
 
 // TestLost takes over a job again and again, which is given up in the end.

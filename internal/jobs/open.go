@@ -51,7 +51,8 @@ const (
 )
 
 // Queue is an open queue. All methods may be called at once, but for Handle and
-// Every, which come before Run.
+// Every, which come before Run. Who handles a task that has workers of its own
+// does so before Add: a job that was added earlier is done by those all share.
 type Queue struct {
 	opts Options
 	// id tells the queue from those of other processes.
@@ -70,8 +71,9 @@ type Queue struct {
 	// started tells that Run was called.
 	started sync.Once
 
-	// running are the jobs that run here. One that was taken for lost, though
-	// it is only slow, does not begin a second time beside itself.
+	// mu is for tasks and what follows. running are the jobs that run here. One
+	// that was taken for lost, though it is only slow, does not begin a second
+	// time beside itself.
 	mu      sync.Mutex
 	running map[string]bool
 	// failing are the jobs that failed last time, and why.
@@ -85,6 +87,9 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 	}
 	if opts.grace <= 0 {
 		opts.grace = grace
+	}
+	if opts.absence <= 0 {
+		opts.absence = absence
 	}
 	if opts.look <= 0 {
 		opts.look = look

@@ -20,9 +20,18 @@ type dialect struct {
 	// clock of the database: it is the one clock that all replicas share.
 	overdue string
 	// gone finds a leader that has no session $2 and its name in the database,
-	// if sessions are seen at all, which that of the caller, $1, shows.
-	gone string
+	// if sessions are seen at all, which that of the caller, $1, shows. absent
+	// finds whoever runs jobs and has none, and orphan a job of $1 that is so.
+	// They are empty where one process has the database for itself.
+	gone, absent, orphan string
 }
+
+// These are parts of what PostgreSQL is asked: the names of all sessions, and who
+// runs a job.
+const (
+	withNames = "WITH names AS (SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database()) "
+	runner    = "attempted_by[array_length(attempted_by, 1)]"
+)
 
 var (
 	sqliteDialect = dialect{
@@ -38,9 +47,13 @@ var (
 		overdue: `SELECT id FROM river_job
 			WHERE state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()
 			ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
-		gone: `WITH names AS (SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database())
-			SELECT leader_id, elected_at FROM river_leader
+		gone: withNames + `SELECT leader_id, elected_at FROM river_leader
 			WHERE $1 IN (SELECT name FROM names) AND $2 || leader_id NOT IN (SELECT name FROM names)`,
+		absent: withNames + `SELECT DISTINCT ` + runner + ` FROM river_job
+			WHERE state = 'running' AND $1 IN (SELECT name FROM names) AND $2 || ` + runner + ` NOT IN (SELECT name FROM names)`,
+		orphan: withNames + `SELECT id FROM river_job
+			WHERE state = 'running' AND ` + runner + ` = $1::text AND $2 || $1::text NOT IN (SELECT name FROM names)
+			ORDER BY id LIMIT 1 FOR UPDATE OF river_job SKIP LOCKED`,
 	}
 )
 
@@ -54,6 +67,8 @@ func (q *Queue) Handle(t Task) {
 		q.mistakes = append(q.mistakes, fmt.Errorf("cannot handle task %q: it needs a name and a function", t.Name))
 		return
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.tasks[t.Name] = t
 }
 
@@ -94,7 +109,8 @@ func (q *Queue) Add(ctx context.Context, task, key string, how How) (added bool,
 }
 
 func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error) {
-	opts := insertOpts(w)
+	lane := q.lane(w.Task)
+	opts := insertOpts(w, lane)
 	for {
 		if how.After > 0 {
 			opts.ScheduledAt = q.opts.Now().Add(how.After)
@@ -105,7 +121,7 @@ func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error
 		}
 		if !res.UniqueSkippedAsDuplicate {
 			if how.After > 0 && how.After <= soon {
-				q.wakeAfter(how.After)
+				q.wakeAfter(how.After, lane)
 			}
 			return true, nil
 		}

@@ -15,25 +15,14 @@ import (
 )
 
 const (
-	// grace is how long after its timeout a task may take to notice.
-	grace = 15 * time.Second
-	// look is how often somebody looks for jobs that run for too long, and for
-	// a leader that is gone.
-	look = 5 * time.Second
 	// stopWithin is how long Run waits for tasks after it has told them to end.
 	stopWithin = 20 * time.Second
-	// mostLost is how often a job is begun again after its process was killed:
-	// it may be the job that kills it.
-	mostLost = 5
 	// busyPause is how long a job waits for the one of the same task and key
 	// that still runs here though it should not, and strangePause for a process
 	// that knows its task.
 	busyPause    = time.Second
 	strangePause = 10 * time.Second
 )
-
-// errLost is what a job failed with whose process is gone.
-var errLost = errors.New("it did not end in time: the process that ran it is gone or does not answer")
 
 // Run does jobs until ctx ends, which also ends the contexts of the tasks that
 // run; it waits twenty seconds for them. What they did not bring to an end waits
@@ -51,6 +40,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		}
 		q.engine.schedule(s.periodic(q.due))
 	}
+	q.openLanes()
 	if len(q.mistakes) > 0 {
 		return errors.Join(q.mistakes...)
 	}
@@ -87,55 +77,6 @@ func (q *Queue) start(ctx, own context.Context) bool {
 		wait(ctx, time.Second)
 	}
 	return false
-}
-
-// watchOver takes over, from time to time, what other processes did not bring
-// to an end.
-func (q *Queue) watchOver(ctx context.Context) {
-	quiet := newOnce(q.log, q.opts.Now)
-	for ctx.Err() == nil {
-		if err := q.takeOver(ctx, q.dialect.overdue, q.opts.grace.Seconds()); err != nil && ctx.Err() == nil {
-			quiet.warn("cannot look for tasks whose process is gone", "err", err)
-		}
-		if err := q.depose(ctx); err != nil && ctx.Err() == nil {
-			quiet.warn("cannot look for a leader that is gone", "err", err)
-		}
-		wait(ctx, q.opts.look)
-	}
-}
-
-// depose resigns for a leader whose process is gone. River would wait until its
-// term is over, for twenty seconds, in which no schedule is kept. A process that
-// is only cut off from the database for a moment stands for election again.
-func (q *Queue) depose(ctx context.Context) error {
-	if q.dialect.gone == "" {
-		return nil
-	}
-	var leader string
-	var elected time.Time
-	err := q.db.QueryRowContext(ctx, q.dialect.gone, sessions+q.id, sessions).Scan(&leader, &elected)
-	if isNothing(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return q.engine.resign(ctx, leader, elected)
-}
-
-// takeOver ends all running jobs that query finds in favour of new ones.
-func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
-	for {
-		w, err := q.engine.takeOver(ctx, query, args...)
-		if err != nil || w == nil {
-			return err
-		}
-		if w.Lost > mostLost {
-			q.log.Error("giving up a task: its process ended too often", "task", w.Task, "key", w.Key, "times", w.Lost)
-			continue
-		}
-		q.log.Warn("beginning a task again: its process is gone", "task", w.Task, "key", w.Key)
-	}
 }
 
 // worker does jobs for River.
@@ -193,19 +134,19 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 		return nil
 	}
 	q.reach(ctx, w)
-	q.wakeAfter(w.retryDelay())
+	q.wakeAfter(w.retryDelay(), j.Queue)
 	return err
 }
 
 // wakeAfter has somebody look for a job whose time comes in a while, rather
 // than find it at the next look. River writes down what it knows of a job in
 // batches, a moment later.
-func (q *Queue) wakeAfter(d time.Duration) {
+func (q *Queue) wakeAfter(d time.Duration, lane string) {
 	const moment, late, within = 300 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second
 	time.AfterFunc(max(d, moment)+late, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
-		_ = q.engine.wake(ctx) // If it fails, somebody looks soon anyway.
+		_ = q.engine.wake(ctx, lane) // If it fails, somebody looks soon anyway.
 	})
 }
 

@@ -86,7 +86,7 @@ func (q *Queue) enqueue(ctx context.Context) {
 		}
 		works := q.due.take()
 		for i, w := range works {
-			if _, err := q.engine.insert(ctx, w, insertOpts(w)); err != nil {
+			if _, err := q.engine.insert(ctx, w, insertOpts(w, q.lane(w.Task))); err != nil {
 				if ctx.Err() != nil {
 					return
 				}

@@ -30,11 +30,8 @@ type writer struct {
 	n int64
 	// prepared are the statements of this transaction by their text.
 	prepared map[string]*sql.Stmt
-	// names are the keys of fields met so far, numbers their places in names,
-	// and kids their numbers in the database, for as many as interned.
-	names   []string
-	numbers map[string]int
-	kids    []int64
+	// kids are the numbers of keys met so far.
+	kids map[string]int64
 	// args is memory that is used again.
 	args []any
 }
@@ -66,7 +63,7 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 	if err != nil {
 		return err
 	}
-	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, numbers: map[string]int{}}
+	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}, kids: map[string]int64{}}
 	defer func() { _ = tx.Rollback() }()
 	if s.opts.Client == Postgres {
 		// A replica that vanished must not keep the others waiting for good.
@@ -85,7 +82,7 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	s.keys.put(w.names[:len(w.kids)], w.kids)
+	s.keys.put(w.kids)
 	return nil
 }
 
@@ -138,47 +135,24 @@ func (w *writer) insert(ctx context.Context, into, tail string, columns, rows in
 	return nil
 }
 
-// The engines get help with this many new entities. SQLite's index is not made
-// anew beyond mostAdded, because it sorts in memory.
-const (
-	someAdded = 200
-	manyAdded = 1000
-	mostAdded = 20_000
-)
+// someAdded is how many new entities make it worth counting anew.
+const someAdded = 200
 
 // bulk prepares for so many new entities and returns what is to be done when
-// they are written, as long as most of the rows are new. PostgreSQL counts what
+// they are written, as long as most of the rows are new: PostgreSQL counts what
 // it has, which it would do of its own accord some minutes later, and plans badly
-// until then. SQLite's second index of search is made anew: made of all rows at
-// once it takes a fraction of the time.
+// until then.
 func (w *writer) bulk(ctx context.Context, added int) (done func() error, err error) {
 	done = func() error { return nil }
-	if added < someAdded {
+	if added < someAdded || w.s.opts.Client != Postgres {
 		return done, nil
 	}
 	var have int
 	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > 2*added {
 		return done, err
 	}
-	if w.s.opts.Client == Postgres {
-		return func() error {
-			_, err := w.tx.ExecContext(ctx, "ANALYZE entities, documents, search, terms, relations")
-			return err
-		}, nil
-	}
-	if have > added || added < manyAdded || added > mostAdded {
-		return done, nil
-	}
-	var index string
-	const query = "SELECT sql FROM sqlite_master WHERE type = 'index' AND name = 'search_ref'"
-	if err := w.tx.QueryRowContext(ctx, query).Scan(&index); err != nil {
-		return done, err
-	}
-	if _, err := w.tx.ExecContext(ctx, "DROP INDEX search_ref"); err != nil {
-		return done, err
-	}
 	return func() error {
-		_, err := w.tx.ExecContext(ctx, index)
+		_, err := w.tx.ExecContext(ctx, "ANALYZE entities, documents, search, fields, terms, relations")
 		return err
 	}, nil
 }

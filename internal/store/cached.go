@@ -85,7 +85,7 @@ func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error
 	if n, ok := s.cached.get(revision, q); ok {
 		return n.(int), nil
 	}
-	b := statement{whole: true}
+	b := statement{whole: true, find: s.finder()}
 	b.add("SELECT (SELECT n FROM revision), count(*) ")
 	p, err := s.plan(ctx, c)
 	if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -12,15 +13,16 @@ type draft struct {
 	entries []entry
 	bodies  []served
 	words   [][]string
-	// fields are those of entities that are in the store, whose rows are to be
-	// compared.
-	fields [][]field
+	// fields are those of each entity, without its relations.
+	fields [][]stored
 	// rows and terms are those of new entities, in order.
 	rows  []row
 	terms []term
-	// names are the keys of fields, whose numbers are places in it.
+	// names are the keys of fields, whose numbers are places in it, and lists
+	// the marks of lists.
 	names   []string
-	numbers map[string]int
+	numbers map[string]int64
+	lists   map[string]bool
 	err     error
 }
 
@@ -43,9 +45,9 @@ func (d *delta) drafts(ctx context.Context) <-chan *draft {
 func draftOf(entries []entry) *draft {
 	n := len(entries)
 	dr := &draft{
-		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]field, n), numbers: map[string]int{},
+		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]stored, n),
+		numbers: map[string]int64{}, lists: map[string]bool{},
 	}
-	var fields []field
 	for i := range entries {
 		e := &entries[i]
 		p, err := e.prepared()
@@ -54,15 +56,18 @@ func draftOf(entries []entry) *draft {
 			return dr
 		}
 		dr.bodies[i], dr.words[i] = p.blank.serve(e.uid, len(p.edges)), p.words
-		fields = append(fields[:0], field{dr.number(keyUID), e.uid, ""})
+		fields := append(make([]stored, 0, len(p.fields)+1), stored{dr.number(keyUID), e.uid, ""})
 		for _, f := range p.fields {
-			fields = append(fields, field{dr.number(f.key), f.value, f.original})
+			fields = append(fields, stored{dr.number(f.key), f.value, f.original})
 		}
+		for _, key := range p.lists {
+			dr.lists[key] = true
+		}
+		dr.fields[i] = distinctFields(fields)
 		if !e.added {
-			dr.fields[i] = slices.Clone(fields)
 			continue
 		}
-		for _, f := range distinctFields(fields) {
+		for _, f := range dr.fields[i] {
 			dr.rows = append(dr.rows, row{f, e.ref})
 		}
 		for _, w := range dr.words[i] {
@@ -75,10 +80,10 @@ func draftOf(entries []entry) *draft {
 }
 
 // number returns the number of a key.
-func (dr *draft) number(key string) int {
+func (dr *draft) number(key string) int64 {
 	number, ok := dr.numbers[key]
 	if !ok {
-		number = len(dr.names)
+		number = int64(len(dr.names))
 		dr.names = append(dr.names, key)
 		dr.numbers[key] = number
 	}
@@ -100,13 +105,16 @@ func (w *writer) compose(ctx context.Context, dr *draft, l *linkage) (*chunk, er
 	if err != nil {
 		return nil, err
 	}
-	// From here on the numbers of keys are those of the transaction.
-	numbers := make([]int, len(dr.names))
+	// From here on the numbers of keys are those of the database.
+	if err := w.intern(ctx, dr.names, slices.Collect(maps.Keys(dr.lists)), l.keys); err != nil {
+		return nil, err
+	}
+	kids := make([]int64, len(dr.names))
 	for i, name := range dr.names {
-		numbers[i] = w.number(name)
+		kids[i] = w.kids[name]
 	}
 	for i := range dr.rows {
-		dr.rows[i].key = numbers[dr.rows[i].key]
+		dr.rows[i].kid = kids[dr.rows[i].kid]
 	}
 	c := &chunk{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
 	for i := range dr.entries {
@@ -114,15 +122,19 @@ func (w *writer) compose(ctx context.Context, dr *draft, l *linkage) (*chunk, er
 		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, served: dr.bodies[i]}
 		r.words = strings.Join(dr.words[i], wordEnd)
 		r.etag = r.finish(l.after[e.ref])
-		c.records = append(c.records, r)
-		fields := w.linkFields(l.after[e.ref])
-		if e.added {
-			c.diff(e.ref, nil, fields)
-			continue
-		}
+		links := w.linkFields(l.after[e.ref])
+		fields := make([]stored, 0, len(dr.fields[i])+len(links))
 		for _, f := range dr.fields[i] {
-			f.key = numbers[f.key]
+			f.kid = kids[f.kid]
 			fields = append(fields, f)
+		}
+		r.packed, fields = pack(append(fields, links...))
+		c.records = append(c.records, r)
+		if e.added {
+			for _, f := range links {
+				c.addRows = append(c.addRows, row{f, e.ref})
+			}
+			continue
 		}
 		c.diff(e.ref, hadFields[e.ref], fields)
 		c.diffWords(e.ref, hadWords[e.ref], dr.words[i])

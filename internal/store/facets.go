@@ -19,7 +19,11 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[stri
 	if err != nil {
 		return nil, fail(doing, err)
 	}
-	known, err := s.numbersOf(ctx, lowerKeys(facets))
+	var keys []string
+	for _, key := range lowerKeys(facets) {
+		keys = appendKeys(keys, key)
+	}
+	known, err := s.numbersOf(ctx, keys)
 	if err != nil {
 		return nil, fail(doing, err)
 	}
@@ -34,13 +38,20 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[stri
 			if _, done := all[facet]; done {
 				continue
 			}
-			kid, ok := known[lowerKey(facet)]
-			if !ok || c.op == OpFalse {
-				all[facet] = []Facet{}
+			all[facet] = []Facet{}
+			if c.op == OpFalse {
 				continue
 			}
-			if all[facet], err = s.facet(ctx, ask, kid, c, revision); err != nil {
-				return false, err
+			key := lowerKey(facet)
+			if kid, ok := known[key]; ok {
+				if all[facet], err = s.facet(ctx, ask, kid, c, revision); err != nil {
+					return false, err
+				}
+			}
+			if in := items(key, known); in.op != OpFalse {
+				if all[facet], err = s.withItems(ctx, all[facet], both(c, either(in, translate(In(facet, item), known))), revision); err != nil {
+					return false, err
+				}
 			}
 		}
 		if len(all) < 2 {
@@ -63,6 +74,19 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[stri
 	return all, nil
 }
 
+// withItems counts what has an item among the values of the key that stands for
+// it.
+func (s *Store) withItems(ctx context.Context, values []Facet, c cond, revision int64) ([]Facet, error) {
+	n, err := s.countAt(ctx, c, revision)
+	if err != nil || n == 0 {
+		return values, err
+	}
+	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == item })
+	values = append(values, Facet{item, n})
+	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	return values, nil
+}
+
 // revisionOf returns the revision that an asker sees.
 func revisionOf(ctx context.Context, ask asker) (n int64, err error) {
 	var b statement
@@ -77,17 +101,7 @@ func (s *Store) facet(ctx context.Context, asking asker, kid int64, c cond, revi
 	if values, ok := s.cached.get(revision, q); ok {
 		return slices.Clone(values.([]Facet)), nil
 	}
-	b := statement{whole: true}
-	if err := s.facetStatement(ctx, kid, c, &b); err != nil {
-		return nil, err
-	}
-	values := []Facet{}
-	err := each(ctx, asking, &b, func(rows *rows) error {
-		var f Facet
-		err := rows.Scan(&f.Value, &f.Count)
-		values = append(values, f)
-		return err
-	})
+	values, err := s.countValues(ctx, asking, kid, c)
 	if err != nil {
 		return nil, err
 	}
@@ -96,34 +110,51 @@ func (s *Store) facet(ctx context.Context, asking asker, kid int64, c cond, revi
 	return slices.Clone(values), nil
 }
 
-// facetStatement makes a statement that walks along all rows of the field or,
-// if fewer entities pass, looks the field up for each of them.
-func (s *Store) facetStatement(ctx context.Context, kid int64, c cond, b *statement) error {
+// countValues walks along all rows of the field or, if fewer entities pass, goes
+// through the fields of each of them.
+func (s *Store) countValues(ctx context.Context, asking asker, kid int64, c cond) ([]Facet, error) {
 	p, err := s.plan(ctx, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	passing := s.few()
 	if c.op != OpTrue {
 		if passing, _, err = s.guessMatches(ctx, c, &p); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	field := cond{op: opValued, kid: kid}
-	b.add("SELECT coalesce(v.original, v.value), count(*) FROM ")
+	b := statement{whole: true, find: s.finder()}
+	values := []Facet{}
 	if passing < s.few() {
-		b.add("(SELECT x.ref AS ref ")
-		p.appendFrom(b)
-		b.add(") p CROSS JOIN search v WHERE v.ref = p.ref AND ")
-		b.rows(field, "v")
-	} else {
-		b.add("search v WHERE ")
-		b.rows(field, "v")
-		if c.op != OpTrue {
-			b.add(" AND ")
-			b.where(c, "v.ref")
+		b.add("SELECT v.packed FROM (SELECT x.ref AS ref ")
+		p.appendFrom(&b)
+		b.add(") p CROSS JOIN fields v WHERE v.ref = p.ref")
+		counts := map[string]int{}
+		err := each(ctx, asking, &b, func(rows *rows) error {
+			var packed string
+			err := rows.Scan(&packed)
+			for value := range valuesOf(packed, kid) {
+				counts[value]++
+			}
+			return err
+		})
+		for value, n := range counts {
+			values = append(values, Facet{value, n})
 		}
+		return values, err
+	}
+	b.add("SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE ")
+	b.rows(cond{op: opValued, kid: kid}, "v")
+	if c.op != OpTrue {
+		b.add(" AND ")
+		b.where(c, "v.ref")
 	}
 	b.add(" GROUP BY v.value, v.original")
-	return nil
+	err = each(ctx, asking, &b, func(rows *rows) error {
+		var f Facet
+		err := rows.Scan(&f.Value, &f.Count)
+		values = append(values, f)
+		return err
+	})
+	return values, err
 }

@@ -24,6 +24,10 @@ const (
 	maxProse = 2 << 10
 	// relationKey is before the type in the keys of relations.
 	relationKey = "relations."
+	// listMark is behind a key of which there is a list with texts in it. Each
+	// of them is a key below it whose value is true, tags.go for tags: [go],
+	// which is looked for as what it stands for.
+	listMark = "."
 )
 
 // bare are keys below which nothing is indexed: the fields of a form, and what
@@ -42,15 +46,28 @@ func lowerKey(key string) string { return strings.ToLower(storable(key)) }
 
 // storable takes out of s what cannot be stored, or has a meaning of its own.
 func storable(s string) string {
-	if clean := strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) && !strings.ContainsRune(s, unicode.MaxRune); clean {
+	if isClean(s) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if r == 0 || r == unicode.MaxRune {
+		if r == 0 || r == unicode.MaxRune || reserved(r) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}
+
+func isClean(s string) bool {
+	ascii := true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == 0 || reserved(rune(c)):
+			return false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return ascii || utf8.ValidString(s) && !strings.ContainsRune(s, unicode.MaxRune)
 }
 
 // tooLong tells whether s has more characters than are indexed.
@@ -62,7 +79,9 @@ func tooLong[T string | []byte](s T) bool {
 // key is valid during the call only. An original that is empty is the same as
 // the value.
 type indexer struct {
-	add  func(key []byte, value, original string)
+	add func(key []byte, value, original string)
+	// list, if it is not nil, is told the key of every list that has texts in it.
+	list func(key []byte)
 	path []byte
 }
 
@@ -130,11 +149,13 @@ func (x *indexer) value(n *tree.Node) {
 			x.below(f.Key, f.Value)
 		}
 	case n.IsList():
+		texts := false
 		for _, item := range n.Items {
 			x.value(item)
-			if item.IsString() && len(item.Text) <= maxIndexed*utf8.UTFMax {
-				x.below(item.Text, tree.Boolean(true))
-			}
+			texts = texts || item.IsString()
+		}
+		if texts && x.list != nil {
+			x.list(x.path)
 		}
 	case n.IsNull():
 		x.add(x.path, noValue, "")

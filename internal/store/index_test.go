@@ -15,15 +15,18 @@ import (
 // indexed returns the index of a document, "key=value" or "key=value (original)".
 func indexed(n *tree.Node) []string {
 	var all []string
-	x := indexer{add: func(key []byte, value, original string) {
-		if value == noValue {
-			value = "<none>"
-		}
-		if original != "" {
-			original = " (" + original + ")"
-		}
-		all = append(all, string(key)+"="+value+original)
-	}}
+	x := indexer{
+		add: func(key []byte, value, original string) {
+			if value == noValue {
+				value = "<none>"
+			}
+			if original != "" {
+				original = " (" + original + ")"
+			}
+			all = append(all, string(key)+"="+value+original)
+		},
+		list: func(key []byte) { all = append(all, string(key)+listMark) },
+	}
 	x.document(n)
 	slices.Sort(all)
 	return all
@@ -48,11 +51,10 @@ func TestIndex(t *testing.T) {
 			want:   []string{"metadata.labels.example.dev/tier=gold"},
 		},
 		"Lists": {
-			reason: "A list has each of its values, and a key for each text.",
+			reason: "A list has each of its values, and is marked if there are texts in it.",
 			doc:    `{"metadata":{"name":"n","tags":["Go","db",3]},"spec":{"of":[{"a":"1"},{"a":"2"}]}}`,
 			want: []string{
-				"metadata.tags=go (Go)", "metadata.tags=db", "metadata.tags=3",
-				"metadata.tags.go=true", "metadata.tags.db=true", "spec.of.a=1", "spec.of.a=2",
+				"metadata.tags=go (Go)", "metadata.tags=db", "metadata.tags=3", "metadata.tags.", "spec.of.a=1", "spec.of.a=2",
 			},
 		},
 		"Namespace": {
@@ -68,7 +70,7 @@ func TestIndex(t *testing.T) {
 		"LongKey": {
 			reason: "A key that is too long is left out.",
 			doc:    `{"metadata":{"name":"n"},"spec":{"` + long + `":"x","list":["` + long + `"]}}`,
-			want:   []string{"spec.list=" + long},
+			want:   []string{"spec.list=" + long, "spec.list."},
 		},
 		"Form": {
 			reason: "Of a form there is only that there is one.",
@@ -80,9 +82,9 @@ func TestIndex(t *testing.T) {
 			doc:    `{"metadata":{"name":"n"},"status":{"items":["x"]},"relations":[{"type":"ownedBy"}]}`,
 		},
 		"Unstorable": {
-			reason: "PostgreSQL cannot store NUL, and the last character stands for no value.",
-			doc:    `{"metadata":{"name":"n"},"spec":{"a\u0000b":"c\u0000d","e":"\udbff\udfff"}}`,
-			want:   []string{"spec.ab=cd", "spec.e="},
+			reason: "PostgreSQL cannot store NUL, the last character stands for no value, and some separate fields.",
+			doc:    `{"metadata":{"name":"n"},"spec":{"a\u0000b":"c\u0000d","e":"\udbff\udfff","f":"g\u001eh\u001d\u001f"}}`,
+			want:   []string{"spec.ab=cd", "spec.e=", "spec.f=gh"},
 		},
 	}
 	for name, tc := range cases {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,38 +26,30 @@ func (k *keyNumbers) get(key string) (int64, bool) {
 }
 
 // put remembers the numbers of keys. It must be told committed rows only.
-func (k *keyNumbers) put(keys []string, numbers []int64) {
+func (k *keyNumbers) put(numbers map[string]int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.number == nil {
 		k.number = map[string]int64{}
 	}
-	for i, key := range keys {
-		k.number[key] = numbers[i]
-	}
+	maps.Copy(k.number, numbers)
 }
 
-// number returns the place of a key in w.names.
-func (w *writer) number(key string) int {
-	n, ok := w.numbers[key]
-	if !ok {
-		n = len(w.names)
-		w.names = append(w.names, key)
-		w.numbers[key] = n
-	}
-	return n
-}
-
-// intern finds out the numbers that the keys met so far have in the database,
-// and gives numbers to those that have none.
-func (w *writer) intern(ctx context.Context) error {
+// intern finds out the numbers that keys have in the database, and gives numbers
+// to those that have none. They are in w.kids then.
+func (w *writer) intern(ctx context.Context, lists ...[]string) error {
 	var strange []string
-	for _, key := range w.names[len(w.kids):] {
-		n, ok := w.s.keys.get(key)
-		if !ok {
-			strange = append(strange, key)
+	for _, keys := range lists {
+		for _, key := range keys {
+			if _, ok := w.kids[key]; ok {
+				continue
+			}
+			n, ok := w.s.keys.get(key)
+			if !ok {
+				strange = append(strange, key)
+			}
+			w.kids[key] = n
 		}
-		w.kids = append(w.kids, n)
 	}
 	if len(strange) == 0 {
 		return nil
@@ -67,7 +60,7 @@ func (w *writer) intern(ctx context.Context) error {
 		if err := rows.Scan(&n, &key); err != nil {
 			return err
 		}
-		w.kids[w.numbers[key]] = n
+		w.kids[key] = n
 		return nil
 	})
 	if err != nil {
@@ -77,10 +70,10 @@ func (w *writer) intern(ctx context.Context) error {
 	if err := w.tx.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM keys").Scan(&last); err != nil {
 		return err
 	}
-	strange = slices.DeleteFunc(strange, func(key string) bool { return w.kids[w.numbers[key]] != 0 })
+	strange = slices.DeleteFunc(strange, func(key string) bool { return w.kids[key] != 0 })
 	return w.insert(ctx, "keys (id, key)", "", 2, len(strange), func(i int, args []any) []any {
 		last++
-		w.kids[w.numbers[strange[i]]] = last
+		w.kids[strange[i]] = last
 		return append(args, last, strange[i])
 	})
 }

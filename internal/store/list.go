@@ -119,7 +119,7 @@ func (s *Store) eachOf(ctx context.Context, ask asker, sel *selection, yield fun
 
 // refs returns the references of a selection, in order.
 func (s *selection) refs(ctx context.Context, ask asker) ([]string, error) {
-	b := statement{whole: true}
+	b := statement{whole: true, find: s.find}
 	s.append(&b, false)
 	var refs []string
 	dest := make([]any, 1+len(s.cols))
@@ -176,7 +176,7 @@ func (s *Store) digestAt(ctx context.Context, ask asker, r *request, sel *select
 }
 
 func (s *selection) digest(ctx context.Context, ask asker) ([]byte, error) {
-	b := statement{whole: true}
+	b := statement{whole: true, find: s.find}
 	b.add("SELECT p.ref, e.etag FROM (")
 	s.append(&b, false)
 	b.add(") p CROSS JOIN entities e WHERE e.ref = p.ref ORDER BY p.ref")

@@ -25,18 +25,24 @@ type dialect struct {
 	// Clustered makes a table an index of its primary key.
 	Clustered string
 	// Uncompressed keeps bodies as they are and beside their row: they are
-	// read far more often than written.
-	Uncompressed string
+	// read far more often than written. Unpacked is the same for fields.
+	Uncompressed, Unpacked string
+	// Char makes a character of its number.
+	Char string
 }
 
 var (
 	sqliteDialect = dialect{
 		name: goose.DialectSQLite3, Text: "TEXT", Bytes: "BLOB", Clustered: "WITHOUT ROWID",
+		Char: "char",
 	}
 	postgresDialect = dialect{
 		name: goose.DialectPostgres, Text: `TEXT COLLATE "C"`, Bytes: "BYTEA",
 		Uncompressed: "ALTER TABLE documents ALTER COLUMN body SET STORAGE EXTERNAL;\n" +
 			"ALTER TABLE documents SET (toast_tuple_target = 8160);",
+		Unpacked: "ALTER TABLE fields ALTER COLUMN packed SET STORAGE EXTERNAL;\n" +
+			"ALTER TABLE fields SET (toast_tuple_target = 8160);",
+		Char: "chr",
 	}
 )
 

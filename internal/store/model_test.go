@@ -37,20 +37,28 @@ func put(tb testing.TB, s *Store, docs ...Document) {
 	}
 }
 
-// model is an entity as the model knows it: the values of its keys, and its
-// words.
+// model is an entity as the model knows it: the values of its keys, the keys that
+// stand for items of its lists, and its words.
 type model struct {
 	ref    string
 	values map[string][]string
+	items  map[string]bool
 	words  []string
 }
 
 // modelOf indexes a document in memory.
 func modelOf(d Document) model {
-	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, words: words(d.Node)}
-	x := indexer{add: func(key []byte, value, _ string) {
-		m.values[string(key)] = append(m.values[string(key)], value)
-	}}
+	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: words(d.Node)}
+	x := indexer{
+		add: func(key []byte, value, _ string) {
+			m.values[string(key)] = append(m.values[string(key)], value)
+		},
+		list: func(key []byte) {
+			for _, v := range m.values[string(key)] {
+				m.items[string(key)+"."+v] = true
+			}
+		},
+	}
 	x.document(d.Node)
 	m.values[keyUID] = []string{"uid"}
 	return m
@@ -64,7 +72,11 @@ func (m model) valued(key string) []string {
 
 func (m model) passes(f Filter) bool {
 	anyValue := func(passes func(v, wanted string) bool) bool {
-		return slices.ContainsFunc(m.valued(f.Key), func(v string) bool {
+		values := m.valued(f.Key)
+		if m.items[strings.ToLower(f.Key)] {
+			values = append(values, "true")
+		}
+		return slices.ContainsFunc(values, func(v string) bool {
 			return slices.ContainsFunc(f.Values, func(w string) bool { return passes(v, strings.ToLower(w)) })
 		})
 	}
@@ -78,7 +90,7 @@ func (m model) passes(f Filter) bool {
 	case OpNot:
 		return !m.passes(f.Filters[0])
 	case OpHas:
-		return len(m.values[strings.ToLower(f.Key)]) > 0
+		return len(m.values[strings.ToLower(f.Key)]) > 0 || m.items[strings.ToLower(f.Key)]
 	case OpIn:
 		return anyValue(func(v, w string) bool { return v == w })
 	case OpPrefix:

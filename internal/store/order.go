@@ -24,6 +24,8 @@ var sureKeys = map[string]bool{
 // selection is a statement that finds references in an order, and the values
 // they are sorted by.
 type selection struct {
+	// find is that of a statement.
+	find string
 	c    cond
 	plan plan
 	// cols are those of the request but for the first ones, as many as lead,
@@ -45,7 +47,7 @@ type selection struct {
 func (s *Store) collect(ctx context.Context, r *request) (*selection, error) {
 	p, err := s.plan(ctx, r.c)
 	return &selection{
-		c: r.c, plan: p, cols: r.cols, desc: r.desc, reverse: r.reverse, position: r.position,
+		find: s.finder(), c: r.c, plan: p, cols: r.cols, desc: r.desc, reverse: r.reverse, position: r.position,
 		limit: r.limit + 1, offset: r.offset,
 	}, err
 }
@@ -166,13 +168,10 @@ func (s *selection) along(b *statement) {
 	b.add("FROM search x WHERE ")
 	b.rows(cond{op: opValued, kid: s.cols[0].kid}, "x")
 	if !s.cols[0].sure {
-		better := "f.value < x.value"
-		if s.cols[0].desc {
-			better = "f.value > x.value"
-		}
-		b.add(" AND NOT EXISTS (SELECT 1 FROM search f WHERE f.ref = x.ref AND ")
-		b.rows(cond{op: opValued, kid: s.cols[0].kid}, "f")
-		b.add(" AND " + better + " LIMIT 1 OFFSET 0)")
+		// Written so, PostgreSQL does not think that next to nothing passes.
+		b.add(" AND NOT EXISTS (SELECT 1 FROM fields p WHERE p.ref = x.ref AND x.value <> ")
+		b.best(s.cols[0])
+		b.add(" LIMIT 1 OFFSET 0)")
 	}
 	if s.c.op != OpTrue {
 		b.add(" AND ")
@@ -194,13 +193,9 @@ func (s *selection) sorted(b *statement) {
 		if s.walk && i == 0 {
 			b.add("x.value")
 		} else {
-			best := "min"
-			if col.desc {
-				best = "max"
-			}
-			b.add("(SELECT " + best + "(f.value) FROM search f WHERE f.ref = x.ref AND ")
-			b.rows(cond{op: opValued, kid: col.kid}, "f")
-			b.add(")")
+			b.add("(SELECT ")
+			b.best(col)
+			b.add(" FROM fields p WHERE p.ref = x.ref)")
 		}
 		b.add(" AS " + name(i))
 	}

@@ -16,6 +16,8 @@ type Prepared struct {
 	blank     blank
 	words     []string
 	fields    []keyed
+	// lists are the keys of lists with texts in them, marked.
+	lists []string
 }
 
 // keyed is a field with its key.
@@ -26,10 +28,13 @@ type keyed struct{ key, value, original string }
 func Prepare(n *tree.Node) *Prepared {
 	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: blankOf(n), words: words(n)}
 	p.edges = edgesOf(p.ref, n)
-	x := indexer{add: func(key []byte, value, original string) {
-		// Documents have their keys in common.
-		p.fields = append(p.fields, keyed{unique.Make(string(key)).Value(), value, original})
-	}}
+	x := indexer{
+		add: func(key []byte, value, original string) {
+			// Documents have their keys in common.
+			p.fields = append(p.fields, keyed{unique.Make(string(key)).Value(), value, original})
+		},
+		list: func(key []byte) { p.lists = append(p.lists, unique.Make(string(key)+listMark).Value()) },
+	}
 	x.document(n)
 	p.fields = slices.Clip(p.fields)
 	return p

@@ -135,7 +135,7 @@ func (s *Store) find(ctx context.Context, r *request, f *found) error {
 // bodies, in an order that is likely, but not certain, to be its own. CROSS JOIN
 // keeps SQLite from reading anything before the selection.
 func (s *selection) entities() *statement {
-	b := &statement{}
+	b := &statement{find: s.find}
 	if s.direct() {
 		b.add("SELECT p.ref, p.uid, p.etag, p.provider, p.parent, (SELECT n FROM revision) FROM (")
 		s.append(b, true)

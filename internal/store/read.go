@@ -207,7 +207,7 @@ func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64,
 			if err := rows.Scan(&key, &id); err != nil {
 				return err
 			}
-			s.keys.put([]string{key}, []int64{id})
+			s.keys.put(map[string]int64{key: id})
 			known[key] = id
 			return nil
 		})

@@ -38,6 +38,8 @@ type linkage struct {
 	// before and after are the links of every entity that is put or whose
 	// relations change.
 	before, after map[string][]link
+	// keys are those of the fields that links are indexed as.
+	keys []string
 }
 
 // relate finds out what a delta does to relations, and changes nothing.
@@ -61,7 +63,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 	}
 	l := &linkage{before: map[string][]link{}, after: map[string][]link{}}
 	removed := map[edge]bool{}
-	err := w.edges(ctx, "declarer", declarers, func(e edge) {
+	err := w.declared(ctx, declarers, func(e edge) {
 		if wanted[e] {
 			delete(wanted, e)
 			return
@@ -93,7 +95,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = w.edges(ctx, "source", slices.Collect(maps.Keys(affected)), func(e edge) {
+	err = w.edges(ctx, "", slices.Collect(maps.Keys(affected)), func(e edge) {
 		l.before[e.source] = append(l.before[e.source], link{e.typ, e.target})
 		if !removed[e] {
 			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
@@ -111,8 +113,27 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 		l.before[ref] = distinct(l.before[ref])
 		l.after[ref] = distinct(l.after[ref])
 	}
+	l.keys = l.indexed()
 	return l, nil
 }
+
+// indexed returns the keys of the fields that links are indexed as.
+func (l *linkage) indexed() []string {
+	types := map[string]bool{}
+	for _, links := range l.after {
+		for _, k := range links {
+			types[k.typ] = true
+		}
+	}
+	var keys []string
+	for typ := range types {
+		keys = append(keys, linkKey(typ))
+	}
+	return keys
+}
+
+// linkKey is the key that links of a type are indexed by.
+func linkKey(typ string) string { return relationKey + lowerKey(typ) }
 
 // distinct sorts links and drops those that several entities declare.
 func distinct(links []link) []link {
@@ -124,9 +145,26 @@ func compareLinks(a, b link) int {
 	return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.target, b.target))
 }
 
-// edges calls yield for the relations whose column is one of the references.
-func (w *writer) edges(ctx context.Context, column string, refs []string, yield func(edge)) error {
-	return w.s.selectIn(ctx, w.ask, "SELECT source, type, target, declarer FROM relations WHERE "+column+" IN ", refs,
+// declared calls yield, once, for each of the relations that entities declare:
+// those that begin at them, and the same the other way round.
+func (w *writer) declared(ctx context.Context, refs []string, yield func(edge)) error {
+	seen := map[edge]bool{}
+	once := func(e edge) {
+		if !seen[e] {
+			seen[e] = true
+			yield(e)
+		}
+	}
+	return w.edges(ctx, "declarer = source AND ", refs, func(e edge) {
+		once(e)
+		once(edge{e.target, entity.Inverse(e.typ), e.source, e.declarer})
+	})
+}
+
+// edges calls yield for the relations that begin at one of the references and for
+// which a further condition holds.
+func (w *writer) edges(ctx context.Context, and string, refs []string, yield func(edge)) error {
+	return w.s.selectIn(ctx, w.ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
 		func(rows *rows) error {
 			var e edge
 			if err := rows.Scan(&e.source, &e.typ, &e.target, &e.declarer); err != nil {
@@ -138,18 +176,8 @@ func (w *writer) edges(ctx context.Context, column string, refs []string, yield 
 }
 
 // link writes the changed relations.
-func (w *writer) link(ctx context.Context, d *delta, l *linkage) error {
-	if err := w.deleteIn(ctx, "relations", "declarer", d.removed); err != nil {
-		return err
-	}
-	gone := map[string]bool{}
-	for _, ref := range d.removed {
-		gone[ref] = true
-	}
+func (w *writer) link(ctx context.Context, l *linkage) error {
 	for _, e := range l.remove {
-		if gone[e.declarer] {
-			continue
-		}
 		err := w.deleteIn(ctx, "relations", "target", []string{e.target},
 			equal{"source", e.source}, equal{"type", e.typ}, equal{"declarer", e.declarer})
 		if err != nil {
@@ -176,22 +204,33 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 			changed = append(changed, ref)
 		}
 	}
+	if len(changed) == 0 {
+		return nil
+	}
 	slices.Sort(changed)
+	was, err := w.linkKids(ctx, l)
+	if err != nil {
+		return err
+	}
 	for part := range slices.Chunk(changed, chunkSize) {
 		var c chunk
 		err := w.s.selectIn(ctx, w.ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
-			substr(d.body, 1, d.relations_at) FROM entities e JOIN documents d ON d.ref = e.ref WHERE e.ref IN `, part,
+			substr(d.body, 1, d.relations_at), f.packed
+			FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, part,
 			func(rows *rows) error {
 				var r record
 				err := rows.Scan(&r.ref, &r.uid, &r.provider, &r.parent, &r.hash,
-					&r.words, &r.etagAt, &r.relationsAt, &r.body)
+					&r.words, &r.etagAt, &r.relationsAt, &r.body, &r.packed)
 				if err != nil {
 					return err
 				}
-				after := l.after[r.ref]
-				r.etag = r.finish(after)
+				r.etag = r.finish(l.after[r.ref])
+				before := unpack(r.packed)
+				fields := append(slices.DeleteFunc(slices.Clone(before), func(f stored) bool { return was[f.kid] }),
+					w.linkFields(l.after[r.ref])...)
+				r.packed, fields = pack(fields)
 				c.records = append(c.records, r)
-				c.diff(r.ref, w.linkFields(l.before[r.ref]), w.linkFields(after))
+				c.diff(r.ref, before, fields)
 				return nil
 			})
 		if err != nil {
@@ -204,11 +243,26 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 	return nil
 }
 
-// linkFields returns the fields of relations for the index.
-func (w *writer) linkFields(links []link) []field {
-	fields := make([]field, len(links))
+// linkKids finds out the numbers of the keys of links, before and after, and
+// returns those of the ones before.
+func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
+	before := (&linkage{after: l.before}).indexed()
+	if err := w.intern(ctx, before, l.keys); err != nil {
+		return nil, err
+	}
+	kids := map[int64]bool{}
+	for _, key := range before {
+		kids[w.kids[key]] = true
+	}
+	return kids, nil
+}
+
+// linkFields returns the fields of relations for the index, whose keys have
+// numbers already.
+func (w *writer) linkFields(links []link) []stored {
+	fields := make([]stored, len(links))
 	for i, l := range links {
-		fields[i] = field{key: w.number(relationKey + lowerKey(l.typ)), value: l.target}
+		fields[i] = stored{kid: w.kids[linkKey(l.typ)], value: l.target}
 	}
 	return fields
 }

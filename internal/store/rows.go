@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 )
@@ -17,31 +16,23 @@ const chunkSize = 1024
 type record struct {
 	ref, uid, provider, parent, hash, etag string
 	words                                  string
+	// packed are the fields.
+	packed string
 	served
 }
 
 // wordEnd separates words in documents. It is part of none.
 const wordEnd = "\n"
 
-// field is a row of search but for its reference. The key is a number of the
-// writer's own.
-type field struct {
-	key             int
-	value, original string
-}
-
-func compareFields(a, b field) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.value, b.value))
-}
-
-// row is a row of search.
+// row is a row of search. While it is drafted, the number of its key is one of
+// the draft's own.
 type row struct {
-	field
+	stored
 	ref string
 }
 
 func compareRows(a, b row) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.value, b.value), strings.Compare(a.ref, b.ref))
+	return cmp.Or(compareStored(a.stored, b.stored), strings.Compare(a.ref, b.ref))
 }
 
 // term is a row of terms.
@@ -62,13 +53,11 @@ type chunk struct {
 	dropTerms, addTerms []term
 }
 
-// diff adds the rows that make after of before, which it sorts.
-func (c *chunk) diff(ref string, before, after []field) {
-	slices.SortStableFunc(before, compareFields)
-	after = distinctFields(after)
+// diff adds the rows that make after of before. Both are sorted and distinct.
+func (c *chunk) diff(ref string, before, after []stored) {
 	i := 0
 	for _, f := range after {
-		for ; i < len(before) && compareFields(before[i], f) < 0; i++ {
+		for ; i < len(before) && compareStored(before[i], f) < 0; i++ {
 			c.dropRows = append(c.dropRows, row{before[i], ref})
 		}
 		if i < len(before) && before[i] == f {
@@ -80,13 +69,6 @@ func (c *chunk) diff(ref string, before, after []field) {
 	for ; i < len(before); i++ {
 		c.dropRows = append(c.dropRows, row{before[i], ref})
 	}
-}
-
-// distinctFields sorts fields. Of one value in several spellings the first
-// counts.
-func distinctFields(fields []field) []field {
-	slices.SortStableFunc(fields, compareFields)
-	return slices.CompactFunc(fields, func(a, b field) bool { return compareFields(a, b) == 0 })
 }
 
 // diffWords is diff for words, both of which are sorted and distinct.
@@ -108,25 +90,27 @@ func (c *chunk) diffWords(ref string, before, after []string) {
 }
 
 // had returns the fields and words of entities that are in the store.
-func (w *writer) had(ctx context.Context, refs []string) (map[string][]field, map[string][]string, error) {
-	fields, words := map[string][]field{}, map[string][]string{}
-	err := w.s.selectIn(ctx, w.ask, `SELECT s.ref, k.key, s.value, s.original FROM search s JOIN keys k ON k.id = s.kid
-		WHERE s.ref IN `, refs, func(rows *rows) error {
-		var ref, key string
-		var f field
-		var original sql.NullString
-		if err := rows.Scan(&ref, &key, &f.value, &original); err != nil {
-			return err
-		}
-		f.key, f.original = w.number(key), original.String
-		fields[ref] = append(fields[ref], f)
-		return nil
-	})
+func (w *writer) had(ctx context.Context, refs []string) (map[string][]stored, map[string][]string, error) {
+	fields, words := map[string][]stored{}, map[string][]string{}
+	err := w.fieldsOf(ctx, refs, func(ref string, had []stored) { fields[ref] = had })
 	if err != nil {
 		return nil, nil, err
 	}
 	err = w.wordsOf(ctx, refs, func(ref string, had []string) { words[ref] = had })
 	return fields, words, err
+}
+
+// fieldsOf calls yield with the fields of entities that are in the store, which
+// are sorted and distinct.
+func (w *writer) fieldsOf(ctx context.Context, refs []string, yield func(ref string, fields []stored)) error {
+	return w.s.selectIn(ctx, w.ask, "SELECT ref, packed FROM fields WHERE ref IN ", refs, func(rows *rows) error {
+		var ref, packed string
+		if err := rows.Scan(&ref, &packed); err != nil {
+			return err
+		}
+		yield(ref, unpack(packed))
+		return nil
+	})
 }
 
 // wordsOf calls yield with the words of entities that are in the store.
@@ -146,9 +130,6 @@ func (w *writer) write(ctx context.Context, c *chunk) error {
 	if err := w.writeRecords(ctx, c.records); err != nil {
 		return err
 	}
-	if err := w.intern(ctx); err != nil {
-		return err
-	}
 	if err := w.writeRows(ctx, c); err != nil {
 		return err
 	}
@@ -166,23 +147,28 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 	if err != nil {
 		return err
 	}
-	return w.insert(ctx, "documents (ref, words, etag_at, relations_at, body)",
+	err = w.insert(ctx, "documents (ref, words, etag_at, relations_at, body)",
 		` ON CONFLICT (ref) DO UPDATE SET words = excluded.words, etag_at = excluded.etag_at,
 		relations_at = excluded.relations_at, body = excluded.body`,
 		5, len(records), func(i int, args []any) []any {
 			r := &records[i]
 			return append(args, r.ref, r.words, r.etagAt, r.relationsAt, r.body)
 		})
+	if err != nil {
+		return err
+	}
+	return w.insert(ctx, "fields (ref, packed)", " ON CONFLICT (ref) DO UPDATE SET packed = excluded.packed",
+		2, len(records), func(i int, args []any) []any { return append(args, records[i].ref, records[i].packed) })
 }
 
 func (w *writer) writeRows(ctx context.Context, c *chunk) error {
 	var values []string
 	for i, r := range c.dropRows {
 		values = append(values, r.value)
-		if next := i + 1; next < len(c.dropRows) && c.dropRows[next].ref == r.ref && c.dropRows[next].key == r.key {
+		if next := i + 1; next < len(c.dropRows) && c.dropRows[next].ref == r.ref && c.dropRows[next].kid == r.kid {
 			continue
 		}
-		err := w.deleteIn(ctx, "search", "value", values, equal{"kid", w.kids[r.key]}, equal{"ref", r.ref})
+		err := w.deleteIn(ctx, "search", "value", values, equal{"kid", r.kid}, equal{"ref", r.ref})
 		if err != nil {
 			return err
 		}
@@ -193,9 +179,9 @@ func (w *writer) writeRows(ctx context.Context, c *chunk) error {
 		err := w.insert(ctx, "search (kid, value, ref, original)", "", 4, len(rows), func(i int, args []any) []any {
 			r := &rows[i]
 			if r.original == "" {
-				return append(args, w.kids[r.key], r.value, r.ref, nil)
+				return append(args, r.kid, r.value, r.ref, nil)
 			}
-			return append(args, w.kids[r.key], r.value, r.ref, r.original)
+			return append(args, r.kid, r.value, r.ref, r.original)
 		})
 		if err != nil {
 			return err
@@ -227,11 +213,16 @@ func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
 	return nil
 }
 
-// forget removes the words of entities, which must be there still.
+// forget removes the fields and words of entities, which must be there still.
 func (w *writer) forget(ctx context.Context, refs []string) error {
 	var c chunk
-	err := w.wordsOf(ctx, refs, func(ref string, words []string) { c.diffWords(ref, words, nil) })
-	if err != nil {
+	if err := w.fieldsOf(ctx, refs, func(ref string, fields []stored) { c.diff(ref, fields, nil) }); err != nil {
+		return err
+	}
+	if err := w.wordsOf(ctx, refs, func(ref string, words []string) { c.diffWords(ref, words, nil) }); err != nil {
+		return err
+	}
+	if err := w.writeRows(ctx, &c); err != nil {
 		return err
 	}
 	return w.writeTerms(ctx, &c)

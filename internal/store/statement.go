@@ -15,6 +15,16 @@ type statement struct {
 	args []any
 	// whole says that everything is read that there is, not a page.
 	whole bool
+	// find is the engine's function that finds a text in another.
+	find string
+}
+
+// finder is the function that finds a text in another.
+func (s *Store) finder() string {
+	if s.opts.Client == Postgres {
+		return "strpos"
+	}
+	return "instr"
 }
 
 // add appends text in which each %s stands for the next argument.
@@ -69,6 +79,10 @@ func (b *statement) numbers(ns []int64) {
 	b.WriteString(")")
 }
 
+// mostLookups is how many values are looked up for one reference. For more of
+// them it is less work to read the rows of all.
+const mostLookups = 32
+
 // where appends the condition on the reference in the column ref. Looking
 // things up for one reference at a time is what the walk along an index needs;
 // OFFSET keeps PostgreSQL from making a join of it, which would read all. To
@@ -88,10 +102,22 @@ func (b *statement) where(c cond, ref string) {
 		b.add("NOT (")
 		b.where(c.conds[0], ref)
 		b.add(")")
-	case OpHas, OpIn, OpPrefix, opValued:
-		fmt.Fprintf(b, "EXISTS (SELECT 1 FROM search s WHERE s.ref = %s AND ", ref)
+	case OpHas:
+		b.within(ref, packedKey("", c.kid), packedKey(packedNone, c.kid))
+	case opValued:
+		b.within(ref, packedKey("", c.kid))
+	case OpPrefix:
+		b.within(ref, packedKey("", c.kid)+c.values[0])
+	case OpIn:
+		if len(c.values) > mostLookups {
+			fmt.Fprintf(b, "%s IN (SELECT s.ref FROM search s WHERE ", ref)
+			b.rows(c, "s")
+			b.add(")")
+			return
+		}
+		b.add("EXISTS (SELECT 1 FROM search s WHERE ")
 		b.rows(c, "s")
-		b.add(end)
+		fmt.Fprintf(b, " AND s.ref = %s"+end, ref)
 	case opRange:
 		// If it were written the other way round, SQLite would leave the walk
 		// for it, and PostgreSQL think that next to nothing passes.

@@ -371,12 +371,12 @@ func (w *writer) apply(ctx context.Context, d *delta, drafts <-chan *draft) erro
 	if err := w.forget(ctx, d.removed); err != nil {
 		return err
 	}
-	for _, table := range []string{"entities", "documents", "search"} {
+	for _, table := range []string{"entities", "documents", "fields"} {
 		if err := w.deleteIn(ctx, table, "ref", d.removed); err != nil {
 			return err
 		}
 	}
-	if err := w.link(ctx, d, l); err != nil {
+	if err := w.link(ctx, l); err != nil {
 		return err
 	}
 	done, err := w.bulk(ctx, d.added)

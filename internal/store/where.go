@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -99,12 +100,48 @@ func tooMany() error {
 
 func keysOf(keys []string, f Filter) []string {
 	if f.Key != "" {
-		keys = append(keys, lowerKey(f.Key))
+		keys = appendKeys(keys, lowerKey(f.Key))
 	}
 	for _, sub := range f.Filters {
 		keys = keysOf(keys, sub)
 	}
 	return keys
+}
+
+// appendKeys appends a key and those of the lists it may be in.
+func appendKeys(keys []string, key string) []string {
+	keys = append(keys, key)
+	for list := range listsOf(key) {
+		keys = append(keys, list, list+listMark)
+	}
+	return keys
+}
+
+// listsOf gives the keys above a key, with what of it is below each: the key
+// stands for an item if there are lists of that key.
+func listsOf(key string) iter.Seq2[string, string] {
+	return func(yield func(list, item string) bool) {
+		for i := range len(key) {
+			if key[i] == '.' && i > 0 && i+1 < len(key) && !yield(key[:i], key[i+1:]) {
+				return
+			}
+		}
+	}
+}
+
+// item is the value of a key that stands for an item of a list.
+const item = "true"
+
+// items passes what has a list with the item that the key stands for.
+func items(key string, known map[string]int64) cond {
+	var in []cond
+	for list, text := range listsOf(key) {
+		kid, ok := known[list]
+		if _, marked := known[list+listMark]; ok && marked && !tooLong(text) {
+			in = append(in, cond{op: OpIn, kid: kid, values: []string{text}})
+		}
+	}
+	return either(in...)
 }
 
 func lowerKeys(keys []string) []string {
@@ -135,13 +172,29 @@ func translate(f Filter, known map[string]int64) cond {
 		}
 		return negate(translate(f.Filters[0], known))
 	case OpHas, OpIn, OpPrefix:
-		kid, ok := known[lowerKey(f.Key)]
-		if !ok {
-			return never
+		key, c := lowerKey(f.Key), never
+		if kid, ok := known[key]; ok {
+			c = leaf(f, kid)
 		}
-		return leaf(f, kid)
+		if f.accepts(item) {
+			return either(c, items(key, known))
+		}
+		return c
 	}
 	return never
+}
+
+// accepts tells whether a filter passes a field with the value.
+func (f *Filter) accepts(value string) bool {
+	switch f.Op {
+	case OpHas:
+		return true
+	case OpIn:
+		return slices.ContainsFunc(f.Values, func(v string) bool { return strings.EqualFold(storable(v), value) })
+	case OpPrefix:
+		return len(f.Values) > 0 && strings.HasPrefix(value, strings.ToLower(storable(f.Values[0])))
+	}
+	return false
 }
 
 // kindKey and namespaceKey are the fields a reference begins with.

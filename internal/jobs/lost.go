@@ -1,0 +1,127 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// grace is how long after its timeout a task may take to notice.
+	grace = 15 * time.Second
+	// absence is how long a process must have had no session until it is taken
+	// for gone. One that lost its connections, and with it the database maybe
+	// all others theirs, is back by then: it looks for jobs all the time.
+	absence = 5 * time.Second
+	// look is how often somebody looks for jobs that run for too long, for
+	// processes that are gone, and for a leader that is.
+	look = 5 * time.Second
+	// mostLost is how often a job is begun again after its process was killed:
+	// it may be the job that kills it.
+	mostLost = 5
+)
+
+// errLost is what a job failed with whose process is gone.
+var errLost = errors.New("it did not end in time: the process that ran it is gone or does not answer")
+
+// watchOver takes over, from time to time, what other processes did not bring
+// to an end.
+func (q *Queue) watchOver(ctx context.Context) {
+	quiet := newOnce(q.log, q.opts.Now)
+	unseen := map[string]time.Time{}
+	for ctx.Err() == nil {
+		err := q.takeOver(ctx, q.dialect.overdue, q.opts.grace.Seconds())
+		if err := errors.Join(err, q.inherit(ctx, unseen)); err != nil && ctx.Err() == nil {
+			quiet.warn("cannot look for tasks whose process is gone", "err", err)
+		}
+		if err := q.depose(ctx); err != nil && ctx.Err() == nil {
+			quiet.warn("cannot look for a leader that is gone", "err", err)
+		}
+		wait(ctx, q.opts.look)
+	}
+}
+
+// inherit takes over the jobs of processes that are gone. It remembers in unseen
+// since when it has not seen those that run jobs: the first time says little, for
+// connections break and are made again.
+func (q *Queue) inherit(ctx context.Context, unseen map[string]time.Time) error {
+	if q.dialect.absent == "" {
+		return nil
+	}
+	absent, err := q.absent(ctx)
+	if err != nil {
+		// While the database is away nobody is seen.
+		clear(unseen)
+		return err
+	}
+	maps.DeleteFunc(unseen, func(name string, _ time.Time) bool { return !slices.Contains(absent, name) })
+	now := q.opts.Now()
+	for _, name := range absent {
+		since, ok := unseen[name]
+		if !ok {
+			unseen[name] = now
+			continue
+		}
+		if now.Sub(since) < q.opts.absence {
+			continue
+		}
+		if err := q.takeOver(ctx, q.dialect.orphan, name, sessions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absent returns the names of those that run jobs and have no session.
+func (q *Queue) absent(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, q.dialect.absent, sessions+q.id, sessions)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// depose resigns for a leader whose process is gone. River would wait until its
+// term is over, for twenty seconds, in which no schedule is kept. A process that
+// is only cut off from the database for a moment stands for election again.
+func (q *Queue) depose(ctx context.Context) error {
+	if q.dialect.gone == "" {
+		return nil
+	}
+	var leader string
+	var elected time.Time
+	err := q.db.QueryRowContext(ctx, q.dialect.gone, sessions+q.id, sessions).Scan(&leader, &elected)
+	if isNothing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return q.engine.resign(ctx, leader, elected)
+}
+
+// takeOver ends all running jobs that query finds in favour of new ones.
+func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
+	for {
+		w, err := q.engine.takeOver(ctx, query, args...)
+		if err != nil || w == nil {
+			return err
+		}
+		if w.Lost > mostLost {
+			q.log.Error("giving up a task: its process ended too often", "task", w.Task, "key", w.Key, "times", w.Lost)
+			continue
+		}
+		q.log.Warn("beginning a task again: its process is gone", "task", w.Task, "key", w.Key)
+	}
+}

@@ -1,0 +1,301 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+const (
+	// mostBodies is about how many bytes of events are read at once.
+	mostBodies = 1 << 20
+	// droppedTasks is how many tasks are removed in one transaction: others wait
+	// for it.
+	droppedTasks = 16
+)
+
+// taskColumns are those of a taskRow.
+const taskColumns = "id, status, created_by, template, created, beat, run, cancel"
+
+// taskRow takes rows of taskColumns.
+type taskRow struct {
+	Task
+	created, beat int64
+	cancel        int
+}
+
+func (r *taskRow) dest() []any {
+	t := &r.Task
+	return []any{&t.ID, &t.Status, &t.CreatedBy, &t.Template, &r.created, &r.beat, &t.Run, &r.cancel}
+}
+
+func (r *taskRow) task() *Task {
+	t := r.Task
+	t.Created, t.Cancel = fromMilli(r.created), r.cancel != 0
+	if t.Run > 0 {
+		t.Beat = fromMilli(r.beat)
+	}
+	return &t
+}
+
+// Task returns a task, nil if there is none.
+func (s *Store) Task(ctx context.Context, id string) (*Task, error) {
+	if !isName(id) {
+		return nil, nil
+	}
+	var row taskRow
+	err := s.read.QueryRowContext(ctx, "SELECT "+taskColumns+", secrets, state, spec FROM tasks JOIN task_specs ON task = id WHERE id = $1", id).
+		Scan(append(row.dest(), &row.Secrets, &row.State, &row.Spec)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail(fmt.Sprintf("read task %q", id), err)
+	}
+	return row.task(), nil
+}
+
+// Tasks returns the tasks that q asks for, without secrets and state, and how
+// many there are without its limit.
+func (s *Store) Tasks(ctx context.Context, q TaskQuery) (tasks []*Task, total int, err error) {
+	const doing = "list tasks"
+	order, err := taskOrder(q.Order)
+	if err != nil {
+		return nil, 0, fail(doing, err)
+	}
+	if q.Limit != 0 {
+		if tasks, err = s.taskPage(ctx, q, order); err != nil {
+			return nil, 0, fail(doing, err)
+		}
+	}
+	if n := len(tasks); q.Offset <= 0 && (q.Limit < 0 || n < q.Limit) {
+		return tasks, n, nil
+	}
+	var b statement
+	b.add("SELECT count(*) FROM tasks")
+	b.asked(q)
+	if err := s.read.QueryRowContext(ctx, b.String(), b.args...).Scan(&total); err != nil {
+		return nil, 0, fail(doing, err)
+	}
+	return tasks, total, nil
+}
+
+// taskPage reads the rows first and then their specs, which may be large: what
+// is sorted stays narrow.
+func (s *Store) taskPage(ctx context.Context, q TaskQuery, order string) ([]*Task, error) {
+	var tasks []*Task
+	var ids []string
+	err := each(ctx, s.rows, selectTasks(q, order), func(rows *rows) error {
+		var row taskRow
+		if err := rows.Scan(row.dest()...); err != nil {
+			return err
+		}
+		tasks, ids = append(tasks, row.task()), append(ids, row.ID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	specs := make(map[string][]byte, len(ids))
+	err = s.selectIn(ctx, s.rows, "SELECT task, spec FROM task_specs WHERE task IN ", ids, func(rows *rows) error {
+		var id string
+		var spec []byte
+		if err := rows.Scan(&id, &spec); err != nil {
+			return err
+		}
+		specs[id] = spec
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := tasks[:0]
+	for _, t := range tasks {
+		// One without was dropped just now.
+		if spec, ok := specs[t.ID]; ok {
+			t.Spec = spec
+			kept = append(kept, t)
+		}
+	}
+	return kept, nil
+}
+
+// selectTasks is the statement for a page in an order.
+func selectTasks(q TaskQuery, order string) *statement {
+	limit := q.Limit
+	if limit < 0 {
+		limit = math.MaxInt32
+	}
+	var b statement
+	b.add("SELECT " + taskColumns + " FROM tasks")
+	b.asked(q)
+	b.add(" ORDER BY "+order+" LIMIT %s OFFSET %s", limit, max(0, q.Offset))
+	return &b
+}
+
+// asked appends the condition that q asks for.
+func (b *statement) asked(q TaskQuery) {
+	word := " WHERE "
+	for _, in := range []struct {
+		column string
+		values []string
+	}{{"created_by", q.CreatedBy}, {"status", q.Status}, {"template", q.Template}} {
+		if len(in.values) == 0 {
+			continue
+		}
+		values := make([]string, len(in.values))
+		for i, v := range in.values {
+			values[i] = storable(v)
+		}
+		b.add(word + in.column)
+		word = " AND "
+		if len(values) == 1 {
+			b.add(" = %s", values[0])
+			continue
+		}
+		b.add(" IN ")
+		b.list(values)
+	}
+	if len(q.NotCreatedBy) > 0 {
+		b.add(word + "created_by NOT IN ")
+		b.list(q.NotCreatedBy)
+	}
+}
+
+// taskOrder writes an order in SQL. What is equal goes on in the direction of
+// the last field, in which the indexes run.
+func taskOrder(order []TaskOrder) (string, error) {
+	columns := map[string]string{
+		"created": "created", "status": "status", "createdBy": "created_by", "template": "template",
+		// One that nobody has begun yet has no beat.
+		"beat": "CASE WHEN run = 0 THEN 0 ELSE beat END",
+	}
+	if len(order) == 0 {
+		order = []TaskOrder{{Field: "created", Desc: true}}
+	}
+	var terms []string
+	direction := ""
+	for _, o := range order {
+		column, ok := columns[o.Field]
+		if !ok {
+			return "", fmt.Errorf("there is no order by %q; use created, status, createdBy, template or beat", o.Field)
+		}
+		if direction = " ASC"; o.Desc {
+			direction = " DESC"
+		}
+		terms = append(terms, column+direction)
+	}
+	return strings.Join(append(terms, "id"+direction), ", "), nil
+}
+
+// TaskEvents returns the events of a task behind a number, in their order: at
+// most so many, NoLimit for all, and fewer if they are large, though at least
+// one if there is one.
+func (s *Store) TaskEvents(ctx context.Context, id string, after int64, most int) ([]TaskEvent, error) {
+	if !isName(id) {
+		return nil, nil
+	}
+	if most < 0 {
+		most = math.MaxInt32
+	}
+	// Their sizes are looked at first: PostgreSQL sends all that it is asked for.
+	const query = `SELECT e.n, e.type, e.created, e.body FROM (
+			SELECT n, sum(size) OVER (ORDER BY n) - size AS before FROM (
+				SELECT n, length(body) AS size FROM task_events WHERE task = $1 AND n > $2 ORDER BY n LIMIT $3) AS sizes) AS page
+		JOIN task_events e ON e.task = $1 AND e.n = page.n WHERE page.before < $4 ORDER BY e.n`
+	var events []TaskEvent
+	err := eachRow(ctx, s.rows, query, []any{id, after, most, mostBodies}, func(rows *rows) error {
+		var e TaskEvent
+		var created int64
+		if err := rows.Scan(&e.N, &e.Type, &created, &e.Body); err != nil {
+			return err
+		}
+		e.Created = fromMilli(created)
+		events = append(events, e)
+		return nil
+	})
+	return events, fail(fmt.Sprintf("read the events of task %q", id), err)
+}
+
+// TaskMarks returns the number of the last event of each task that has events.
+func (s *Store) TaskMarks(ctx context.Context, ids []string) (map[string]int64, error) {
+	marks := make(map[string]int64, len(ids))
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if isName(id) {
+			names = append(names, id)
+		}
+	}
+	err := s.selectIn(ctx, s.rows, "SELECT id, events FROM tasks WHERE events > 0 AND id IN ", names, func(rows *rows) error {
+		var id string
+		var n int64
+		if err := rows.Scan(&id, &n); err != nil {
+			return err
+		}
+		marks[id] = n
+		return nil
+	})
+	return marks, fail("look for new events of tasks", err)
+}
+
+// IdleTasks returns the ids of tasks that are not over and of which nobody has
+// said for longer than that that they go on, in the order they were made.
+func (s *Store) IdleTasks(ctx context.Context, than time.Duration) ([]string, error) {
+	var b statement
+	b.add("SELECT id FROM tasks WHERE " + notOver + " AND beat < ")
+	s.clock(&b)
+	b.add(" - %s ORDER BY created, id", than.Milliseconds())
+	ids, err := s.texts(ctx, b.String(), b.args...)
+	return ids, fail("look for tasks that nobody runs", err)
+}
+
+// DropTasks removes the tasks that are over and were made before a time, and
+// returns how many.
+func (s *Store) DropTasks(ctx context.Context, before time.Time) (int, error) {
+	const doing = "remove old tasks"
+	for all := 0; ; {
+		if err := s.present(); err != nil {
+			return all, fail(doing, err)
+		}
+		n, err := s.dropSome(ctx, before)
+		if err != nil {
+			return all, fail(doing, err)
+		}
+		if all += n; n < droppedTasks {
+			return all, nil
+		}
+	}
+}
+
+// dropSome removes a few. Their own rows go first: who would write to them waits
+// until the rest is gone too.
+func (s *Store) dropSome(ctx context.Context, before time.Time) (n int, err error) {
+	query := "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE created < $1 AND " + isOver + " ORDER BY created, id LIMIT $2"
+	if s.opts.Client == Postgres {
+		// Another replica may be at it.
+		query += " FOR UPDATE SKIP LOCKED"
+	}
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}}
+		var ids []string
+		err := eachRow(ctx, w.ask, query+") RETURNING id", []any{before.UnixMilli(), droppedTasks}, func(rows *rows) error {
+			var id string
+			err := rows.Scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		n = len(ids)
+		if err := w.deleteIn(ctx, "task_events", "task", ids); err != nil {
+			return err
+		}
+		return w.deleteIn(ctx, "task_specs", "task", ids)
+	})
+	return n, err
+}
