@@ -6,6 +6,7 @@ package action
 import (
 	"context"
 
+	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/tree"
 )
@@ -51,6 +52,12 @@ type Call struct {
 	Secrets map[string]secret.Text
 	// User is the reference of whoever asked, empty if it is nobody.
 	User string
+	// Base is where the Template was read from, which relative addresses are
+	// relative to: a URL, or empty if it is not known.
+	Base string
+	// Scope is what expressions know in this step, for actions that evaluate
+	// some of their own.
+	Scope expression.Scope
 	// Task and Step name this run; Key is the same whenever this step of this
 	// task is run, and no other's.
 	Task, Step, Key string

@@ -41,6 +41,23 @@ func (w *Workspace) Write(name string, data []byte) error {
 	return wrong("write", name, w.root.WriteFile(at, data, 0o600))
 }
 
+// WriteFile writes a file as Write does, and has it be one that can be run, or
+// one that cannot.
+func (w *Workspace) WriteFile(name string, data []byte, executable bool) error {
+	if err := w.Write(name, data); err != nil {
+		return err
+	}
+	at, err := inside(name)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	if executable {
+		mode = 0o700
+	}
+	return wrong("write", name, w.root.Chmod(at, mode))
+}
+
 // Remove removes a file or a folder with all that is in it. What is not there
 // is no error.
 func (w *Workspace) Remove(name string) error {

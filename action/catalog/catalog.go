@@ -1,0 +1,215 @@
+// Package catalog lets a step read entities of the catalog and register new
+// ones, as whoever asked for the task may.
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/tree"
+)
+
+// The actions.
+const (
+	ActionFetch    = "catalog:fetch"
+	ActionRegister = "catalog:register"
+	ActionWrite    = "catalog:write"
+)
+
+// Catalog is where entities are. It may be called at once.
+type Catalog interface {
+	// Entity returns the entity with a reference, which is kind:namespace/name
+	// in lower case; nil if there is none, or user may not see it.
+	Entity(ctx context.Context, user, ref string) (*tree.Node, error)
+	// Register has the catalog read the file at target, which is a URL, from now
+	// on, and returns the references of what is in it. One that is registered
+	// already is no error. A dry one is only read.
+	Register(ctx context.Context, user, target string, dry bool) (refs []string, err error)
+}
+
+// Options are what the actions work with.
+type Options struct {
+	// Catalog is needed by catalog:fetch and catalog:register.
+	Catalog Catalog
+}
+
+// Actions returns catalog:fetch, catalog:register and catalog:write; without a
+// Catalog, the last alone.
+func Actions(o Options) []action.Action {
+	all := []action.Action{{
+		ID:          ActionWrite,
+		Description: "Writes an entity to a file of the workspace, as YAML",
+		Input:       writeInput, Output: writeOutput, Examples: writeExamples,
+		DryRun: true, Run: write,
+	}}
+	if o.Catalog == nil {
+		return all
+	}
+	return append(all,
+		action.Action{
+			ID:          ActionFetch,
+			Description: "Reads one or more entities of the catalog by their references",
+			Input:       fetchInput, Output: fetchOutput, Examples: fetchExamples,
+			DryRun: true, Run: o.fetch,
+		},
+		action.Action{
+			ID:          ActionRegister,
+			Description: "Registers a file with entities in the catalog; one that is registered already stays so",
+			Input:       registerInput, Output: registerOutput, Examples: registerExamples,
+			DryRun: true, Run: o.register,
+		})
+}
+
+// fetch is the action catalog:fetch.
+func (o Options) fetch(ctx context.Context, c *action.Call) error {
+	one, several := c.Input.Get("entityRef"), c.Input.Get("entityRefs")
+	if one.Str() == "" && !several.IsList() {
+		if c.Input.Get("optional").IsTrue() {
+			return nil
+		}
+		return wrong("give entityRef or entityRefs", "there is no entity to read")
+	}
+	if one.Str() != "" {
+		e, err := o.entity(ctx, c, one.Str())
+		if err != nil {
+			return err
+		}
+		c.Output("entity", e)
+	}
+	if !several.IsList() {
+		return nil
+	}
+	all := tree.Arr()
+	for _, ref := range several.Items {
+		e, err := o.entity(ctx, c, ref.Str())
+		if err != nil {
+			return err
+		}
+		all.Items = append(all.Items, e)
+	}
+	c.Output("entities", all)
+	return nil
+}
+
+// entity returns an entity, or null if it need not be there.
+func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tree.Node, error) {
+	ref, err := entity.ParseRef(given, c.Input.Get("defaultKind").Str(), c.Input.Get("defaultNamespace").Str())
+	if err != nil {
+		return nil, &action.Error{Err: err, Hint: "write kind:namespace/name, or give defaultKind"}
+	}
+	e, err := o.Catalog.Entity(ctx, c.User, ref.String())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read entity %q: %w", ref, err)
+	}
+	if e == nil && !c.Input.Get("optional").IsTrue() {
+		return nil, wrong("check the spelling, and that you may see it; optional: true goes on without it", "cannot read entity %q: there is none", ref)
+	}
+	if e == nil {
+		return tree.Nil(), nil
+	}
+	return e, nil
+}
+
+// DefaultFile is the file that entities are usually in.
+const DefaultFile = "catalog-info.yaml"
+
+// register is the action catalog:register. In a dry run the file may not be
+// there yet, because a step before would have put it there.
+func (o Options) register(ctx context.Context, c *action.Call) error {
+	target, err := target(c.Input)
+	if err != nil {
+		return err
+	}
+	c.Logf("registering %s", target)
+	c.Output("catalogInfoUrl", tree.Str(target))
+	refs, err := o.Catalog.Register(ctx, c.User, target, c.DryRun)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && c.DryRun:
+		c.Logf("only tried out: nothing is registered, and nothing could be yet: %v", err)
+		return nil
+	case err != nil && c.Input.Get("optional").IsTrue():
+		c.Logf("it is not registered, which is optional: %v", err)
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot register %q: %w", target, err)
+	}
+	if c.DryRun {
+		c.Logf("only tried out: nothing is registered")
+	}
+	if ref := foremost(refs); ref != "" {
+		c.Logf("found %s", strings.Join(refs, ", "))
+		c.Output("entityRef", tree.Str(ref))
+	}
+	return nil
+}
+
+// target is the address of the file to register.
+func target(in *tree.Node) (string, error) {
+	const hint = "write https://host/owner/name/blob/branch/" + DefaultFile
+	if u := strings.TrimSpace(in.Get("catalogInfoUrl").Str()); u != "" {
+		return u, nil
+	}
+	given := strings.TrimSpace(in.Get("repoContentsUrl").Str())
+	if given == "" {
+		return "", wrong("give catalogInfoUrl or repoContentsUrl", "there is nothing to register")
+	}
+	page, err := forge.ParsePage(given)
+	if err != nil {
+		return "", &action.Error{Err: err, Hint: hint}
+	}
+	at := strings.TrimSpace(in.Get("catalogInfoPath").Str())
+	if at == "" {
+		at = DefaultFile
+	}
+	page, err = page.Resolve("/" + strings.TrimLeft(at, "/"))
+	if err != nil {
+		return "", &action.Error{Err: err, Hint: hint}
+	}
+	return page.File(), nil
+}
+
+// foremost is the one of several entities that a step is most likely to be
+// about: a Component, or at least one that has a name of its own.
+func foremost(refs []string) string {
+	best, rank := "", -1
+	for _, r := range refs {
+		kind, name, _ := strings.Cut(r, ":")
+		_, name, _ = strings.Cut(name, "/")
+		n := 0
+		if !strings.HasPrefix(name, "generated-") {
+			n++
+			if strings.EqualFold(kind, "component") {
+				n++
+			}
+		}
+		if n > rank {
+			best, rank = r, n
+		}
+	}
+	return best
+}
+
+// write is the action catalog:write.
+func write(_ context.Context, c *action.Call) error {
+	at := c.Input.Get("filePath").Str()
+	if at == "" {
+		at = DefaultFile
+	}
+	if err := c.Workspace.Write(at, tree.AppendYAML(nil, c.Input.Get("entity"))); err != nil {
+		return err
+	}
+	c.Logf("wrote %s", at)
+	c.Output("path", tree.Str(at))
+	return nil
+}
+
+// wrong returns an error with the way out.
+func wrong(hint, format string, args ...any) error {
+	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
+}

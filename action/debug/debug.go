@@ -1,0 +1,172 @@
+// Package debug is for whoever writes Templates: it tells what a step was given
+// and what the workspace holds, and waits.
+package debug
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+)
+
+// The actions.
+const (
+	ActionLog  = "debug:log"
+	ActionWait = "debug:wait"
+)
+
+// DefaultMaxWait is the longest debug:wait waits.
+const DefaultMaxWait = 10 * time.Minute
+
+const (
+	// maxNames is the most files that are listed, and maxContents the most bytes
+	// that are shown of all of them.
+	maxNames    = 10_000
+	maxContents = 1 << 20
+)
+
+// Options are what the actions may do.
+type Options struct {
+	// MaxWait is the longest debug:wait waits. Zero means DefaultMaxWait.
+	MaxWait time.Duration
+}
+
+// Actions returns debug:log and debug:wait.
+func Actions(o Options) []action.Action {
+	if o.MaxWait <= 0 {
+		o.MaxWait = DefaultMaxWait
+	}
+	return []action.Action{
+		{
+			ID:          ActionLog,
+			Description: "Tells a message, and what the workspace holds",
+			Input:       logInput, Examples: logExamples,
+			DryRun: true, Run: log,
+		},
+		{
+			ID:          ActionWait,
+			Description: "Waits for a while, " + o.MaxWait.String() + " at most",
+			Input:       waitInput, Examples: waitExamples,
+			DryRun: true, Run: o.wait,
+		},
+	}
+}
+
+// log is the action debug:log. It tells its input first, as upstream does.
+func log(ctx context.Context, c *action.Call) error {
+	if c.Input != nil {
+		c.Logf("%s", tree.AppendJSON(nil, c.Input, "  "))
+	}
+	if m := c.Input.Get("message").Scalar(); m != "" {
+		c.Logf("%s", m)
+	}
+	wanted := c.Input.Get("listWorkspace")
+	if !wanted.IsTrue() && wanted.Str() == "" {
+		return nil
+	}
+	listed, err := list(ctx, c.Workspace, wanted.Str() == withContents)
+	if err != nil {
+		return err
+	}
+	c.Logf("Workspace:\n%s", listed)
+	return nil
+}
+
+// list returns what is in the workspace, a line a file.
+func list(ctx context.Context, w *action.Workspace, contents bool) (string, error) {
+	if w == nil {
+		return "", nil
+	}
+	var lines []string
+	room := maxContents
+	err := fs.WalkDir(w.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("cannot list the workspace: %w", err)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case e.IsDir():
+			return nil
+		case len(lines) == maxNames:
+			lines = append(lines, "  and more")
+			return fs.SkipAll
+		case !contents:
+			lines = append(lines, "  - "+name)
+			return nil
+		}
+		text := content(w.FS(), name, room)
+		room = max(0, room-len(text))
+		lines = append(lines, " - "+name+":\n\n  "+text)
+		return nil
+	})
+	return strings.Join(lines, "\n"), err
+}
+
+// content returns as much of a file as there is room for.
+func content(from fs.FS, name string, room int) string {
+	f, err := from.Open(name)
+	if err != nil {
+		return "(it cannot be read)"
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "(it is no file)"
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(room)+1))
+	switch {
+	case err != nil:
+		return "(it cannot be read)"
+	case len(data) > room:
+		return "(it is too long to be shown)"
+	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
+		return "(it is no text, " + strconv.Itoa(len(data)) + " bytes)"
+	}
+	return string(data)
+}
+
+// wait is the action debug:wait. Nobody waits for what is only tried out.
+func (o Options) wait(ctx context.Context, c *action.Call) error {
+	seconds := 0.0
+	for _, unit := range []struct {
+		name string
+		is   float64
+	}{{"minutes", 60}, {"seconds", 1}, {"milliseconds", 0.001}} {
+		n := c.Input.Get(unit.name)
+		if n.IsNull() {
+			continue
+		}
+		v, err := strconv.ParseFloat(n.Scalar(), 64)
+		if err != nil || math.IsNaN(v) || v < 0 {
+			return &action.Error{Err: fmt.Errorf("cannot wait for %q %s: that is no length of time", n.Scalar(), unit.name), Hint: "write a number that is not negative"}
+		}
+		seconds += v * unit.is
+	}
+	if seconds > o.MaxWait.Seconds() {
+		return &action.Error{
+			Err:  fmt.Errorf("cannot wait for so long: %s is the most", o.MaxWait),
+			Hint: "wait for less, or have the step that needs it wait for what it needs",
+		}
+	}
+	d := time.Duration(seconds * float64(time.Second))
+	if c.DryRun {
+		c.Logf("only tried out: it would wait for %s", d)
+		return nil
+	}
+	c.Logf("waiting for %s", d)
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

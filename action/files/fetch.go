@@ -1,0 +1,122 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/secret"
+)
+
+// fetch is the action fetch:plain.
+func (a actions) fetch(ctx context.Context, c *action.Call) error {
+	return a.put(ctx, c, false, asItIs)
+}
+
+// fetchFile is the action fetch:plain:file.
+func (a actions) fetchFile(ctx context.Context, c *action.Call) error {
+	return a.put(ctx, c, true, asItIs)
+}
+
+// made is what becomes of a file.
+type made struct {
+	name string
+	data []byte
+	// left says that it is left out.
+	left bool
+}
+
+// change makes something of a file.
+type change func(name string, data []byte) (made, error)
+
+func asItIs(name string, data []byte) (made, error) { return made{name: name, data: data}, nil }
+
+// put fetches files, or one, and puts what becomes of them into the workspace.
+func (a actions) put(ctx context.Context, c *action.Call, one bool, become change) error {
+	target := "."
+	if given := c.Input.Get("targetPath").Str(); given != "" {
+		var err error
+		if target, err = local(given); err != nil {
+			return err
+		}
+	}
+	if one && target == "." {
+		return wrong("name the file in targetPath", "cannot write a file over the workspace")
+	}
+	t, err := a.Fetcher.Fetch(ctx, c.Base, strings.TrimSpace(c.Input.Get("url").Str()), secret.Text(c.Input.Get("token").Str()))
+	if err != nil {
+		return err
+	}
+	if t.Close != nil {
+		defer t.Close() //nolint:errcheck // it was only read
+	}
+	items, err := a.walk(ctx, c, t)
+	if err != nil {
+		return err
+	}
+	switch isOne := len(items) == 1 && items[0].name == ""; {
+	case one && !isOne:
+		return wrong("name a file, or use "+ActionFetch+" or "+ActionTemplate, "cannot fetch %q: it is a folder", t.Shown)
+	case !one && isOne:
+		return wrong("name a folder, or use "+ActionFetchFile+" or "+ActionTemplateFile, "cannot fetch %q: it is a file", t.Shown)
+	}
+	p := putter{actions: a, call: c, tree: t, target: target, in: a.MaxBytes, out: a.MaxBytes}
+	for _, it := range items {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.item(it, become); err != nil {
+			return err
+		}
+	}
+	c.Logf("wrote %d files of %s", p.wrote, t.Shown)
+	return nil
+}
+
+// putter puts files into the workspace.
+type putter struct {
+	actions
+	call   *action.Call
+	tree   *Tree
+	target string
+	// in and out are how many bytes may still be read and written.
+	in, out int64
+	wrote   int
+}
+
+// item puts one file into the workspace.
+func (p *putter) item(it item, become change) error {
+	data, err := read(p.tree.Files, it.real, p.in)
+	if err != nil {
+		return notFetched(p.tree, it.name, err)
+	}
+	p.in -= int64(len(data))
+	m, err := become(it.name, data)
+	if err != nil || m.left {
+		return err
+	}
+	if p.out -= int64(len(m.data)); p.out < 0 {
+		return notFetched(p.tree, it.name, errTooMuch)
+	}
+	if err := p.call.Workspace.WriteFile(path.Join(p.target, m.name), m.data, it.executable); err != nil {
+		return err
+	}
+	p.wrote++
+	return nil
+}
+
+// isText reports whether a file is one that can be a template.
+func isText(data []byte) bool {
+	const beginning = 8 << 10
+	return !bytes.Contains(data[:min(len(data), beginning)], []byte{0}) && utf8.Valid(data)
+}
+
+// exists reports whether there is something in the workspace.
+func exists(w *action.Workspace, name string) bool {
+	_, err := fs.Lstat(w.FS(), name)
+	return err == nil
+}

@@ -1,0 +1,126 @@
+package files
+
+import (
+	"regexp"
+	"strings"
+)
+
+// pattern chooses paths: * stands for any characters of a name, ? for one, [ab]
+// for one of several, {a,b} for one of several texts, and ** for any number of
+// folders. One that chooses a folder chooses all that is in it. Names that begin
+// with a dot are names like others.
+type pattern struct{ is *regexp.Regexp }
+
+// isPattern reports whether a path is meant as a pattern.
+func isPattern(text string) bool { return strings.ContainsAny(text, "*?[{") }
+
+// parsePattern reads a pattern.
+func parsePattern(text string) (pattern, error) {
+	const hint = `use *, **, ?, [ab] and {a,b}; put a backslash before one that is meant as it is`
+	var b strings.Builder
+	b.WriteString("^")
+	open := 0
+	for rest := strings.TrimPrefix(strings.TrimSuffix(text, "/"), "./"); rest != ""; {
+		skip := 1
+		switch c := rest[0]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			skip = 3
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			skip = 2
+		case c == '*':
+			b.WriteString("[^/]*")
+		case c == '?':
+			b.WriteString("[^/]")
+		case c == '[':
+			class, n := class(rest)
+			if n == 0 {
+				return pattern{}, wrong(hint, "cannot read the pattern %q: a bracket is not closed", text)
+			}
+			b.WriteString(class)
+			skip = n
+		case c == '{':
+			b.WriteString("(?:")
+			open++
+		case c == '}' && open > 0:
+			b.WriteString(")")
+			open--
+		case c == ',' && open > 0:
+			b.WriteString("|")
+		case c == '\\' && len(rest) > 1:
+			b.WriteString(regexp.QuoteMeta(rest[1:2]))
+			skip = 2
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+		}
+		rest = rest[skip:]
+	}
+	if open > 0 {
+		return pattern{}, wrong(hint, "cannot read the pattern %q: a brace is not closed", text)
+	}
+	is, err := regexp.Compile("(?s)" + b.String() + "(?:/.*)?$")
+	if err != nil {
+		return pattern{}, wrong(hint, "cannot read the pattern %q: it is none", text)
+	}
+	return pattern{is}, nil
+}
+
+// class returns what is in brackets as a regular expression has it, and how long
+// it is; 0 if the bracket is not closed.
+func class(text string) (string, int) {
+	end := strings.IndexByte(text[1:], ']')
+	if end <= 0 {
+		return "", 0
+	}
+	in := text[1 : 1+end]
+	not := ""
+	if strings.HasPrefix(in, "!") || strings.HasPrefix(in, "^") {
+		not, in = "^/", in[1:]
+	}
+	if in == "" {
+		return "", 0
+	}
+	in = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `^`, `\^`, `&`, `\&`, `~`, `\~`).Replace(in)
+	return "[" + not + in + "]", end + 2
+}
+
+// matches reports whether the pattern chooses a path.
+func (p pattern) matches(name string) bool { return p.is.MatchString(name) }
+
+// patterns choose what any of them chooses; one that begins with an exclamation
+// mark takes back.
+type patterns []struct {
+	pattern
+	not bool
+}
+
+// parsePatterns reads patterns.
+func parsePatterns(texts []string) (patterns, error) {
+	var all patterns
+	for _, t := range texts {
+		text, not := strings.CutPrefix(t, "!")
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, struct {
+			pattern
+			not bool
+		}{p, not})
+	}
+	return all, nil
+}
+
+func (all patterns) match(name string) bool {
+	yes := false
+	for _, p := range all {
+		if p.matches(name) {
+			if p.not {
+				return false
+			}
+			yes = true
+		}
+	}
+	return yes
+}

@@ -1,0 +1,164 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/expression"
+	"example.dev/ingestor/tree"
+)
+
+// defaultExtension is the ending of templates, if files are told apart by it.
+const defaultExtension = ".njk"
+
+// renderer makes files of templates.
+type renderer struct {
+	call  *action.Call
+	env   expression.Env
+	scope expression.Scope
+	// asIs chooses the files whose contents stay, and names says that their names
+	// do not.
+	asIs  patterns
+	names bool
+	// extension is the ending of those that are templates; empty if all are.
+	extension string
+	replace   bool
+	target    string
+}
+
+// newRenderer reads the input of a step.
+func (a actions) newRenderer(c *action.Call) (*renderer, error) {
+	in := c.Input
+	if in.Get("cookiecutterCompat").IsTrue() {
+		return nil, wrong("write {{ cookiecutter.name }} as ${{ values.name }}, and leave cookiecutterCompat out",
+			"templates of cookiecutter are not supported")
+	}
+	r := &renderer{
+		call: c, env: *a.Env, scope: expression.Scope{"values": in.Get("values")},
+		replace: in.Get("replace").IsTrue(), target: ".", names: true,
+	}
+	if in.Get("values") == nil {
+		r.scope["values"] = tree.Obj()
+	}
+	if v := in.Get("trimBlocks"); v != nil {
+		r.env.TrimBlocks = v.IsTrue()
+	}
+	if v := in.Get("lstripBlocks"); v != nil {
+		r.env.LstripBlocks = v.IsTrue()
+	}
+	if given := in.Get("targetPath").Str(); given != "" {
+		var err error
+		if r.target, err = local(given); err != nil {
+			return nil, err
+		}
+	}
+	asIs := in.Get("copyWithoutTemplating")
+	if old := in.Get("copyWithoutRender"); old.IsList() {
+		if asIs.IsList() {
+			return nil, wrong("leave copyWithoutRender out", "copyWithoutRender and copyWithoutTemplating do not go together")
+		}
+		asIs, r.names = old, false
+	}
+	switch ext := in.Get("templateFileExtension"); {
+	case ext.IsTrue():
+		r.extension = defaultExtension
+	case ext.Str() != "":
+		r.extension = "." + strings.TrimPrefix(ext.Str(), ".")
+	}
+	if r.extension != "" && asIs.IsList() {
+		return nil, wrong("with templateFileExtension all other files stay as they are, so leave the patterns out",
+			"templateFileExtension and copyWithoutTemplating do not go together")
+	}
+	var err error
+	r.asIs, err = parsePatterns(asIs.Strings())
+	return r, err
+}
+
+// template is the action fetch:template.
+func (a actions) template(ctx context.Context, c *action.Call) error {
+	r, err := a.newRenderer(c)
+	if err != nil {
+		return err
+	}
+	return a.put(ctx, c, false, r.file)
+}
+
+// templateFile is the action fetch:template:file.
+func (a actions) templateFile(ctx context.Context, c *action.Call) error {
+	r, err := a.newRenderer(c)
+	if err != nil {
+		return err
+	}
+	if r.target != "." && !r.replace && exists(c.Workspace, r.target) {
+		c.Logf("%s is there already, and stays", r.target)
+		return nil
+	}
+	return a.put(ctx, c, true, func(name string, data []byte) (made, error) {
+		data, err := r.content(c.Input.Get("url").Str(), data)
+		return made{name: name, data: data}, err
+	})
+}
+
+// file returns what becomes of a file. It is left out if it is not wanted, or
+// there is one already.
+func (r *renderer) file(name string, data []byte) (made, error) {
+	to, render := name, !r.asIs.match(name)
+	if r.extension != "" {
+		if render = path.Ext(name) == r.extension; render {
+			to = strings.TrimSuffix(name, r.extension)
+		}
+	}
+	if render || r.names {
+		var err error
+		if to, err = expression.Text(to, r.scope, &r.env); err != nil {
+			return made{}, unfit("the name of "+name, err)
+		}
+	}
+	for part := range strings.SplitSeq(to, "/") {
+		switch part {
+		case "":
+			r.call.Logf("left out %s: a part of its name is empty", name)
+			return made{left: true}, nil
+		case ".", "..":
+			return made{}, wrong("check the values in it", "cannot write %q as %q: no part of a name may be %q", name, to, part)
+		}
+	}
+	if at := path.Join(r.target, to); !r.replace && exists(r.call.Workspace, at) {
+		r.call.Logf("%s is there already, and stays", at)
+		return made{left: true}, nil
+	}
+	if !render {
+		return made{name: to, data: data}, nil
+	}
+	data, err := r.content(name, data)
+	return made{name: to, data: data}, err
+}
+
+// content returns what is in a file, its expressions evaluated. What is no text
+// stays as it is.
+func (r *renderer) content(name string, data []byte) ([]byte, error) {
+	if !isText(data) {
+		return data, nil
+	}
+	out, err := expression.Text(string(data), r.scope, &r.env)
+	if err != nil {
+		return nil, unfit(name, err)
+	}
+	return []byte(out), nil
+}
+
+// unfit says where an expression failed.
+func unfit(where string, err error) error {
+	hint := "mend the expression; a file that is no template can be named in copyWithoutTemplating"
+	e, ok := errors.AsType[*expression.Error](err)
+	if !ok {
+		return wrong(hint, "%s: %w", where, err)
+	}
+	if e.Hint != "" {
+		hint = e.Hint
+	}
+	return wrong(hint, "%s:%d:%d: %w", where, e.Line, e.Column, err)
+}
