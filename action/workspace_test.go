@@ -16,6 +16,8 @@ func TestWorkspace(t *testing.T) {
 		want   string
 	}{
 		"Write":     {"folders are made", func(w *Workspace) error { return w.Write("a/b/c.txt", []byte("x")) }, ""},
+		"Runs":      {"one that can be run", func(w *Workspace) error { return w.WriteFile("kept.txt", nil, true) }, ""},
+		"RunsAway":  {"but not elsewhere", func(w *Workspace) error { return w.WriteFile("out/x", nil, true) }, `cannot write "out/x": path escapes from parent`},
 		"Dots":      {"dots lead out", func(w *Workspace) error { return w.Write("a/../../x", nil) }, `cannot use the path "a/../../x": it leads out of the workspace`},
 		"Absolute":  {"so does the root", func(w *Workspace) error { return w.Write("/etc/x", nil) }, `cannot use the path "/etc/x": it leads out of the workspace`},
 		"Link":      {"and a link", func(w *Workspace) error { return w.Write("out/x", nil) }, `cannot write "out/x": path escapes from parent`},
@@ -58,5 +60,23 @@ func TestWorkspace(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	w, err := OpenWorkspace(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	for _, runs := range []bool{false, true, false} {
+		if err := w.WriteFile("a/b", []byte("x"), runs); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "a", "b"))
+		if err != nil || (info.Mode()&0o100 != 0) != runs {
+			t.Errorf("%v, %v, want one that runs: %v", info.Mode(), err, runs)
+		}
 	}
 }

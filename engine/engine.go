@@ -95,6 +95,12 @@ type Options struct {
 	// GitOps adds the page on which a developer chooses between applying
 	// directly and a change request.
 	GitOps bool
+	// DayTwo adds, to each Template, one that changes a resource that is there
+	// and one that deletes it.
+	DayTwo bool
+	// Clusters are those a developer chooses from; fewer than two leave the
+	// question out.
+	Clusters []string
 	// Now is when the definitions were found. Zero leaves the annotation out.
 	Now time.Time
 	// Forms remembers compiled forms; nil means that each is compiled anew.

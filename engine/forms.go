@@ -41,6 +41,7 @@ func formKey(definition string, v *xrd.Version, opts form.Options) string {
 	p.strings(definition, v.Name, opts.Namespace, opts.Repository, opts.Path)
 	p.flags(opts.GitOps)
 	p.strings(opts.Compositions...)
+	p.strings(opts.Clusters...)
 	sum := sha256.Sum256(p)
 	return hex.EncodeToString(sum[:])
 }

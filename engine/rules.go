@@ -20,6 +20,11 @@ const (
 	RuleDefaultNamespace = "ENG008"
 	// RuleOrphan is a Composition for a kind that no definition at hand defines.
 	RuleOrphan = "ENG007"
+	// RuleNoRepository is a change request for which nothing names a repository.
+	RuleNoRepository = "ENG009"
+	// RuleDelivery is a repository, path or branch that changes cannot be
+	// proposed for.
+	RuleDelivery = "ENG010"
 )
 
 // Rules are all rules about what the engine makes.
@@ -32,4 +37,6 @@ var Rules = []finding.Rule{
 	{ID: RuleNamespace, Severity: finding.Warning, Title: "namespace is repaired", Why: "The catalog takes lower-case letters, digits and dashes."},
 	{ID: RuleOrphan, Severity: finding.Info, Title: "no definition for this Composition or composite", Why: "Entities are made of definitions and what belongs to them; give the definition too."},
 	{ID: RuleDefaultNamespace, Severity: finding.Warning, Title: "default namespace is not the name of a namespace", Why: "The form would refuse its own proposal; the next source of the value is used instead."},
+	{ID: RuleNoRepository, Severity: finding.Info, Title: "no repository for change requests", Why: "The form asks whoever chooses a change request for the repository."},
+	{ID: RuleDelivery, Severity: finding.Warning, Title: "repository, path or branch for change requests cannot be used", Why: "A change request would fail when somebody runs it; the form asks for what is missing, and a template that needs it fails."},
 }

@@ -95,11 +95,16 @@ func (t *transformation) compositionAnnotation(a map[string]string) {
 
 // steps apply the manifest, or propose it as a change.
 func (t *transformation) steps(f *form.Form) *tree.Node {
+	param := func(name string) *tree.Node { return tree.Str("${{ parameters." + name + " }}") }
+	input := tree.Obj(tree.F("manifest", f.Manifest))
+	if len(t.opts.Clusters) > 1 {
+		input.Set("cluster", param(form.ParamCluster))
+	}
 	apply := tree.Obj(
 		tree.F("id", tree.Str("apply")),
 		tree.F("name", tree.Str("Apply "+t.target.Kind)),
 		tree.F("action", tree.Str(words.ActionApply)),
-		tree.F("input", tree.Obj(tree.F("manifest", f.Manifest))),
+		tree.F("input", input),
 	)
 	if !t.opts.GitOps {
 		return tree.Arr(apply)
@@ -107,7 +112,6 @@ func (t *transformation) steps(f *form.Form) *tree.Node {
 	when := func(delivery string) *tree.Node {
 		return tree.Str(`${{ parameters.` + form.ParamDelivery + ` == "` + delivery + `" }}`)
 	}
-	param := func(name string) *tree.Node { return tree.Str("${{ parameters." + name + " }}") }
 	apply.Set("if", when(form.DeliverApply))
 	propose := tree.Obj(
 		tree.F("id", tree.Str("propose")),

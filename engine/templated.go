@@ -31,6 +31,9 @@ type Templated struct {
 	engine *Engine
 	folder *folder.Folder
 	opts   TemplateOptions
+	// dayTwo adds Templates for resources that are there to those that the
+	// folder makes, instead of to the engine's own.
+	dayTwo bool
 }
 
 // Templated returns a Transformer that makes entities with the templates of f.
@@ -39,8 +42,8 @@ type Templated struct {
 // definition, for the version a single Template is made for.
 func (e *Engine) Templated(f *folder.Folder, opts TemplateOptions) *Templated {
 	own := *e
-	own.profile.EveryVersion = false
-	return &Templated{engine: &own, folder: f, opts: opts}
+	own.profile.EveryVersion, own.opts.DayTwo = false, false
+	return &Templated{engine: &own, folder: f, opts: opts, dayTwo: e.opts.DayTwo}
 }
 
 // Transform makes the entities of one definition. A template that cannot be
@@ -69,6 +72,9 @@ func (x *Templated) TransformContext(ctx context.Context, in Input) (Result, err
 	for _, doc := range out.Documents {
 		r.complete(doc.Entity)
 		r.t.out.Entities = append(r.t.out.Entities, doc.Entity)
+	}
+	if x.dayTwo && r.version != nil {
+		r.addDayTwo()
 	}
 	r.t.out.Findings = append(r.t.out.Findings, out.Check(r.t.def)...)
 	if err := r.t.finish(); err != nil {
@@ -177,6 +183,22 @@ func (r *rendering) complete(e *entity.Entity) {
 	// What the template says goes before, in either vocabulary.
 	maps.Copy(added, e.Metadata.Annotations)
 	e.Metadata.Annotations = added
+}
+
+// addDayTwo adds Templates for resources that are there to those the templates
+// made. One that they made themselves goes before.
+func (r *rendering) addDayTwo() {
+	all := r.t.out.Entities
+	for _, e := range all {
+		if e.Kind != entity.KindTemplate {
+			continue
+		}
+		for _, more := range r.t.dayTwo(e, e.Metadata.Name, r.version, r.t.fixed) {
+			if !slices.ContainsFunc(all, func(o *entity.Entity) bool { return o.Key() == more.Key() }) {
+				r.t.out.Entities = append(r.t.out.Entities, more)
+			}
+		}
+	}
 }
 
 // Request is one definition to transform with templates.

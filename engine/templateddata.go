@@ -98,8 +98,9 @@ func (r *rendering) facts() *tree.Node {
 }
 
 // gitops says where changes are proposed: in what the annotations name, else
-// what the values do. What is not known is missing. These go into steps as they
-// are, so that an expression in them would be evaluated; it is passed over.
+// what the values do. What is not known, or cannot be used, is missing. These go
+// into steps as they are, so that an expression in an annotation would be
+// evaluated; it is passed over.
 func (r *rendering) gitops() *tree.Node {
 	var values *tree.Node
 	if own, err := tree.From(r.opts.Values["gitops"]); err == nil {
@@ -108,28 +109,70 @@ func (r *rendering) gitops() *tree.Node {
 	if values.IsNull() {
 		values = r.folder.Values().Get("gitops")
 	}
-	settle := func(key, annotation string) string {
-		v := r.t.def.Annotations[annotation]
-		if !strings.Contains(v, "${{") {
-			return cmp.Or(strings.TrimSpace(v), values.Get(key).Str())
+	// settle returns the first of the two that is right; wrong says what is not.
+	settle := func(key, annotation, hint string, wrong func(string) string) string {
+		if v := strings.TrimSpace(r.t.def.Annotations[annotation]); v != "" && !r.passOver(annotation, v) {
+			problem := wrong(v)
+			if problem == "" {
+				return v
+			}
+			r.t.noteDelivery(annotation, problem, false, hint)
 		}
-		own := folder.WrittenKey(r.t.def, annotation)
-		f := finding.Finding{
-			Rule: folder.RuleExpression, Severity: finding.Warning, Object: r.t.def.Label(), File: r.t.def.Origin.File,
-			Pos: annotationPos(r.t.def.Node, own), Message: fmt.Sprintf("annotation %s holds an expression and is passed over", own),
-			Hint: "write what it stands for",
+		v := strings.TrimSpace(values.Get(key).Str())
+		if v == "" || strings.Contains(v, "${{") {
+			// Whoever runs the platform may mean an expression as one.
+			return v
 		}
-		if !slices.Contains(r.t.out.Findings, f) {
-			r.t.out.Findings = append(r.t.out.Findings, f)
+		if problem := wrong(v); problem != "" {
+			r.t.noteValue(key, problem, hint)
+			return ""
 		}
-		return values.Get(key).Str()
+		return v
 	}
-	host, repository := form.SplitRepository(settle("repository", words.AnnotationGitOpsRepo))
+	address := settle("repository", words.AnnotationGitOpsRepo, hintRepository, func(s string) string {
+		usable, wrong := checkRepository(s)
+		if usable {
+			// A template knows the usual host.
+			return ""
+		}
+		return wrong
+	})
+	path := settle("path", words.AnnotationGitOpsPath, hintPath, func(s string) string {
+		if isFolder(s) {
+			return ""
+		}
+		return "is no path in a repository"
+	})
+	branch := settle("branch", "", hintBranch, func(s string) string {
+		if isBranch(s) {
+			return ""
+		}
+		return "is no name of a branch"
+	})
+	host, repository := form.SplitRepository(address)
 	return tree.Obj(
 		tree.F("host", tree.OptStr(host)),
 		tree.F("repository", tree.OptStr(repository)),
-		tree.F("path", tree.OptStr(strings.Trim(settle("path", words.AnnotationGitOpsPath), "/"))),
+		tree.F("path", tree.OptStr(strings.Trim(path, "/"))),
+		tree.F("branch", tree.OptStr(branch)),
 	)
+}
+
+// passOver reports, and tells, whether an annotation holds an expression.
+func (r *rendering) passOver(annotation, value string) bool {
+	if !strings.Contains(value, "${{") {
+		return false
+	}
+	own := folder.WrittenKey(r.t.def, annotation)
+	f := finding.Finding{
+		Rule: folder.RuleExpression, Severity: finding.Warning, Object: r.t.def.Label(), File: r.t.def.Origin.File,
+		Pos: annotationPos(r.t.def.Node, own), Message: fmt.Sprintf("annotation %s holds an expression and is passed over", own),
+		Hint: "write what it stands for",
+	}
+	if !slices.Contains(r.t.out.Findings, f) {
+		r.t.out.Findings = append(r.t.out.Findings, f)
+	}
+	return true
 }
 
 // errNoForm is what a template is told that asks for a form where there is none.
@@ -183,8 +226,12 @@ func (r *rendering) form(args []any) (*tree.Node, error) {
 		at := r.gitops()
 		o.GitOps, o.Path = true, at.Get("path").Str()
 		o.Repository = at.Get("repository").Str()
-		if host := at.Get("host").Str(); host != "" {
+		host := at.Get("host").Str()
+		switch {
+		case host != "":
 			o.Repository = "https://" + host + "/" + o.Repository
+		case o.Repository == "":
+			r.t.noRepository()
 		}
 		pages = r.t.form(r.version, o).Pages
 	}

@@ -117,6 +117,8 @@ type transformation struct {
 	allTags   []string
 	// composites and claimed are what bind finds.
 	composites, claimed map[binding]*xrd.Composite
+	// fixed says that nothing of the spec of the last version can be changed.
+	fixed bool
 
 	out Result
 }
@@ -213,7 +215,12 @@ func (t *transformation) version(v *xrd.Version) {
 	}
 	f := t.form(v, t.formOptions())
 	t.out.Findings = append(t.out.Findings, f.Findings...)
-	t.out.Entities = append(t.out.Entities, t.template(base, v, f))
+	create := t.template(base, v, f)
+	t.out.Entities = append(t.out.Entities, create)
+	t.fixed = f.Fixed
+	if t.opts.DayTwo {
+		t.out.Entities = append(t.out.Entities, t.dayTwo(create, base, v, f.Fixed)...)
+	}
 	if !t.opts.NoAPI {
 		t.out.Entities = append(t.out.Entities, t.api(base, v))
 	}
@@ -223,16 +230,13 @@ func (t *transformation) formOptions() form.Options {
 	o := form.Options{
 		Namespace: t.defaultNamespace(),
 		GitOps:    t.opts.GitOps,
+		Clusters:  t.opts.Clusters,
 	}
 	if !t.opts.NoCompositionDetails {
 		o.Compositions = form.Matching(t.def, t.in.Compositions)
 	}
 	if t.opts.GitOps {
-		o.Repository = t.def.Annotations[words.AnnotationGitOpsRepo]
-		if shown := withoutUser(o.Repository); shown != "" {
-			t.source("gitops-repo", shown, FromAnnotation, t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
-		}
-		o.Path = t.value("gitops-path", t.def.Annotations, words.AnnotationGitOpsPath, "", "")
+		t.delivery(&o)
 	}
 	return o
 }

@@ -52,6 +52,7 @@ const (
 	AnnotationDiscoveredFrom   = "portal.io/discovered-from"
 	AnnotationTemplateOrigin   = "scaffolder.portal.io/template-origin"
 	AnnotationTemplateVersion  = "scaffolder.portal.io/template-version"
+	AnnotationTemplatePurpose  = "portal.io/template-purpose"
 	AnnotationXRName           = "composer.vendor.io/xr-name"
 	AnnotationXRAPIVersion     = "composer.vendor.io/xr-apiversion"
 	AnnotationXRKind           = "composer.vendor.io/xr-kind"
@@ -83,5 +84,17 @@ const (
 	OriginIngestor = "composer-ingestor"
 
 	ActionApply         = "cluster:apply"
+	ActionDelete        = "cluster:delete"
+	ActionCreate        = "composer:create-xr"
 	ActionChangeRequest = "publish:change-request"
+
+	// FieldManager is who a cluster says owns the fields that the portal applied.
+	FieldManager = "portal"
+)
+
+// What a Template is for, as AnnotationTemplatePurpose says.
+const (
+	PurposeCreate = "create"
+	PurposeUpdate = "update"
+	PurposeDelete = "delete"
 )

@@ -108,6 +108,13 @@ type row struct {
 	prefix bool
 }
 
+// understood are words of others for something that has no one word upstream:
+// they are understood, and never written.
+var understood = []row{
+	{Action, ActionChangeRequest, "publish:github:pull-request", false},
+	{Action, ActionChangeRequest, "publish:gitlab:merge-request", false},
+}
+
 // table is the whole difference. The first row that fits counts, so exact
 // identifiers stand before the prefixes they share.
 var table = []row{
@@ -134,6 +141,8 @@ var table = []row{
 	{Origin, OriginIngestor, "crossplane-ingestor", false},
 
 	{Action, ActionApply, "kubernetes:apply", false},
+	{Action, ActionDelete, "kubernetes:delete", false},
+	{Action, ActionCreate, "crossplane:create-xr", false},
 
 	{Root, "composerIngestor", "crossplaneIngestor", false},
 	{Root, "clusterIngestor", "kubernetesIngestor", false},
@@ -161,6 +170,11 @@ func In(p Place, s string) string {
 			return r.portal + s[len(r.upstream):]
 		}
 	}
+	for i := range understood {
+		if r := &understood[i]; r.place == p && r.upstream == s {
+			return r.portal
+		}
+	}
 	return s
 }
 
@@ -184,7 +198,7 @@ var upstreamKeys = func() map[string]string {
 	for _, k := range []string{
 		AnnotationXRDName, AnnotationXRDVersion, AnnotationCompositionRef, AnnotationSourceLocation, AnnotationManagedBy,
 		AnnotationManagedByOrigin, AnnotationDiscoveredAt, AnnotationDiscoveredFrom, AnnotationTemplateOrigin,
-		AnnotationTemplateVersion, AnnotationXRName, AnnotationXRAPIVersion, AnnotationXRKind, AnnotationClusterID,
+		AnnotationTemplateVersion, AnnotationTemplatePurpose, AnnotationXRName, AnnotationXRAPIVersion, AnnotationXRKind, AnnotationClusterID,
 		AnnotationClusterNamespace, AnnotationAPIKind, AnnotationOwner, AnnotationStale, AnnotationStaleSince,
 		AnnotationConditionPrefix + "ready", AnnotationConditionPrefix + "synced", LabelVersion, LabelTemplateType,
 	} {
@@ -285,6 +299,11 @@ func Spellings(p Place, s string) []string {
 		// A row that stands before may understand it as something else.
 		if In(p, up) == s {
 			out = append(out, up)
+		}
+	}
+	for i := range understood {
+		if r := &understood[i]; r.place == p && r.portal == s {
+			out = append(out, r.upstream)
 		}
 	}
 	return out

@@ -39,6 +39,9 @@ func TestTable(t *testing.T) {
 		"TagSource":          {"Tags.", words.Tag, words.TagSource, "source:crossplane-ingestor"},
 		"Origin":             {"Who made a template.", words.Origin, words.OriginIngestor, "crossplane-ingestor"},
 		"Action":             {"What a step does.", words.Action, words.ActionApply, "kubernetes:apply"},
+		"ActionDelete":       {"What a step does.", words.Action, words.ActionDelete, "kubernetes:delete"},
+		"ActionCreate":       {"What a step does.", words.Action, words.ActionCreate, "crossplane:create-xr"},
+		"Purpose":            {"What a Template is for.", words.Key, words.AnnotationTemplatePurpose, "backstage.io/template-purpose"},
 		"RootComposer":       {"Roots of the configuration.", words.Root, "composerIngestor", "crossplaneIngestor"},
 		"RootCluster":        {"Roots of the configuration.", words.Root, "clusterIngestor", "kubernetesIngestor"},
 		"RootOrchestrator":   {"Roots of the configuration.", words.Root, "orchestrator", "kubernetes"},
@@ -86,6 +89,7 @@ func TestNames(t *testing.T) {
 		words.AnnotationSourceLocation, words.AnnotationManagedBy, words.AnnotationManagedByOrigin, words.AnnotationDiscoveredAt,
 		words.AnnotationDiscoveredFrom, words.AnnotationTemplateOrigin, words.AnnotationTemplateVersion, words.AnnotationXRName,
 		words.AnnotationXRAPIVersion, words.AnnotationXRKind, words.AnnotationClusterID, words.AnnotationClusterNamespace,
+		words.AnnotationTemplatePurpose,
 	} {
 		out := words.Upstream.Out(words.Key, key)
 		if out == key {
@@ -222,6 +226,36 @@ func TestChoice(t *testing.T) {
 			}
 			if got := fmt.Sprintf("%+v", struct{ Words words.Choice }{c}); got != "{Words:"+want+"}" {
 				t.Errorf("%s\nIt is printed as %s, want %q", tc.reason, got, want)
+			}
+		})
+	}
+}
+
+// TestUnderstood holds the words of others that stand for one of the contract's:
+// they are understood, and the contract's own is written.
+func TestUnderstood(t *testing.T) {
+	others := []string{"publish:github:pull-request", "publish:gitlab:merge-request"}
+	for _, s := range others {
+		if got := words.In(words.Action, s); got != words.ActionChangeRequest {
+			t.Errorf("In(%q) is %q, want %q", s, got, words.ActionChangeRequest)
+		}
+		if got := words.In(words.Tag, s); got != s {
+			t.Errorf("In(%q) is %q elsewhere: a word means something only in its place", s, got)
+		}
+	}
+	cases := map[string]struct {
+		reason, action string
+		want           []string
+	}{
+		"Apply":  {"its own word comes first", words.ActionApply, []string{words.ActionApply, "kubernetes:apply"}},
+		"Delete": {"so it does here", words.ActionDelete, []string{words.ActionDelete, "kubernetes:delete"}},
+		"Change": {"those of others come behind", words.ActionChangeRequest, append([]string{words.ActionChangeRequest}, others...)},
+		"None":   {"what nobody calls otherwise has one name", "git:commit", []string{"git:commit"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, words.Spellings(words.Action, tc.action)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
 	}

@@ -24,6 +24,10 @@ type order struct {
 	takeOver, dry bool
 	propagation   string
 	mustExist     bool
+	// update says that the objects must be there already; generation is that of
+	// the only one when whoever asks looked at it, 0 if nobody did.
+	update     bool
+	generation int64
 }
 
 // applying is one run of cluster:apply.
@@ -43,6 +47,9 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	on, err := w.choose(o.cluster)
 	if err != nil {
 		return err
+	}
+	if o.generation != 0 && len(docs) > 1 {
+		return wrong("leave generation out, or make it several steps", "cannot use generation: it is that of one object, and the manifest has %d", len(docs))
 	}
 	a := &applying{writer: w, order: o, on: on, logf: c.Logf}
 	// Everything is known of every document before anything is changed.
@@ -90,7 +97,11 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 		return err
 	}
 	for _, d := range docs {
-		if err := a.check(ctx, a.on, d); err != nil {
+		whole, err := a.whole(ctx, d)
+		if err != nil {
+			return err
+		}
+		if err := a.check(ctx, a.on, whole); err != nil {
 			return err
 		}
 	}
@@ -114,7 +125,10 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 			a.logf("%s cannot be tried out: its namespace is only made now", d)
 			continue
 		}
-		after, err := a.patch(ctx, d, true)
+		if before[i] == nil && a.update {
+			return nil, a.missing(d)
+		}
+		after, err := a.patch(ctx, d, before[i], true)
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +137,9 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 		}
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
+		}
+		if a.outdated(before[i]) && !same(before[i], after) {
+			return nil, a.changed(d, before[i])
 		}
 		if a.dry {
 			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))
@@ -151,7 +168,10 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	if yes, others := ours(before); !yes {
 		what := "it was not made by the portal"
 		hint := "set takeOver to true to delete it all the same"
-		if d.verb == verbApply {
+		switch {
+		case a.update:
+			hint = "change it where it was made, or set takeOver to true to change it all the same"
+		case d.verb == verbApply:
 			what = "there is one already, and " + what
 			hint = "choose another name, or set takeOver to true to change it all the same"
 		}
@@ -161,6 +181,10 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		return failure(a.on, d.doing(), Foreign, hint, "%s", what)
 	}
 	owner, wanted := ownerOf(before), ownerOf(d.node)
+	if a.update {
+		// Nobody updates by accident what is another's, or gives it away.
+		return nil
+	}
 	if owner != "" && wanted != "" && owner != wanted {
 		return failure(a.on, d.doing(), Foreign, "choose another name, or set takeOver to true to give it to "+wanted,
 			"there is one already, and it belongs to %s", owner)
@@ -192,7 +216,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	defer cancel()
 	uids := make([]string, len(docs))
 	for i, d := range docs {
-		after, err := a.patch(longer, d, false)
+		after, err := a.put(longer, d, before[i])
 		if err != nil {
 			return nil, partly(err, docs[:i])
 		}
@@ -214,8 +238,9 @@ func partly(err error, done []*document) error {
 	return &action.Error{Err: err, Hint: strings.TrimPrefix(hintOf(err)+"\n"+andList(names)+" was applied before; running the step again leaves it as it is", "\n")}
 }
 
-// patch applies a document, or tries to.
-func (a *applying) patch(ctx context.Context, d *document, dry bool) (*tree.Node, error) {
+// patch applies a document, or tries to. before is the object as it is; nil if
+// it is not there.
+func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dry bool) (*tree.Node, error) {
 	query := url.Values{"fieldManager": {Manager}, "fieldValidation": {"Strict"}}
 	if a.takeOver {
 		query.Set("force", "true")
@@ -225,7 +250,7 @@ func (a *applying) patch(ctx context.Context, d *document, dry bool) (*tree.Node
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
 		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
-		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, d.node, ""),
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, a.body(d, before, dry), ""),
 		Needs: d.served.needs("get", "create", "patch"),
 	})
 	return n, a.explain(d, err)
@@ -237,6 +262,9 @@ func (a *applying) explain(d *document, err error) error {
 		return nil
 	}
 	err = explain(a.on, d, err)
+	if bad, ok := errors.AsType[*InvalidError](err); ok {
+		err = invalid(a.on, d, a.titled(d, bad.Problems))
+	}
 	if reason(err) == cluster.Absent {
 		a.kinds.forget(a.on, d)
 	}

@@ -118,7 +118,7 @@ func TestSeveral(t *testing.T) {
 	}
 	// Only the server can know that the second is refused.
 	r = do(t.Context(), t, apply, with(thing(ns, "new", "{size: small}")+"---\n"+thing(ns, "immutable", "{size: small, fixed: b}"), ""))
-	if want := `spec.fixed: Invalid value: "b": it stays as it is`; !strings.Contains(r.message(), want) {
+	if want := `spec.fixed (What stays): Invalid value: "b": it stays as it is`; !strings.Contains(r.message(), want) {
 		t.Errorf("it is refused: %s", r.message())
 	}
 	if n := find(t, fmt.Sprintf(things, ns, "new")); n != nil {

@@ -27,10 +27,11 @@ import (
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
 )
 
 // Manager is the field manager of everything the actions apply.
-const Manager = "portal"
+const Manager = words.FieldManager
 
 // Options are what steps may leave out. The zero value is ready for use.
 type Options struct {

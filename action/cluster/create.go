@@ -7,15 +7,11 @@ import (
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
 )
 
-// What steps call the action that Create makes.
-const (
-	actionCreate      = "composer:create-xr"
-	actionCreateAlias = "crossplane:create-xr"
-	// createCluster is what messages call the cluster of a kubeconfig.
-	createCluster = "kubeconfig"
-)
+// createCluster is what messages call the cluster of a kubeconfig.
+const createCluster = "kubeconfig"
 
 // Create returns an action that creates composite resources and claims in the
 // cluster of a kubeconfig's current context. It is for programs that want
@@ -29,7 +25,7 @@ func Create(kubeconfig, namespace string) (action.Action, error) {
 	}
 	w := newWriter(fleet, Options{Namespace: namespace})
 	return action.Action{
-		ID: actionCreate, Aliases: []string{actionCreateAlias},
+		ID: words.ActionCreate, Aliases: aliases(words.ActionCreate),
 		Description: "Creates a composite resource, or a claim.",
 		Input:       parsed(createInput), Output: parsed(applyOutput), DryRun: true,
 		Run: func(ctx context.Context, c *action.Call) error {

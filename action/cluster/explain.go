@@ -98,7 +98,7 @@ func explain(c *cluster.Cluster, d *document, err error) error {
 		return failure(c, d.doing(), Conflict,
 			"leave the fields out, or set takeOver to true to make them the portal's; whoever else sets them may set them back", "%s", owners(r.Causes))
 	case r.Code == http.StatusConflict:
-		return failure(c, d.doing(), Conflict, "try again", "it was changed by somebody else at the same moment")
+		return failure(c, d.doing(), Conflict, "try again", "%w", errWritten)
 	case len(fields) > 0:
 		return invalid(c, d, fields)
 	case r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest:

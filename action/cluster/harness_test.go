@@ -87,6 +87,7 @@ spec:
                 free: {type: object, x-kubernetes-preserve-unknown-fields: true}
                 fixed:
                   type: string
+                  title: What stays
                   x-kubernetes-validations: [{rule: self == oldSelf, message: it stays as it is}]
 `
 

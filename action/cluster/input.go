@@ -12,19 +12,16 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// What steps call the actions. The others of the first are in the vocabulary.
+// What the actions say of themselves.
 const (
-	actionDelete       = "cluster:delete"
-	actionDeleteAlias  = "kubernetes:delete"
 	descriptionApply   = "Applies a manifest to a cluster: a server-side apply, tried out first, that takes nothing over unless it is told to."
 	descriptionDelete  = "Deletes a resource from a cluster, if the portal has applied it or the step says so."
 	defaultPropagation = "background"
 )
 
 func (w *writer) applyAction() action.Action {
-	all := words.Spellings(words.Action, words.ActionApply)
 	return action.Action{
-		ID: words.ActionApply, Aliases: except(all, words.ActionApply), Description: descriptionApply,
+		ID: words.ActionApply, Aliases: aliases(words.ActionApply), Description: descriptionApply,
 		Input: parsed(applyInput), Output: parsed(applyOutput), Examples: applyExamples, DryRun: true,
 		Run: func(ctx context.Context, c *action.Call) error {
 			o, err := w.order(c)
@@ -32,6 +29,7 @@ func (w *writer) applyAction() action.Action {
 				return err
 			}
 			o.manifest = c.Input.Get("manifest")
+			o.update, o.generation = c.Input.Get("update").IsTrue(), number64(c.Input.Get("generation"))
 			return w.apply(ctx, c, o)
 		},
 	}
@@ -39,7 +37,7 @@ func (w *writer) applyAction() action.Action {
 
 func (w *writer) deleteAction() action.Action {
 	return action.Action{
-		ID: actionDelete, Aliases: []string{actionDeleteAlias}, Description: descriptionDelete,
+		ID: words.ActionDelete, Aliases: aliases(words.ActionDelete), Description: descriptionDelete,
 		Input: parsed(deleteInput), Output: parsed(deleteOutput), Examples: deleteExamples, DryRun: true,
 		Run: func(ctx context.Context, c *action.Call) error {
 			o, err := w.order(c)
@@ -59,15 +57,8 @@ func (w *writer) deleteAction() action.Action {
 	}
 }
 
-func except(all []string, one string) []string {
-	var out []string
-	for _, s := range all {
-		if s != one {
-			out = append(out, s)
-		}
-	}
-	return out
-}
+// aliases returns what else steps call an action.
+func aliases(id string) []string { return words.Spellings(words.Action, id)[1:] }
 
 // order reads what the actions have in common.
 func (w *writer) order(c *action.Call) (order, error) {
@@ -160,6 +151,18 @@ properties:
     description: Whether to apply to what the portal has not made, and to take fields from others who own them.
     type: boolean
     default: false
+  update:
+    title: Update
+    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless there is a generation.
+    type: boolean
+    default: false
+  generation:
+    title: Generation
+    description: >-
+      The metadata.generation of the object that the manifest was made from. If it is another one by now, nothing is applied;
+      if not, what the portal has applied before and the manifest leaves out goes.
+    type: integer
+    minimum: 0
 `
 
 const commonInput = `
@@ -259,6 +262,22 @@ var applyExamples = []action.Example{
     input:
       cluster: production
       wait: {minutes: 5}
+      manifest:
+        apiVersion: platform.example.org/v1alpha1
+        kind: Database
+        metadata:
+          name: ${{ parameters.name }}
+          namespace: ${{ parameters.namespace }}
+        spec:
+          parameters:
+            storageGB: ${{ parameters.storageGB }}
+`},
+	{Description: "Change a field of a resource that is there, and leave the others as they are", Example: `steps:
+  - id: apply
+    name: Update
+    action: cluster:apply
+    input:
+      update: true
       manifest:
         apiVersion: platform.example.org/v1alpha1
         kind: Database

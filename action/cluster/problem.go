@@ -104,6 +104,28 @@ func (s *schema) field(path []string) string {
 	return out
 }
 
+// titled adds, to the fields that the server names, the titles that a form shows
+// for them, as far as the schema is known.
+func (a *applying) titled(d *document, problems []Problem) []Problem {
+	s := a.known(d, a.on)
+	if s == nil || s.node == nil {
+		return problems
+	}
+	out := slices.Clone(problems)
+	for i, p := range out {
+		path, ok := strings.CutPrefix(p.Field, "spec.")
+		if !ok {
+			continue
+		}
+		keys := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+		// A key with a dot in it is not found, and the field stays as it is.
+		if titled := s.field(keys); strings.HasPrefix(titled, p.Field+" (") {
+			out[i].Field = titled
+		}
+	}
+	return out
+}
+
 // message says what is wrong.
 func message(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {

@@ -67,6 +67,22 @@ func (w *writer) check(ctx context.Context, c *cluster.Cluster, d *document) err
 	return report(c, d, s.current().problems(d))
 }
 
+// known returns the schema of a document's kind, if it was read; else nil.
+func (w *writer) known(d *document, c *cluster.Cluster) *schema {
+	if w.opts.Schema != nil {
+		if n := w.opts.Schema(d.apiVersion, d.kind); n != nil {
+			return &schema{node: n}
+		}
+	}
+	w.schemas.mu.Lock()
+	s := w.schemas.known[kindKey{c, d.apiVersion, d.kind}]
+	w.schemas.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.current()
+}
+
 func report(c *cluster.Cluster, d *document, problems []Problem) error {
 	if len(problems) == 0 {
 		return nil

@@ -33,6 +33,8 @@ type input struct {
 	// remove says that the documents are to go, and drop which files too.
 	remove bool
 	drop   []string
+	// merge says that the documents are laid over what their files say.
+	merge bool
 	// files are those of the workspace.
 	files         map[string][]byte
 	kustomization bool
@@ -65,7 +67,7 @@ func read(c *action.Call) (*input, error) {
 		message: text("commitMessage", "gitCommitMessage", "message"),
 		author:  text("gitAuthorName"), email: text("gitAuthorEmail"),
 		draft: n.Get("draft").IsTrue(), labels: labels(n.Get("labels")), token: secret.Text(text("token")),
-		remove: n.Get("remove").IsTrue(), drop: n.Get("filesToDelete").Strings(),
+		remove: n.Get("remove").IsTrue(), drop: n.Get("filesToDelete").Strings(), merge: n.Get("merge").IsTrue(),
 		kustomization: n.Get("kustomization").IsTrue(), touched: map[string]bool{},
 	}
 	if err := in.locate(text("repository", "repoUrl")); err != nil {
@@ -98,8 +100,11 @@ func read(c *action.Call) (*input, error) {
 // speak finds words for what was left without any.
 func (in *input) speak(c *action.Call) {
 	verb := "Add"
-	if in.remove {
+	switch {
+	case in.remove:
 		verb = "Remove"
+	case in.merge:
+		verb = "Update"
 	}
 	what := "files"
 	if len(in.documents) > 0 {
@@ -182,7 +187,7 @@ func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, err
 		touch(name)
 	}
 	for _, d := range in.documents {
-		if err := d.put(read, in.remove, made); err != nil {
+		if err := d.put(read, in, made); err != nil {
 			return nil, err
 		}
 		touch(d.file)

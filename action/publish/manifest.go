@@ -123,7 +123,8 @@ func part(name string) string {
 
 // put has the file of the resource be made, or removed. A file that holds
 // somebody else is left alone, and one that says the same in other words too.
-func (d document) put(read func(string) ([]byte, error), remove bool, made map[string][]byte) error {
+func (d document) put(read func(string) ([]byte, error), in *input, made map[string][]byte) error {
+	next := d.node
 	old, err := read(d.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -137,13 +138,19 @@ func (d document) put(read func(string) ([]byte, error), remove bool, made map[s
 		if is.group != d.group || is.kind != d.kind || is.namespace != d.namespace || is.name != d.name {
 			return wrong("move it away, or choose another path", "the file %q holds something other than %s %s", d.file, d.kind, d.name)
 		}
-		if !remove && docs[0].Equal(d.node) {
+		if in.merge {
+			next = tree.Overlay(docs[0], d.node)
+		}
+		if !in.remove && docs[0].Equal(next) {
 			return nil
 		}
 	}
+	if err != nil && in.merge && !in.remove {
+		return wrong("check its name and the path, or propose the whole of it without merge", "there is no file %q of %s %s to change", d.file, d.kind, d.name)
+	}
 	made[d.file] = nil
-	if !remove {
-		made[d.file] = tree.AppendYAML(nil, d.node)
+	if !in.remove {
+		made[d.file] = tree.AppendYAML(nil, next)
 	}
 	return nil
 }

@@ -18,12 +18,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The actions, and what other programs call them.
-const (
-	ActionCommit      = "git:commit"
-	AliasPullRequest  = "publish:github:pull-request"
-	AliasMergeRequest = "publish:gitlab:merge-request"
-)
+// ActionCommit is what steps call the action that commits. What they call the
+// other one is in the vocabulary.
+const ActionCommit = "git:commit"
 
 // UserToken is the secret of a task that holds the token of whoever asked.
 const UserToken = "USER_OAUTH_TOKEN"
@@ -89,7 +86,7 @@ func Actions(o Options) []action.Action {
 	return []action.Action{
 		{
 			ID:          words.ActionChangeRequest,
-			Aliases:     []string{AliasPullRequest, AliasMergeRequest},
+			Aliases:     words.Spellings(words.Action, words.ActionChangeRequest)[1:],
 			Description: "Puts a manifest, or files of the workspace, on a branch of a repository and opens a change request for it; one that is open already is updated",
 			Input:       requestInput(), Output: requestOutput(), Examples: requestExamples,
 			DryRun: true, Run: p.propose,

@@ -184,6 +184,30 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// TestMerge lays a manifest over the file of the resource.
+func TestMerge(t *testing.T) {
+	input := strings.Replace(propose, "manifest:", "merge: true\nmanifest:", 1)
+	if input == propose {
+		t.Fatal("the input has no manifest to put merge before")
+	}
+	there := "apiVersion: platform.example.org/v1\nkind: Database\nmetadata:\n  name: orders\n  namespace: shop\n  labels: {a: b}\nspec: {kept: 1}\n"
+	s := set(t, contract.GitHub, map[string]string{file: there})
+	got := s.run(request, s.call(input))
+	if got.err != nil {
+		t.Fatalf("%v\n%s", got.err, hint(got.err))
+	}
+	docs, _ := tree.DecodeBytes([]byte(s.files(got.texts()["branch"])[file]))
+	whole, _ := tree.DecodeBytes([]byte(manifest))
+	if n := docs[0]; n.Get("spec", "kept").Scalar() != "1" || n.Get("metadata", "labels", "a").Str() != "b" || !tree.Overlay(n, whole[0]).Equal(n) {
+		t.Errorf("it is not the file with the manifest over it: %v", n.Any())
+	}
+	s = set(t, contract.GitHub, nil)
+	got = s.run(request, s.call(input))
+	if want := "there is no file \"" + file[len("clusters/live/"):] + "\" of Database orders to change"; got.err == nil || !strings.Contains(got.err.Error(), want) {
+		t.Errorf("a part is no new resource: want %s, got %v", want, got.err)
+	}
+}
+
 // TestTaken runs a step again after its request was taken.
 func TestTaken(t *testing.T) {
 	s := set(t, contract.GitLab, nil)

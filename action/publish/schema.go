@@ -38,6 +38,7 @@ func common() []tree.Field {
 		property("sourcePath", "string", "Source path", "Folder of the workspace whose files are published; without it and a manifest, all of them"),
 		texts("filesToDelete", "Files to delete", "Files below the path that are removed"),
 		property("remove", "boolean", "Remove", "Removes the files of the manifest instead"),
+		property("merge", "boolean", "Merge", "Keeps what the file of a resource says and the manifest does not; the file must be there"),
 		property("kustomization", "boolean", "Kustomization", "Lists the manifest among the resources of the kustomization in the path"),
 		property("commitMessage", "string", "Commit message", "Message of the commit; the title if it is missing"),
 		property("gitCommitMessage", "string", "Commit message", "The same as commitMessage"),

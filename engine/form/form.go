@@ -53,6 +53,9 @@ type Options struct {
 	// proposed on it.
 	GitOps           bool
 	Repository, Path string
+	// Clusters are the names to choose from; fewer than two leave the question
+	// out.
+	Clusters []string
 }
 
 // Form is a compiled form.
@@ -63,6 +66,8 @@ type Form struct {
 	Manifest *tree.Node
 	// Bindings tell which parameter makes which part of the manifest's spec.
 	Bindings []Binding
+	// Fixed says that nothing of the spec can be changed once it is there.
+	Fixed    bool
 	Findings []finding.Finding
 }
 
@@ -92,11 +97,13 @@ const (
 	ParamGitPath         = "gitPath"
 	ParamGitBranch       = "gitBranch"
 	ParamCluster         = "deliveryCluster"
+	ParamGeneration      = "observedGeneration"
 )
 
 var ownParams = []string{
 	paramName, paramNamespace, paramOwner, paramSpec, paramComposition, paramUpdatePolicy, paramDeletePolicy, paramSecret, paramSecretNamespace,
 	ParamDelivery, ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch, ParamCluster,
+	ParamGeneration,
 }
 
 type compiler struct {
@@ -184,6 +191,15 @@ func (c *compiler) metadataPage() *tree.Node {
 			tree.F("pattern", labelPattern),
 		))
 	}
+	if len(c.opts.Clusters) > 1 {
+		required = append(required, ParamCluster)
+		add(props, ParamCluster, tree.Obj(
+			tree.F("title", tree.Str("Cluster")),
+			tree.F("description", tree.Str("Cluster the "+c.target.Kind+" is created in")),
+			tree.F("type", typeNodes["string"]),
+			tree.F("enum", tree.Strs(c.opts.Clusters)),
+		))
+	}
 	add(props, paramOwner, tree.Obj(
 		tree.F("title", tree.Str("Owner")),
 		tree.F("description", tree.Str("Owner of the "+c.target.Kind)),
@@ -205,15 +221,19 @@ func (c *compiler) injected(key string) bool { return Injected(c.def, key) }
 // Injected reports whether the machinery fills the field of spec.
 func Injected(d *xrd.Definition, key string) bool {
 	if d.Modern() {
-		return key == "crossplane"
+		return key == modernMachinery
 	}
-	switch key {
-	case "compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
-		"compositionUpdatePolicy", "compositeDeletePolicy", "claimRef", "resourceRef", "resourceRefs",
-		"environmentConfigRefs", "publishConnectionDetailsTo", "writeConnectionSecretToRef":
-		return true
-	}
-	return false
+	return slices.Contains(legacyMachinery, key)
+}
+
+// modernMachinery and legacyMachinery are the fields of spec that the machinery
+// fills, of composites of the second generation and of the first.
+const modernMachinery = "crossplane"
+
+var legacyMachinery = []string{
+	"compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
+	"compositionUpdatePolicy", "compositeDeletePolicy", "claimRef", "resourceRef", "resourceRefs",
+	"environmentConfigRefs", "publishConnectionDetailsTo", "writeConnectionSecretToRef",
 }
 
 // manifest makes the resource of its parts.

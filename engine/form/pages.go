@@ -89,7 +89,7 @@ func (c *compiler) compositionPage(spec *tree.Node) *tree.Node {
 	)
 	props := tree.Obj(tree.F(paramComposition, choice), tree.F(paramUpdatePolicy, policy))
 	if d.Modern() {
-		spec.Set("crossplane", tree.Str(evaluate(compositionChoice())))
+		spec.Set(modernMachinery, tree.Str(evaluate(compositionChoice())))
 	} else {
 		spec.Set("compositionRef", tree.Str(evaluate(wrapped("name", paramComposition))))
 		spec.Set("compositionUpdatePolicy", tree.Str(expression(paramUpdatePolicy)))

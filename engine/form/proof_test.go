@@ -26,7 +26,7 @@ const (
 
 // TestProof takes every valid resource of the corpus, computes the form input
 // that should make it, checks the input against the pages, renders the
-// manifest, and compares.
+// manifest, and compares. The form is then filled from what it made.
 func TestProof(t *testing.T) {
 	dir := corpus(t)
 	table, err := os.ReadFile(filepath.Join(dir, "XR_VALIDATION.tsv"))
@@ -145,6 +145,9 @@ func remake(d *xrd.Definition, f *checked, spec *tree.Node) (*tree.Node, error) 
 	}
 	manifest, err := render(f.Manifest, values)
 	if err != nil {
+		return nil, err
+	}
+	if err := undone(f, values, manifest); err != nil {
 		return nil, err
 	}
 	return manifest.Get("spec"), nil

@@ -102,9 +102,11 @@ func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
 			about = first
 		}
 		if rules := s.Get("x-kubernetes-validations"); rules.IsList() {
-			if help, _ := validations(rules); help != "" {
+			help, immutable := validations(rules)
+			if help != "" {
 				lines = append(lines, help)
 			}
+			c.out.Fixed = c.out.Fixed || immutable
 		}
 	}
 	if about != "" {

@@ -24,8 +24,10 @@ type Composer struct {
 	Filter xrd.Filter
 	// Namespaces are those whose composites and claims are read; none means
 	// all.
-	Namespaces      []string
-	Templates       TemplateGeneration
+	Namespaces []string
+	Templates  TemplateGeneration
+	// DayTwo says that Templates are made which change and delete what is there.
+	DayTwo          bool
 	Caching         Caching
 	Processing      Processing
 	ChangeDetection ChangeDetection
@@ -116,6 +118,7 @@ func (c *Composer) read(o *object) {
 		o.flag("addGitOpsActions", &c.Templates.AddGitOpsActions)
 		o.text("defaultNamespace", &c.Templates.DefaultNamespace, wantNamespace)
 	})
+	o.flag("generateDayTwoTemplates", &c.DayTwo)
 	o.object("caching", func(o *object) {
 		o.flag("enabled", &c.Caching.Enabled)
 		o.units("ttl", &c.Caching.TTL, time.Second, 1, 366*day)

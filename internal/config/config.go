@@ -64,6 +64,9 @@ type Config struct {
 	Auth       Auth
 	Permission Permission
 	Catalog    Catalog
+	Scaffolder Scaffolder
+	// Integrations are the servers of repositories.
+	Integrations Integrations
 
 	effective *tree.Node
 }
@@ -99,12 +102,15 @@ const (
 	SectionAuth       = "auth"
 	SectionPermission = "permission"
 	SectionCatalog    = "catalog"
+
+	SectionScaffolder   = "scaffolder"
+	SectionIntegrations = "integrations"
 )
 
 // PortalSections are those of the portal's backend.
 var PortalSections = []string{
 	SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionCatalog,
-	SectionComposer, SectionClusterIngestor, SectionOrchestrator,
+	SectionComposer, SectionClusterIngestor, SectionOrchestrator, SectionScaffolder, SectionIntegrations,
 }
 
 // sections are all sections, in the order in which they are read.
@@ -120,6 +126,8 @@ var sections = []struct {
 	{SectionAuth, func(c *Config, o *object) { c.Auth.read(o) }},
 	{SectionPermission, func(c *Config, o *object) { c.Permission.read(o, c.subjects(o.r)) }},
 	{SectionCatalog, func(c *Config, o *object) { c.Catalog.read(o) }},
+	{SectionScaffolder, func(c *Config, o *object) { c.Scaffolder.read(o) }},
+	{SectionIntegrations, func(c *Config, o *object) { c.Integrations.read(o) }},
 }
 
 // Load reads the files at paths, each of which goes before those named earlier:
@@ -189,6 +197,7 @@ func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 		NoAPI:                !t.GenerateAPIEntities,
 		NoCompositionDetails: !t.IncludeCompositionDetails,
 		GitOps:               t.AddGitOpsActions,
+		DayTwo:               c.Composer.DayTwo,
 	}
 }
 

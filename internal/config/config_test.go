@@ -117,6 +117,7 @@ composerIngestor:
     includeCompositionDetails: false
     addGitOpsActions: true
     defaultNamespace: sandbox
+  generateDayTwoTemplates: true
   caching: { enabled: false, ttl: 1, maxSize: 2 }
   processing: { batchSize: 3, parallelism: 4, retryAttempts: 0, retryDelay: 5 }
   changeDetection: { enabled: false, method: hash, storage: redis }
@@ -175,6 +176,7 @@ func TestEverything(t *testing.T) {
 			},
 			Namespaces:      []string{"team-a", "team-b"},
 			Templates:       TemplateGeneration{AddGitOpsActions: true, DefaultNamespace: "sandbox"},
+			DayTwo:          true,
 			Caching:         Caching{TTL: time.Second, MaxSize: 2},
 			Processing:      Processing{BatchSize: 3, Parallelism: 4, RetryDelay: 5 * time.Millisecond},
 			ChangeDetection: ChangeDetection{Method: "hash", Storage: "redis"},
@@ -192,6 +194,7 @@ func TestEverything(t *testing.T) {
 	}
 	rest := defaults()
 	want.App, want.Backend, want.Auth, want.Permission, want.Catalog = rest.App, rest.Backend, rest.Auth, rest.Permission, rest.Catalog
+	want.Scaffolder = rest.Scaffolder
 	got, fs := Load([]string{"conf/a.yaml"}, Options{
 		Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read,
 		Sections: []string{SectionComposer, SectionClusterIngestor, SectionOrchestrator},
@@ -255,7 +258,7 @@ func TestEngineOptions(t *testing.T) {
 			reason: "variant A", text: everything, profile: engine.ComposerIngestor,
 			want: engine.Options{
 				Owner: "group:default/data", System: "storage", Words: words.Choice{Fixed: &portal}, ResourceNamespace: "sandbox",
-				NoAPI: true, NoCompositionDetails: true, GitOps: true,
+				NoAPI: true, NoCompositionDetails: true, GitOps: true, DayTwo: true,
 			},
 		},
 		"B": {

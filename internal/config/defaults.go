@@ -55,5 +55,9 @@ func defaults() *Config {
 			LocationTypes: []string{LocationFile, LocationURL},
 			XRDTemplates:  XRDTemplates{Frequency: 5 * time.Minute},
 		},
+		Scaffolder: Scaffolder{
+			Workers: 10, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour,
+			BranchPrefix: "portal", DefaultNamespace: "default", WaitTimeout: 10 * time.Minute,
+		},
 	}
 }

@@ -32,7 +32,7 @@ func TestMistakes(t *testing.T) {
 			reason: "sections are strict at their top too",
 			text:   "crossplaneIngestor:\n  enable: true\n",
 			want: []string{
-				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, xrdFilters, templateGeneration, caching, processing, changeDetection and logging`,
+				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, xrdFilters, templateGeneration, generateDayTwoTemplates, caching, processing, changeDetection and logging`,
 			},
 		},
 		"NearlySection": {
@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"ForeignSections": {
 			reason: "the rest of the file belongs to a portal",
-			text:   "organization: { title: x }\nproxy: { secret: '${NOT_SET}' }\nintegrations: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",
+			text:   "organization: { title: x }\nproxy: { secret: '${NOT_SET}' }\ncostInsights: { $include: x.yaml }\ntechdocs: 1\nworks: 2\n",
 		},
 		"BothVocabularies": {
 			reason: "one section under two names has no meaning",

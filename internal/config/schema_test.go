@@ -77,7 +77,7 @@ func judge(t *testing.T, s *jsonschema.Schema, n *tree.Node) error {
 func TestSchemaAccepts(t *testing.T) {
 	s := compiled(t)
 	texts := map[string]string{
-		"Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "Foreign": "techdocs: { builder: local }\n",
+		"Everything": everything, "Upstream": upstream(everything), "Portal": portal, "PortalURL": portalURL, "Making": making, "Foreign": "techdocs: { builder: local }\n",
 		"Empty": "{}", "Null": "backend:\ncatalog: { rules: ~, locations: ~ }\napp: { title: ~ }\n",
 		"Elsewhere":   "backend: { rateLimit: '${LIMIT}', maxBody: { $env: SIZE }, database: { client: '${CLIENT:-pg}', connection: { $file: url } } }\n",
 		"Environment": "auth: { providers: { guest: { development: { userEntityRef: 'user:default/x' } } } }\n",
@@ -136,6 +136,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"Map":          {"a section is a map", "backend: 7"},
 		"Listen":       {"a part of an address", "backend: { listen: { hots: x } }"},
 		"Secret":       {"a secret is text", "auth: { session: { secret: 12 } }"},
+		"Workers":      {"somebody has to do it", "scaffolder: { concurrentTasksLimit: 0 }"},
+		"Apps":         {"what is not supported is not there", "integrations: { github: [ { apps: [] } ] }"},
+		"Host":         {"a server has a name", "integrations: { gitea: [ { username: me } ] }"},
 		"Words":        {"also at the top", "words: german"},
 	}
 	for name, tc := range cases {

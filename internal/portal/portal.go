@@ -1,6 +1,6 @@
 // Package portal is the portal's backend: it puts store, queue, callers,
-// permissions, catalog, intake, ingestion and server together, and starts and
-// stops them.
+// permissions, catalog, intake, ingestion, scaffolder and server together, and
+// starts and stops them.
 package portal
 
 import (
@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/portal/auth"
@@ -32,9 +33,10 @@ import (
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
 )
 
-// Options are what a Portal is made of. All but Build are needed.
+// Options are what a Portal is made of. All but Build and Actions are needed.
 type Options struct {
 	Config *config.Config
 	// Build names the version of the program. What another one made of a
@@ -42,6 +44,8 @@ type Options struct {
 	Build string
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Actions are what steps can do beside what the portal brings.
+	Actions []action.Action
 }
 
 // Portal is a backend that can be run.
@@ -53,6 +57,7 @@ type Portal struct {
 	intake    *intake.Intake
 	ingestion *ingestion.Ingestion
 	generated *generated.Generated
+	tasks     *task.Tasks
 	server    *server.Server
 	routes    []server.Plugin
 }
@@ -133,9 +138,14 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	cat.Deleted = p.ingestion.Restore
 	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})
 	p.schedule(c.Catalog.XRDTemplates)
+	scaffold, err := p.scaffold(opts, policy, cat, in, registry)
+	if err != nil {
+		return err
+	}
 	p.routes = append([]server.Plugin{
-		who.Plugin(), policy.Plugin(cat.Resource),
+		who.Plugin(), policy.Plugin(cat.Resource, scaffold.Resource),
 		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
+		scaffold.Plugin(),
 	}, p.ingestion.Plugins()...)
 	p.server = server.New(server.Options{
 		Plugins: p.routes,
@@ -194,6 +204,7 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	background.Go(func() { p.intake.Run(ctx) })
 	background.Go(func() { p.ingestion.Run(ctx) })
 	background.Go(func() { p.generated.Watch(ctx) })
+	background.Go(func() { p.tasks.Run(ctx) })
 	var queue error
 	background.Go(func() {
 		if queue = p.queue.Run(ctx); queue != nil {

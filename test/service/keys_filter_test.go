@@ -158,6 +158,14 @@ var templateKeys = map[string]keyed{
 			}
 		},
 	},
+	"DayTwo": {
+		reason: "There are forms for resources that are there.",
+		keys:   []string{"composerIngestor.generateDayTwoTemplates"},
+		files:  alone, composer: sections{"generateDayTwoTemplates": true},
+		check: func(_ *testing.T, s *service, _ string) {
+			s.wants("", append(entities("alphas"), template("alphas")+"-update", template("alphas")+"-delete")...)
+		},
+	},
 	"Namespace": {
 		reason: "Forms propose the namespace of the configuration.",
 		keys:   []string{"composerIngestor.templateGeneration.defaultNamespace"},

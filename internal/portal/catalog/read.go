@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"example.dev/ingestor/internal/portal/query"
@@ -41,8 +42,18 @@ type after struct {
 }
 
 // listEntities answers GET /entities.
-func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error {
-	q, s, of, err := c.parseListing(r)
+func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error { return c.list(w, r) }
+
+// OfKind answers as GET /entities does, with the entities of a kind alone.
+func (c *Catalog) OfKind(kind string) server.Handler {
+	filter := store.In("kind", strings.ToLower(kind))
+	return func(w http.ResponseWriter, r *http.Request) error { return c.list(w, r, filter) }
+}
+
+// list answers with the entities that a request asks for, of those that pass the
+// filters.
+func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.Filter) error {
+	q, s, of, err := c.parseListing(r, filters)
 	if err != nil {
 		return err
 	}
@@ -76,7 +87,7 @@ func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Pa
 }
 
 // parseListing reads the parameters of a listing. of identifies what is listed.
-func (c *Catalog) parseListing(r *http.Request) (q store.Query, s shape, of string, err error) {
+func (c *Catalog) parseListing(r *http.Request, filters []store.Filter) (q store.Query, s shape, of string, err error) {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return q, s, "", err
@@ -85,6 +96,7 @@ func (c *Catalog) parseListing(r *http.Request) (q store.Query, s shape, of stri
 	if err != nil {
 		return q, s, "", err
 	}
+	filter = query.Both(append(filters, filter)...)
 	if q.Order, err = query.Orders(params["order"]); err != nil {
 		return q, s, "", err
 	}

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -105,7 +106,7 @@ func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 	}
 	l, err := in.store.AddLocation(ctx, typ, target)
 	if errors.Is(err, store.ErrExists) && onConflict == "refresh" {
-		l, err = in.sameLocation(r, typ, target)
+		l, err = in.sameLocation(r.Context(), typ, target)
 	}
 	if errors.Is(err, store.ErrExists) {
 		return server.Conflict("Location %s:%s already exists", typ, target)
@@ -123,8 +124,8 @@ func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sameLocation returns the location of that address.
-func (in *Intake) sameLocation(r *http.Request, typ, target string) (store.Location, error) {
-	all, err := in.store.Locations(r.Context())
+func (in *Intake) sameLocation(ctx context.Context, typ, target string) (store.Location, error) {
+	all, err := in.store.Locations(ctx)
 	if err != nil {
 		return store.Location{}, err
 	}
@@ -138,7 +139,7 @@ func (in *Intake) sameLocation(r *http.Request, typ, target string) (store.Locat
 
 // tryLocation reads a location and tells what registering it would bring.
 func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
-	_, err := in.sameLocation(r, typ, target)
+	_, err := in.sameLocation(r.Context(), typ, target)
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return err
 	}

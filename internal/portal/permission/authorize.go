@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/internal/store"
 )
 
-// Resolve returns the entity with a reference; store.ErrNotFound, or nil, if
-// there is none. It must not ask whether the caller may see it.
+// Resolve returns what a reference names; store.ErrNotFound, or nil, if there is
+// nothing. It must not ask whether the caller may see it.
 type Resolve func(ctx context.Context, ref string) (*Resource, error)
 
 // maxQuestions is how many decisions may be asked for at once.
@@ -27,12 +27,13 @@ const (
 	denied  = "DENY"
 )
 
-// Plugin returns the endpoints below /api/permission.
-func (p *Policy) Plugin(resolve func(ctx context.Context, ref string) (*Resource, error)) server.Plugin {
+// Plugin returns the endpoints below /api/permission. entity finds entities by
+// their references, and task tasks by their ids; nil if there are no tasks.
+func (p *Policy) Plugin(entity, task Resolve) server.Plugin {
 	return server.Plugin{
 		Names: []string{"permission"},
 		Routes: []server.Route{
-			{Method: http.MethodPost, Path: "/authorize", Handle: authorize{p, resolve}.handle},
+			{Method: http.MethodPost, Path: "/authorize", Handle: authorize{p, entity, task}.handle},
 			{Method: http.MethodGet, Path: "/health", Handle: health, Public: true},
 		},
 	}
@@ -46,8 +47,8 @@ func health(w http.ResponseWriter, r *http.Request) error {
 
 // authorize answers what a caller may do.
 type authorize struct {
-	policy  *Policy
-	resolve Resolve
+	policy       *Policy
+	entity, task Resolve
 }
 
 // question is an item of the request.
@@ -219,16 +220,19 @@ func (a authorize) result(ctx context.Context, c auth.Caller, q *question, seen 
 	return results[0], nil
 }
 
-// resource returns what a reference names, nil if there is no such entity.
+// resource returns what a reference names, nil if there is no such thing.
 func (a authorize) resource(ctx context.Context, q *question, ref string, seen map[string]*Resource) (*Resource, error) {
+	resolve := a.entity
 	if !ofEntity(q) {
-		// Tasks and actions have no kind, namespace or owner.
-		return &Resource{Ref: ref}, nil
+		if resolve = a.task; resolve == nil || !ofTask(q) {
+			// Actions have no kind, namespace or owner.
+			return &Resource{Ref: ref}, nil
+		}
 	}
 	if r, ok := seen[ref]; ok {
 		return r, nil
 	}
-	r, err := a.resolve(ctx, ref)
+	r, err := resolve(ctx, ref)
 	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
 			return nil, err
@@ -248,6 +252,11 @@ func ofEntity(q *question) bool {
 		return !strings.HasPrefix(q.Permission.Name, "scaffolder.action.") && !strings.HasPrefix(q.Permission.Name, "scaffolder.task.")
 	}
 	return true
+}
+
+// ofTask reports whether a question that is not of an entity is of a task.
+func ofTask(q *question) bool {
+	return q.Permission.ResourceType == "scaffolder-task" || strings.HasPrefix(q.Permission.Name, "scaffolder.task.")
 }
 
 func word(allow bool) string {

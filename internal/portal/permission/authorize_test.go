@@ -36,8 +36,11 @@ func start(t *testing.T, c config.Permission) *httptest.Server {
 		}
 		return nil, store.ErrNotFound
 	}
+	tasks := func(_ context.Context, id string) (*Resource, error) {
+		return map[string]*Resource{"42": byAda, "43": byBob}[id], nil
+	}
 	s := server.New(server.Options{
-		Plugins: []server.Plugin{New(c).Plugin(resolve)},
+		Plugins: []server.Plugin{New(c).Plugin(resolve, tasks)},
 		Authenticate: func(r *http.Request) (context.Context, error) {
 			c, ok := callers[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 			if !ok {
@@ -109,8 +112,14 @@ func TestAuthorize(t *testing.T) {
 		"Missing": {"nobody may do anything with what is not there", "pusher",
 			`{"items":[{"id":"1","permission":` + remove + `,"resourceRef":"component:default/gone"}]}`,
 			200, `{"items":[{"id":"1","result":"DENY"}]}`},
-		"Task": {"a task is no entity and is not looked for", "ada",
-			`{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.task.read","attributes":{},"resourceType":"scaffolder-task"},"resourceRef":"42"}]}`,
+		"Task": {"a task is its creator's, and one that is not there nobody's", "ada",
+			`{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.task.read","attributes":{},"resourceType":"scaffolder-task"},"resourceRef":["42","43","44"]}]}`,
+			200, `{"items":[{"id":"1","result":["ALLOW","DENY","DENY"]}]}`},
+		"TaskByName": {"the name of a permission says that it is about tasks", "pusher",
+			`[{"permission":{"type":"x","name":"scaffolder.task.cancel"},"resourceRef":["43","44"]}]`,
+			200, `[{"result":["ALLOW","DENY"]}]`},
+		"Action": {"an action is not looked for", "ada",
+			`{"items":[{"id":"1","permission":{"type":"resource","name":"scaffolder.action.execute","attributes":{},"resourceType":"scaffolder-action"},"resourceRef":"debug:log"}]}`,
 			200, `{"items":[{"id":"1","result":"ALLOW"}]}`},
 		"NoRef": {"a user asks for one thing at a time", "ada", `{"items":[{"id":"1","permission":` + remove + `}]}`,
 			400, input("Resource permissions require a resourceRef to be set. Direct user requests without a resourceRef are not allowed.")},

@@ -47,6 +47,11 @@ var guestMay = map[string]bool{
 	TemplateStepRead:      true,
 }
 
+// personal are the permissions that people have for their own things: what
+// somebody filled into a form is not for everybody. Services have no things of
+// their own, and have them for all.
+var personal = map[string]bool{TaskRead: true, TaskCancel: true}
+
 // wholesale are the permissions that do to any number of entities, whosever
 // they are, what another one does to one of them.
 var wholesale = map[string]string{

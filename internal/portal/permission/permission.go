@@ -18,6 +18,8 @@ import (
 // once.
 type Policy struct {
 	rules []rule
+	// open says that rules do not count: whoever is no guest may do everything.
+	open bool
 }
 
 // rule is a config.PermissionRule in lower case.
@@ -35,8 +37,8 @@ type rule struct {
 
 // New returns the policy that the configuration asks for.
 func New(c config.Permission) *Policy {
-	p := &Policy{}
-	if !c.Enabled {
+	p := &Policy{open: !c.Enabled}
+	if p.open {
 		return p
 	}
 	for i, r := range c.Rules {
@@ -80,6 +82,12 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	}
 	permission = strings.ToLower(permission)
 	var in *known
+	fits := func(rule *rule) bool {
+		if in == nil {
+			in = know(r)
+		}
+		return rule.fits(c, in)
+	}
 	for i := range p.rules {
 		rule := &p.rules[i]
 		if !rule.concerns(c, permission) {
@@ -88,17 +96,23 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 		if !rule.conditional() {
 			return rule.allow, rule.number
 		}
-		if r == nil {
-			continue
-		}
-		if in == nil {
-			in = know(r)
-		}
-		if rule.fits(c, in) {
+		if r != nil && fits(rule) {
 			return rule.allow, rule.number
 		}
 	}
+	if p.limited(c, permission) {
+		return r == nil || fits(ownThings), 0
+	}
 	return p.byDefault(c, permission), 0
+}
+
+// ownThings is the rule of what people have for their own things alone.
+var ownThings = &rule{own: true, allow: true}
+
+// limited reports whether the caller has the permission by default for what is
+// their own, and nothing else. In general they do have it.
+func (p *Policy) limited(c auth.Caller, permission string) bool {
+	return c.Kind == auth.User && personal[permission] && !p.open
 }
 
 // byDefault is the contract's policy: guests look, everybody else may do
@@ -195,6 +209,8 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 		message += fmt.Sprintf(": rule %d of permission.rules denies it", number)
 	case c.Kind == auth.Guest:
 		message += ": guests may only read; sign in"
+	case p.limited(c, permission):
+		message += ": it is not yours, and for the others a rule is needed"
 	case wholesale[permission] != "":
 		message += ": who does not have " + wholesale[permission] + " for all entities needs a rule for it"
 	}
@@ -210,6 +226,9 @@ func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
 	permission = strings.ToLower(permission)
 	// The last rule is the innermost: each one before it has the first say.
 	out := constant(p.byDefault(c, permission))
+	if p.limited(c, permission) {
+		out = ownThings.filter(c)
+	}
 	for i := range slices.Backward(p.rules) {
 		rule := &p.rules[i]
 		if !rule.concerns(c, permission) {

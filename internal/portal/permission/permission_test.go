@@ -37,6 +37,12 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Tasks, which are owned by whoever asked for them.
+var (
+	byAda = &Resource{Ref: "42", Owners: []string{"user:default/ada"}}
+	byBob = &Resource{Ref: "43", Owners: []string{"user:default/bob"}}
+)
+
 func TestDecide(t *testing.T) {
 	off := config.Permission{Rules: []config.PermissionRule{{}}}
 	with := func(rules ...config.PermissionRule) config.Permission {
@@ -66,6 +72,16 @@ func TestDecide(t *testing.T) {
 		"Off":                 {"without permissions rules are not looked at", off, ada, EntityDelete, ours, true},
 		"OffGuest":            {"guests look all the same", off, guest, EntityRead, ours, true},
 		"OffGuestDeletes":     {"and no more", off, guest, EntityDelete, ours, false},
+
+		"OwnTask":        {"people read their own tasks", with(), ada, TaskRead, byAda, true},
+		"OtherTask":      {"and no others", with(), ada, TaskRead, byBob, false},
+		"NobodysTask":    {"not even those of services", with(), ada, TaskRead, &Resource{Ref: "44"}, false},
+		"CancelOther":    {"nor do they cancel them", with(), ada, TaskCancel, byBob, false},
+		"TasksInGeneral": {"reading tasks is nothing that they may not do", with(), ada, TaskRead, nil, true},
+		"ServiceTask":    {"services read all tasks", with(), pusher, TaskRead, byBob, true},
+		"OffTask":        {"without permissions everybody does", off, ada, TaskRead, byBob, true},
+		"Administrator": {"a rule makes it all",
+			with(config.PermissionRule{Who: []string{"group:default/platform"}, Permissions: []string{"scaffolder.task.*"}, Allow: true}), ada, TaskRead, byBob, true},
 
 		"First": {"the first rule that fits decides",
 			with(config.PermissionRule{Allow: true}, config.PermissionRule{}), guest, EntityDelete, ours, true},
@@ -125,6 +141,7 @@ func TestRequire(t *testing.T) {
 		"Wholesale": {"so is what must be had besides", ada, LocationDelete, nil,
 			"Missing permission catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it"},
 		"Guest":  {"a guest is told the way out", guest, LocationCreate, nil, "Missing permission catalog.location.create: guests may only read; sign in"},
+		"Task":   {"so is somebody who has other tasks", ada, TaskCancel, byBob, "Missing permission scaffolder.task.cancel for 43: it is not yours, and for the others a rule is needed"},
 		"Nobody": {"who is not known is not told more", auth.Caller{}, TaskRead, nil, "Missing permission scaffolder.task.read"},
 	}
 	for name, tc := range cases {
@@ -233,6 +250,11 @@ func TestFilterAgreesWithDecide(t *testing.T) {
 				Kind:      rapid.SampledFrom(kinds).Draw(t, "of kind"),
 				Namespace: rapid.SampledFrom(namespaces).Draw(t, "in namespace"),
 				Owners:    some(refs...).Draw(t, "owned by"),
+			}
+			// What has no kind and namespace is asked for by its owner.
+			owned := &Resource{Owners: rapid.SampledFrom([][]string{nil, {refs[0]}, {refs[1]}, {"user:default/BOB"}, {"user:x/y"}}).Draw(t, "owner")}
+			if decided, had := policy.Decide(caller, name, owned), policy.Owners(caller, name).Has(strings.Join(owned.Owners, "")); decided != had {
+				t.Fatalf("Decide says %t, Owners %t of %+v", decided, had, owned)
 			}
 			if decided, passed := policy.Decide(caller, name, r), passes(filter, r); decided != passed {
 				t.Fatalf("Decide says %t, Filter %t of %+v\n%s", decided, passed, r, fmt.Sprintf("%+v", filter))

@@ -51,11 +51,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := context.WithValue(r.Context(), responseKey{}, res)
+	var cancel context.CancelFunc
 	if e.Timeout > 0 {
-		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, e.Timeout)
-		defer cancel()
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+		defer context.AfterFunc(e.server.leaving, cancel)()
 	}
+	defer cancel()
 	r = r.WithContext(ctx)
 	if err := e.bound(res, r); err != nil {
 		e.server.fail(res, r, err)

@@ -68,6 +68,7 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 		return fmt.Errorf("cannot serve at %s: %w", ln.Addr(), err)
 	case <-time.After(s.opts.ShutdownDelay):
 	}
+	s.leave()
 	limit, stop := context.WithTimeout(base, drain)
 	defer stop()
 	if err := srv.Shutdown(limit); err != nil {

@@ -75,9 +75,16 @@ func (w *response) Write(p []byte) (int, error) {
 }
 
 // Flush sends what is buffered.
-func (w *response) Flush() {
+func (w *response) Flush() { _ = w.FlushError() }
+
+// FlushError is Flush that says whether the client took it.
+func (w *response) FlushError() error {
 	w.extend()
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	if err != nil {
+		w.lost = err
+	}
+	return err
 }
 
 // Unwrap returns the writer below, for http.ResponseController.

@@ -38,7 +38,8 @@ type Route struct {
 	// default.
 	MaxBody int64
 	// Timeout is how long the request may take; 0 means a minute, or longer
-	// if MaxBody takes longer to send, and less than 0 for ever.
+	// if MaxBody takes longer to send, and less than 0 until the server stops:
+	// what would not end by itself is not waited for.
 	Timeout time.Duration
 }
 
@@ -106,6 +107,9 @@ type Server struct {
 	cors     cors
 	headers  []header
 	draining atomic.Bool
+	// leaving ends when the server stops, which leave brings about.
+	leaving context.Context
+	leave   context.CancelFunc
 	// writeTimeout is the constant, but in tests.
 	writeTimeout time.Duration
 }
@@ -137,6 +141,7 @@ func New(opts Options) *Server {
 
 		writeTimeout: writeTimeout,
 	}
+	s.leaving, s.leave = context.WithCancel(context.Background())
 	s.headers, s.none = s.fixedHeaders(), s.endpoint("", Route{Path: noRoute})
 	for _, p := range opts.Plugins {
 		s.mount(p)

@@ -1,0 +1,46 @@
+package cluster
+
+import (
+	"context"
+
+	"example.dev/ingestor/tree"
+)
+
+// verbRead is what a Reader does.
+const verbRead = "read"
+
+// Reader reads resources as they are now, in the words the actions use when
+// something is wrong. It may be used at once.
+type Reader struct{ *writer }
+
+// NewReader returns a Reader of the clusters, in which what is left out is what
+// the options say.
+func NewReader(clusters Clusters, opts Options) *Reader { return &Reader{newWriter(clusters, opts)} }
+
+// Read returns the resource of a kind with a name. The cluster and the namespace
+// may be left out, as in a step. It is nil if there is none.
+func (r *Reader) Read(ctx context.Context, cluster, apiVersion, kind, namespace, name string) (*tree.Node, error) {
+	d := &document{
+		verb: verbRead, node: tree.Obj(tree.F("metadata", tree.Obj())),
+		apiVersion: apiVersion, kind: kind, namespace: namespace, name: name,
+	}
+	if err := d.checkNames(); err != nil {
+		return nil, err
+	}
+	on, err := r.choose(cluster)
+	if err != nil {
+		return nil, err
+	}
+	k, err := r.kinds.find(ctx, on, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.settle(k, r.opts.Namespace); err != nil {
+		return nil, err
+	}
+	n, err := live(ctx, on, d)
+	if err != nil {
+		return nil, explain(on, d, err)
+	}
+	return n, nil
+}

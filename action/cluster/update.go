@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"example.dev/ingestor/tree"
+)
+
+// mostTries bounds how often an update begins anew because the object was
+// written in between, which its controller does now and then.
+const mostTries = 10
+
+// whole returns a document as it is to be checked: an update with what is there
+// already, because it need not say all that is required.
+func (a *applying) whole(ctx context.Context, d *document) (*document, error) {
+	if !a.update {
+		return d, nil
+	}
+	n, err := live(ctx, a.on, d)
+	if err != nil {
+		return nil, a.explain(d, err)
+	}
+	if n == nil {
+		return nil, a.missing(d)
+	}
+	out := *d
+	out.node = tree.Overlay(n, d.node)
+	return &out, nil
+}
+
+// missing is an update of what is not there.
+func (a *applying) missing(d *document) error {
+	return failure(a.on, d.doing(), Missing, "check its name, namespace and cluster, or create it first", "there is none to update")
+}
+
+// put applies a document. An update is of the object as it was looked at: if it
+// was written since, it is looked at again.
+func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tree.Node, error) {
+	for try := 1; ; try++ {
+		after, err := a.patch(ctx, d, before, false)
+		if !a.update || !errors.Is(err, errWritten) || try == mostTries {
+			return after, err
+		}
+		now, err := live(ctx, a.on, d)
+		switch {
+		case err != nil:
+			return nil, a.explain(d, err)
+		case now == nil:
+			return nil, failure(a.on, d.doing(), Missing, "create it again, if it should be there", "it was deleted at this moment")
+		case a.generation != 0 && !now.Get("metadata", "generation").Equal(before.Get("metadata", "generation")):
+			return nil, a.changed(d, now)
+		}
+		before = now
+	}
+}
+
+// outdated reports whether an object is another than the one that somebody
+// looked at.
+func (a *applying) outdated(before *tree.Node) bool {
+	return a.generation != 0 && before != nil && number64(before.Get("metadata", "generation")) != a.generation
+}
+
+// changed is an update of what is not as it was.
+func (a *applying) changed(d *document, now *tree.Node) error {
+	return failure(a.on, d.doing(), Conflict, "open the form again: it then shows what is there now",
+		"it was changed since the form was filled (generation %d then, %s now)", a.generation, now.Get("metadata", "generation").Scalar())
+}
+
+// same reports whether an object says the same as another, apart from what the
+// server keeps about it. A step that is run again finds what it did before.
+func same(one, other *tree.Node) bool {
+	if one == nil || other == nil {
+		return one == other
+	}
+	strip := func(n *tree.Node) *tree.Node {
+		out := tree.Obj()
+		for _, f := range n.Fields {
+			switch f.Key {
+			case "status":
+			case "metadata":
+				meta := tree.Obj()
+				copyMetadata(meta, f.Value)
+				out.Set(f.Key, meta)
+			default:
+				out.Set(f.Key, f.Value)
+			}
+		}
+		return out
+	}
+	return strip(one).Equal(strip(other))
+}
+
+// body returns what is sent of a document. Of an object that the portal has
+// applied, an update keeps what the manifest leaves out, unless somebody has
+// looked at all of it. It is refused if the object was written in between, which
+// does not matter to a trial.
+func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
+	if !a.update || before == nil {
+		return d.node
+	}
+	out := d.node
+	if a.generation == 0 {
+		out = tree.Overlay(owned(before), out)
+	}
+	if dry {
+		return out
+	}
+	meta := tree.Obj(append([]tree.Field(nil), out.Get("metadata").Fields...)...)
+	meta.Set("resourceVersion", before.Get("metadata", "resourceVersion"))
+	out = tree.Obj(append([]tree.Field(nil), out.Fields...)...)
+	out.Set("metadata", meta)
+	return out
+}
+
+// errWritten is what an update comes to whose object was written meanwhile.
+var errWritten = errors.New("it was changed by somebody else at the same moment")
+
+// owned returns the part of an object that the portal has applied, as the server
+// remembers it.
+func owned(n *tree.Node) *tree.Node {
+	for _, m := range n.Get("metadata", "managedFields").List() {
+		if m.Get("manager").Str() == Manager && m.Get("operation").Str() == "Apply" && m.Get("subresource").Str() == "" {
+			return part(n, m.Get("fieldsV1"))
+		}
+	}
+	return nil
+}
+
+// part returns the part of a value that a set of fields names. In a set, f: is a
+// field, k: an item of a list by its keys, v: one by its value, and the dot the
+// value itself. A set without anything in it is the whole of the value.
+func part(n, fields *tree.Node) *tree.Node {
+	if n == nil || !fields.IsMap() || len(fields.Fields) == 0 {
+		return n
+	}
+	switch {
+	case n.IsMap():
+		out := tree.Obj()
+		for _, f := range fields.Fields {
+			key, ok := strings.CutPrefix(f.Key, "f:")
+			if !ok {
+				continue
+			}
+			if v := part(n.Get(key), f.Value); v != nil {
+				out.Set(key, v)
+			}
+		}
+		return out
+	case n.IsList():
+		out := tree.Arr()
+		for _, item := range n.Items {
+			for _, f := range fields.Fields {
+				if names(f.Key, item) {
+					out.Items = append(out.Items, withKeys(part(item, f.Value), f.Key))
+					break
+				}
+			}
+		}
+		return out
+	}
+	return n
+}
+
+// names reports whether an entry of a set of fields is about an item of a list.
+func names(entry string, item *tree.Node) bool {
+	kind, text, _ := strings.Cut(entry, ":")
+	if kind != "k" && kind != "v" {
+		return false
+	}
+	want, ok := parsedJSON(text)
+	if !ok || kind == "v" {
+		return ok && want.Equal(item)
+	}
+	for _, f := range want.Fields {
+		if !f.Value.Equal(item.Get(f.Key)) {
+			return false
+		}
+	}
+	return true
+}
+
+// withKeys adds to a part of an item the keys that the item is known by.
+func withKeys(item *tree.Node, entry string) *tree.Node {
+	text, ok := strings.CutPrefix(entry, "k:")
+	if !ok {
+		return item
+	}
+	if keys, ok := parsedJSON(text); ok {
+		return tree.Overlay(item, keys)
+	}
+	return item
+}
+
+func parsedJSON(text string) (*tree.Node, bool) {
+	if !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	docs, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 || len(docs) != 1 {
+		return nil, false
+	}
+	return docs[0], true
+}

@@ -1,0 +1,137 @@
+package cluster_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/tree"
+)
+
+// TestUpdate changes what is there, with forms that were filled from it and with
+// such that were not.
+func TestUpdate(t *testing.T) {
+	ns := namespace(t)
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	path := fmt.Sprintf(things, ns, "one")
+	const made = "{size: small, count: 2, tags: [a, b], labels: {a: b}, rules: [{name: x, weight: 1}], fixed: a}"
+	generation := func() string { return find(t, path).Get("metadata", "generation").Scalar() }
+
+	r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "update: true\n"))
+	want := fmt.Sprintf("cluster \"real\": cannot apply Thing %s/one: there is none to update\ncheck its name, namespace and cluster, or create it first", ns)
+	if r.message() != want || !isReason(r.err, actions.Missing) {
+		t.Fatalf("it must be there: %s", r.message())
+	}
+	if r := do(t.Context(), t, apply, with(thing(ns, "one", made), "")); r.err != nil {
+		t.Fatal(r.message())
+	}
+	set(t, path, "somebody", `{"spec":{"host":"kept","labels":{"c":"d"}}}`)
+
+	for _, step := range []struct{ reason, spec, more, want, log string }{
+		{"what it leaves out stays, required or not", "{count: 3}", "update: true\n",
+			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was changed"},
+		{"so it does a second time", "{count: 3}", "update: true\n",
+			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was left as it is"},
+		{"a list is one value, a map is not", "{tags: [c], labels: {e: f}}", "update: true\n",
+			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d","e":"f"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["c"],"tier":"bronze"}`, "was changed"},
+		{"whoever looked at all of it can take away; what others set stays", "{size: large, fixed: a}", "update: true\ngeneration: NOW\n",
+			`{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was changed"},
+		{"nothing to do is done", "{}", "update: true\n", `{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was left as it is"},
+	} {
+		r := do(t.Context(), t, apply, with(thing(ns, "one", step.spec), strings.Replace(step.more, "NOW", generation(), 1)))
+		if r.err != nil {
+			t.Fatalf("%s: %s", step.reason, r.message())
+		}
+		if diff := cmp.Diff(step.want, string(tree.AppendJSON(nil, find(t, path).Get("spec"), ""))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.reason, diff)
+		}
+		if !strings.HasSuffix(r.lines(), step.log) {
+			t.Errorf("%s: the log says %q", step.reason, r.lines())
+		}
+	}
+}
+
+// TestUpdateRefused updates what must not be updated like that.
+func TestUpdateRefused(t *testing.T) {
+	ns, s := namespace(t), server(t)
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	path := fmt.Sprintf(things, ns, "one")
+	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, fixed: a}"), "")); r.err != nil {
+		t.Fatal(r.message())
+	}
+	seen := find(t, path).Get("metadata", "generation").Scalar()
+	input := func(size string) string {
+		return with(thing(ns, "one", "{fixed: a, size: "+size+"}"), "update: true\ngeneration: "+seen+"\n")
+	}
+	if r := do(t.Context(), t, apply, input("large")); r.err != nil {
+		t.Fatal(r.message())
+	}
+	if r := do(t.Context(), t, apply, input("large")); r.err != nil || !strings.HasSuffix(r.lines(), "was left as it is") {
+		t.Errorf("a step that is run again finds what it did: %s\n%s", r.message(), r.lines())
+	}
+	s.Apply(t, thing(ns, "foreign", "{size: small}"))
+	cases := map[string]struct {
+		reason, input, want string
+	}{
+		"Changed": {"it is another by now", input("small"),
+			"cluster \"real\": cannot apply Thing NS/one: it was changed since the form was filled (generation " + seen + " then, 2 now)\nopen the form again: it then shows what is there now"},
+		"Trial": {"a trial tells it too", input("small") + "dryRun: true\n", "it was changed since the form was filled"},
+		"Foreign": {"it was made elsewhere", with(thing(ns, "foreign", "{count: 3}"), "update: true\n"),
+			"\nchange it where it was made, or set takeOver to true to change it all the same"},
+		"Fixed": {"a field cannot be changed, and is named as the form does", with(thing(ns, "one", "{fixed: b}"), "update: true\n"),
+			"cluster \"real\": cannot apply Thing NS/one: spec.fixed (What stays): Invalid value: \"b\": it stays as it is\ncorrect the fields it names"},
+		"Schema": {"what it says is checked as ever", with(thing(ns, "one", "{size: huge}"), "update: true\n"),
+			`spec.size (Size of it): it must be one of "small", "large", not "huge"`},
+		"Several": {"a generation is that of one object", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\ngeneration: 1\n"),
+			"cannot use generation: it is that of one object, and the manifest has 2\nleave generation out, or make it several steps"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := do(t.Context(), t, apply, tc.input).message()
+			if want := strings.ReplaceAll(tc.want, "NS", ns); !strings.Contains(got, want) {
+				t.Errorf("%s:\nwant %s\ngot  %s", tc.reason, want, got)
+			}
+		})
+	}
+	if got := find(t, path).Get("spec", "size").Str(); got != "large" {
+		t.Errorf("nothing is changed, but size is %q", got)
+	}
+	if r := do(t.Context(), t, apply, with(thing(ns, "foreign", "{count: 3}"), "update: true\ntakeOver: true\n")); r.err != nil {
+		t.Errorf("unless it is told to take over: %s", r.message())
+	}
+	owned := func(team string) string {
+		return strings.Replace(thing(ns, "one", "{}"), "metadata: {", "metadata: {annotations: {portal.io/owner: "+team+"}, ", 1)
+	}
+	for _, team := range []string{"team-a", "team-b"} {
+		if r := do(t.Context(), t, apply, with(owned(team), "update: true\n")); r.err != nil {
+			t.Errorf("an update may give it to %s: %s", team, r.message())
+		}
+	}
+}
+
+// TestUpdateAtOnce has many update one object at once, each another field: none
+// undoes what another did.
+func TestUpdateAtOnce(t *testing.T) {
+	ns := namespace(t)
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "")); r.err != nil {
+		t.Fatal(r.message())
+	}
+	var wg sync.WaitGroup
+	const all = 4
+	for i := range all {
+		wg.Go(func() {
+			if r := do(t.Context(), t, apply, with(thing(ns, "one", fmt.Sprintf("{labels: {k%d: v}}", i)), "update: true\n")); r.err != nil {
+				t.Error(r.message())
+			}
+		})
+	}
+	wg.Wait()
+	if got := find(t, fmt.Sprintf(things, ns, "one")).Get("spec", "labels"); got.Len() != all {
+		t.Errorf("some are lost: %v", got.Any())
+	}
+}

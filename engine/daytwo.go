@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// dayTwo makes, of a Template that creates a resource, those that change and
+// delete it, which deliver as it does. There are none if nothing of its steps
+// applies or proposes the resource, because nobody knows then how it came there.
+func (t *transformation) dayTwo(create *entity.Entity, base string, v *xrd.Version, fixed bool) []*entity.Entity {
+	steps := t.deliveries(create.Spec.Get("steps"))
+	if len(steps) == 0 {
+		return nil
+	}
+	t.source("day-two", "true", FromOption, "day-two")
+	create.Metadata.Annotations[words.AnnotationTemplatePurpose] = words.PurposeCreate
+	x := form.Existing{
+		Kind: t.target.Kind, Pages: create.Spec.Get("parameters"), Manifest: steps[0].Get("input", "manifest"), Fixed: fixed,
+	}
+	api := " (" + t.def.Group + "/" + v.Name + ")"
+	update := t.existing(create, base, v, words.PurposeUpdate)
+	update.Metadata.Description = "Change " + t.target.Kind + " resources that are there" + api
+	setSpec(update, x.Update(), updateSteps(steps, x.Kind), create.Spec.Get("output"))
+	remove := t.existing(create, base, v, words.PurposeDelete)
+	remove.Metadata.Description = "Delete " + t.target.Kind + " resources, and what they made" + api
+	setSpec(remove, x.Delete(), deleteSteps(steps, x.Kind), t.output())
+	return []*entity.Entity{update, remove}
+}
+
+// deliveries returns the steps that apply or propose the resource.
+func (t *transformation) deliveries(steps *tree.Node) []*tree.Node {
+	var out []*tree.Node
+	for _, s := range steps.List() {
+		manifest := s.Get("input", "manifest")
+		group, _, _ := strings.Cut(manifest.Get("apiVersion").Str(), "/")
+		if !applies(s) && !proposes(s) || group != t.def.Group || manifest.Get("kind").Str() != t.target.Kind {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func applies(step *tree.Node) bool {
+	return words.In(words.Action, step.Get("action").Str()) == words.ActionApply
+}
+
+func proposes(step *tree.Node) bool {
+	return words.In(words.Action, step.Get("action").Str()) == words.ActionChangeRequest
+}
+
+// existing starts a Template for resources that are there.
+func (t *transformation) existing(create *entity.Entity, base string, v *xrd.Version, purpose string) *entity.Entity {
+	name, changed := entity.NameWithSuffix(base, "-"+purpose)
+	if changed {
+		t.note(RuleName, t.def.Node.Get("metadata", "name").At(),
+			fmt.Sprintf("%s name %q breaks the catalog's rules and becomes %q", entity.KindTemplate, base+"-"+purpose, name), "")
+	}
+	e := *create
+	e.Metadata.Name = name
+	e.Metadata.Title = strings.ToUpper(purpose[:1]) + purpose[1:] + " " + t.target.Kind
+	if t.profile.EveryVersion && len(t.def.Served) > 1 {
+		e.Metadata.Title += " " + v.Name
+	}
+	if v.Deprecated {
+		e.Metadata.Title += " (deprecated)"
+	}
+	e.Metadata.Labels = maps.Clone(create.Metadata.Labels)
+	e.Metadata.Annotations = maps.Clone(create.Metadata.Annotations)
+	e.Metadata.Annotations[words.AnnotationTemplatePurpose] = purpose
+	e.Metadata.Links = slices.Clone(create.Metadata.Links)
+	// The first tags say who made it, the others stand in order.
+	var first, rest []string
+	for _, tag := range create.Metadata.Tags {
+		switch words.In(words.Tag, tag) {
+		case words.TagComposer, words.TagSource:
+			first = append(first, tag)
+		default:
+			rest = append(rest, tag)
+		}
+	}
+	e.Metadata.Tags = entity.Tags(first, append(rest, purpose))
+	return &e
+}
+
+// setSpec gives a Template its form and steps; the rest of its spec is that of
+// the Template it was made of.
+func setSpec(e *entity.Entity, pages *tree.Node, steps []*tree.Node, output *tree.Node) {
+	spec := tree.Obj()
+	for _, f := range e.Spec.Fields {
+		switch f.Key {
+		case "parameters", "steps", "output":
+		default:
+			spec.Fields = append(spec.Fields, f)
+		}
+	}
+	spec.Fields = append(spec.Fields, tree.F("parameters", pages), tree.F("steps", tree.Arr(steps...)))
+	if output != nil {
+		spec.Fields = append(spec.Fields, tree.F("output", output))
+	}
+	e.Spec = spec
+}
+
+// updateSteps change the resource, each in the way it was delivered.
+func updateSteps(steps []*tree.Node, kind string) []*tree.Node {
+	generation := "parameters." + form.ParamGeneration
+	out := make([]*tree.Node, len(steps))
+	for i, s := range steps {
+		input := shallow(s.Get("input"))
+		name := "Update " + kind
+		if applies(s) {
+			input.Set("update", tree.Boolean(true))
+			input.Set("generation", tree.Str("${{ "+generation+" }}"))
+		}
+		if proposes(s) {
+			name = "Propose the update of " + kind
+			retitle(input, "Update "+kind)
+			// A form that was not filled from the resource says only what is new.
+			input.Set("merge", tree.Str("${{ not "+generation+" }}"))
+		}
+		out[i] = restep(s, s.Get("id").Str(), name, s.Get("action"), input)
+	}
+	return out
+}
+
+// deleteSteps delete the resource, each in the way it was delivered.
+func deleteSteps(steps []*tree.Node, kind string) []*tree.Node {
+	out := make([]*tree.Node, len(steps))
+	for i, s := range steps {
+		given := s.Get("input")
+		meta := given.Get("manifest", "metadata")
+		if applies(s) {
+			out[i] = restep(s, "delete", "Delete "+kind, tree.Str(words.ActionDelete), tree.Obj(
+				tree.F("apiVersion", given.Get("manifest", "apiVersion")),
+				tree.F("kind", given.Get("manifest", "kind")),
+				tree.F("name", meta.Get("name")),
+				tree.F("namespace", meta.Get("namespace")),
+				tree.F("cluster", given.Get("cluster")),
+				tree.F("takeOver", given.Get("takeOver")),
+				tree.F("propagation", tree.Str("${{ parameters."+form.ParamPropagation+" }}")),
+				tree.F("wait", tree.Boolean(true)),
+			))
+			continue
+		}
+		input := shallow(given)
+		retitle(input, "Remove "+kind)
+		input.Set("manifest", tree.Obj(
+			tree.F("apiVersion", given.Get("manifest", "apiVersion")),
+			tree.F("kind", given.Get("manifest", "kind")),
+			tree.F("metadata", tree.Obj(tree.F("name", meta.Get("name")), tree.F("namespace", meta.Get("namespace")))),
+		))
+		input.Set("remove", tree.Boolean(true))
+		out[i] = restep(s, s.Get("id").Str(), "Propose to remove "+kind, s.Get("action"), input)
+	}
+	return out
+}
+
+// retitle gives a change request words of its own.
+func retitle(input *tree.Node, does string) {
+	name := input.Get("manifest", "metadata", "name").Str()
+	for _, key := range []string{"description", "body", "commitMessage", "gitCommitMessage", "branchName"} {
+		input.Delete(key)
+	}
+	input.Set("title", tree.Str(does+" "+cmp.Or(name, "${{ parameters.name }}")))
+}
+
+// restep returns a step under the conditions of another.
+func restep(s *tree.Node, id, name string, action, input *tree.Node) *tree.Node {
+	return tree.Obj(
+		tree.F("id", tree.Str(id)), tree.F("name", tree.Str(name)), tree.F("action", action),
+		tree.F("input", input), tree.F("if", s.Get("if")),
+	)
+}
+
+// shallow returns a copy of an object, what is in it shared.
+func shallow(n *tree.Node) *tree.Node { return tree.Obj(slices.Clone(n.Fields)...) }

@@ -1,0 +1,313 @@
+package form
+
+import (
+	"slices"
+
+	"example.dev/ingestor/tree"
+)
+
+// The names of the parameters that a form for deleting has beside those that
+// say what.
+const (
+	ParamConfirm     = "confirm"
+	ParamPropagation = "propagation"
+)
+
+// Existing is about a resource that is there. Its forms are made of the form it
+// is created with, whoever made that.
+type Existing struct {
+	// Kind is what the resource is called.
+	Kind string
+	// Pages are those of the form it is created with, and Manifest what that form
+	// makes.
+	Pages, Manifest *tree.Node
+	// Fixed says that nothing of its spec can be changed.
+	Fixed bool
+}
+
+// Update returns the pages for changing the resource. A field that is left empty
+// stays as it is, so that none but those that say which resource is required and
+// nothing is proposed; what cannot be changed is shown only.
+func (x Existing) Update() *tree.Node {
+	out := tree.Arr()
+	where := x.property(ParamCluster)
+	for _, page := range x.Pages.List() {
+		if page.Get("properties").Has(ParamDelivery) {
+			out.Items = append(out.Items, page)
+			continue
+		}
+		if page = x.updatePage(page); page != nil {
+			out.Items = append(out.Items, page)
+		}
+	}
+	if len(out.Items) == 0 || out.Items[0].Get("properties").Has(ParamDelivery) {
+		out.Items = slices.Insert(out.Items, 0, tree.Obj(tree.F("title", tree.Str(x.Kind)), tree.F("properties", tree.Obj())))
+	}
+	first := out.Items[0]
+	props := first.Get("properties")
+	if where != nil {
+		props.Set(ParamCluster, x.locating(ParamCluster, where))
+		first.Set("required", tree.Strs(append(first.Get("required").Strings(), ParamCluster)))
+	}
+	props.Set(ParamGeneration, tree.Obj(
+		tree.F("title", tree.Str("Observed generation")),
+		tree.F("description", tree.Str("The generation of the "+x.Kind+" that this form was filled from")),
+		tree.F("type", typeNodes["integer"]),
+		tree.F("ui:widget", tree.Str("hidden")),
+	))
+	return out
+}
+
+// updatePage returns a page for changing what it asks for; nil if it asks for
+// nothing any more.
+func (x Existing) updatePage(page *tree.Node) *tree.Node {
+	names := x.naming()
+	props, required := tree.Obj(), []string(nil)
+	lift(page, func(name string, schema *tree.Node) {
+		switch {
+		case name == ParamCluster || props.Has(name):
+		case slices.Contains(names, name):
+			required = append(required, name)
+			props.Set(name, x.locating(name, schema))
+		default:
+			schema = changeable(schema)
+			if x.Fixed && x.inSpec(name) {
+				schema = shown(schema)
+			}
+			props.Set(name, schema)
+		}
+	})
+	if len(props.Fields) == 0 && page.Get("properties").Len() > 0 {
+		return nil
+	}
+	out := tree.Obj(tree.F("title", page.Get("title")), tree.F("description", page.Get("description")))
+	if len(required) > 0 {
+		add(out, "required", tree.Strs(required))
+	}
+	add(out, "properties", props)
+	return out
+}
+
+// Delete returns the pages for deleting the resource.
+func (x Existing) Delete() *tree.Node {
+	props, required := tree.Obj(), []string(nil)
+	for _, name := range append(x.naming(), ParamCluster) {
+		if schema := x.property(name); schema != nil {
+			required = append(required, name)
+			props.Set(name, x.locating(name, schema))
+		}
+	}
+	props.Set(ParamConfirm, tree.Obj(
+		tree.F("title", tree.Str("I know that everything it made goes with it")),
+		tree.F("type", typeNodes["boolean"]),
+		tree.F("const", yes),
+	))
+	props.Set(ParamPropagation, tree.Obj(
+		tree.F("title", tree.Str("Propagation")),
+		tree.F("description", tree.Str("What becomes of the objects that belong to the "+x.Kind)),
+		tree.F("type", typeNodes["string"]),
+		tree.F("enum", tree.Strs([]string{"background", "foreground", "orphan"})),
+		tree.F("enumNames", tree.Strs([]string{"They go after it", "They go before it", "They stay"})),
+		tree.F("default", tree.Str("background")),
+	))
+	out := tree.Arr(tree.Obj(
+		tree.F("title", tree.Str("Delete "+x.Kind)),
+		tree.F("required", tree.Strs(append(required, ParamConfirm))),
+		tree.F("properties", props),
+	))
+	for _, page := range x.Pages.List() {
+		if page.Get("properties").Has(ParamDelivery) {
+			out.Items = append(out.Items, page)
+		}
+	}
+	return out
+}
+
+// naming are the parameters that say which resource it is.
+func (x Existing) naming() []string {
+	var out []string
+	for _, key := range []string{"name", "namespace"} {
+		for _, name := range parametersIn(x.Manifest.Get("metadata", key).Str()) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// inSpec reports whether a parameter is for the spec.
+func (x Existing) inSpec(param string) bool {
+	var within func(n *tree.Node) bool
+	within = func(n *tree.Node) bool {
+		switch {
+		case n.IsString():
+			return slices.Contains(parametersIn(n.Text), param)
+		case n.IsMap():
+			return slices.ContainsFunc(n.Fields, func(f tree.Field) bool { return within(f.Value) })
+		}
+		return slices.ContainsFunc(n.List(), within)
+	}
+	return within(x.Manifest.Get("spec"))
+}
+
+// property returns the schema of a parameter; nil if no page asks for it.
+func (x Existing) property(name string) *tree.Node {
+	var found *tree.Node
+	for _, page := range x.Pages.List() {
+		lift(page, func(n string, schema *tree.Node) {
+			if n == name && found == nil {
+				found = schema
+			}
+		})
+	}
+	return found
+}
+
+// locating returns the schema of a parameter that says which resource it is:
+// nothing is proposed, and nothing is created there.
+func (x Existing) locating(name string, schema *tree.Node) *tree.Node {
+	out := without(schema, "default")
+	switch name {
+	case paramNamespace:
+		out.Set("description", tree.Str("Namespace the "+x.Kind+" is in"))
+	case ParamCluster:
+		out.Set("description", tree.Str("Cluster the "+x.Kind+" is in"))
+	}
+	return out
+}
+
+// lift calls yield for each parameter that a page asks for, those on a condition
+// too.
+func lift(page *tree.Node, yield func(name string, schema *tree.Node)) {
+	if !page.IsMap() {
+		return
+	}
+	if props := page.Get("properties"); props.IsMap() {
+		for _, f := range props.Fields {
+			yield(f.Key, f.Value)
+		}
+	}
+	for _, key := range [...]string{"allOf", "anyOf", "oneOf"} {
+		for _, branch := range page.Get(key).List() {
+			lift(branch, yield)
+		}
+	}
+	for _, key := range [...]string{"then", "else"} {
+		lift(page.Get(key), yield)
+	}
+	if dependencies := page.Get("dependencies"); dependencies.IsMap() {
+		for _, f := range dependencies.Fields {
+			lift(f.Value, yield)
+		}
+	}
+}
+
+// changeable returns a schema for a value that may be left as it is: it proposes
+// nothing, and what cannot be changed is shown only. Items of lists and values of
+// maps are new when somebody adds them, so that theirs stay as they are.
+func changeable(s *tree.Node) *tree.Node {
+	if !s.IsMap() {
+		return s
+	}
+	out := without(s, "default")
+	if s.Get("ui:options", "immutable").IsTrue() {
+		return shown(out)
+	}
+	props := s.Get("properties")
+	if !props.IsMap() {
+		return out
+	}
+	out.Set("properties", changeableAll(props))
+	for _, key := range [...]string{"allOf", "anyOf", "oneOf"} {
+		branches := s.Get(key)
+		if !branches.IsList() {
+			continue
+		}
+		all := tree.Arr()
+		for _, b := range branches.Items {
+			// What a branch requires is what tells it from the others.
+			if own := b.Get("properties"); own.IsMap() {
+				b = without(b)
+				b.Set("properties", changeableAll(own))
+			}
+			all.Items = append(all.Items, b)
+		}
+		out.Set(key, all)
+	}
+	out.Delete("required")
+	var required, conditional []string
+	for _, name := range s.Get("required").Strings() {
+		switch p := props.Get(name); {
+		case p.Has("default"):
+			// The cluster fills it in.
+		case typeOf(p) == "object":
+			// A browser would make it by itself.
+			conditional = append(conditional, name)
+		default:
+			required = append(required, name)
+		}
+	}
+	if len(required) > 0 {
+		out.Set("required", tree.Strs(required))
+	}
+	touched(out, props, conditional)
+	return out
+}
+
+func changeableAll(props *tree.Node) *tree.Node {
+	out := tree.Obj()
+	for _, f := range props.Fields {
+		out.Fields = append(out.Fields, tree.F(f.Key, changeable(f.Value)))
+	}
+	return out
+}
+
+// touched requires the conditional fields of an object as soon as any other is
+// there.
+func touched(out, props *tree.Node, conditional []string) {
+	if len(conditional) == 0 {
+		return
+	}
+	all := make([]field, 0, len(props.Fields))
+	for _, f := range props.Fields {
+		all = append(all, field{param: f.Key})
+	}
+	more := onceTouched(all, conditional)
+	if more == nil {
+		return
+	}
+	conditions := without(out.Get("dependencies"))
+	for _, f := range more.Fields {
+		switch there := conditions.Get(f.Key); {
+		case there == nil:
+			conditions.Set(f.Key, f.Value)
+		case there.IsList():
+			conditions.Set(f.Key, tree.Strs(unique(append(there.Strings(), f.Value.Strings()...))))
+		}
+	}
+	out.Set("dependencies", conditions)
+}
+
+// shown returns a schema whose value can be seen and not changed.
+func shown(s *tree.Node) *tree.Node {
+	out := without(s)
+	out.Set("readOnly", yes)
+	out.Set("ui:readonly", yes)
+	return out
+}
+
+// without returns a copy of an object without some keys. What is in it is
+// shared.
+func without(n *tree.Node, keys ...string) *tree.Node {
+	out := tree.Obj()
+	if n == nil {
+		return out
+	}
+	for _, f := range n.Fields {
+		if !slices.Contains(keys, f.Key) {
+			out.Fields = append(out.Fields, tree.F(f.Key, f.Value))
+		}
+	}
+	return out
+}

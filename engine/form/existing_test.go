@@ -1,0 +1,202 @@
+package form
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+// TestUpdatePages makes the page for changing a spec of that for creating it.
+func TestUpdatePages(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   string
+		want   string
+	}{
+		"Required": {
+			"nothing is required, and nothing proposed",
+			`{type: object, required: [size], properties: {size: {type: integer, minimum: 1, default: 3}, on: {type: boolean, default: false}}}`,
+			`{size: {title: Size, type: integer, minimum: 1}, on: {title: "On", type: boolean}}`,
+		},
+		"Immutable": {
+			"what cannot be changed is shown only",
+			`{type: object, properties: {zone: {type: string, default: a, x-kubernetes-validations: [{rule: self == oldSelf}]}, other: {type: string}}}`,
+			`{other: {title: Other, type: string}, zone: {title: Zone, type: string, ui:help: Cannot be changed after creation., ui:options: {immutable: true}, readOnly: true, ui:readonly: true}}`,
+		},
+		"Nested": {
+			"inside of what is given the rest is required as ever, but for what the cluster fills in",
+			`{type: object, properties: {x: {type: boolean}, backup: {type: object, required: [at, keep], properties: {at: {type: string}, keep: {type: integer, default: 7}, zone: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: Fixed.}]}}}}}`,
+			`{backup: {title: Backup, type: object, required: [at], properties: {
+				at: {title: At, type: string}, keep: {title: Keep, description: "Default: 7", type: integer}, zone: {title: Zone, type: string, ui:help: Fixed., ui:options: {immutable: true}, readOnly: true, ui:readonly: true}}},
+			  x: {title: X, type: boolean}}`,
+		},
+		"Inner": {
+			"a browser does not make an object that nobody touched",
+			`{type: object, required: [a], properties: {x: {type: boolean}, a: {type: object, required: [b], properties: {b: {type: object, properties: {c: {type: string}}}, d: {type: string}}}}}`,
+			`{a: {title: A, type: object, properties: {b: {title: B, type: object, properties: {c: {title: C, type: string}}}, d: {title: D, type: string}}, dependencies: {d: [b]}},
+			  x: {title: X, type: boolean}}`,
+		},
+		"Entries": {
+			"what is added to a list or a map is new",
+			`{type: object, properties: {l: {type: array, items: {type: object, required: [a], properties: {a: {type: string, default: x}}}}, m: {type: object, additionalProperties: {type: string, default: y}}}}`,
+			`{l: {title: L, type: array, items: {type: object, required: [a], properties: {a: {title: A, type: string, default: x}}}}, m: {title: M, type: object, additionalProperties: {type: string, default: y}}}`,
+		},
+		"Choice": {
+			"a choice on the page is left to the cluster, and its fields are all there",
+			`{type: object, properties: {a: {type: string, default: x}, b: {type: string}, c: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}`,
+			`{c: {title: C, type: string}, a: {title: A, type: string}, b: {title: B, type: string}}`,
+		},
+		"Inner choice": {
+			"one inside of what is given stays",
+			`{type: object, properties: {x: {type: boolean}, s: {type: object, properties: {a: {type: object, properties: {i: {type: integer, default: 1}}}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}}}`,
+			`{s: {title: S, type: object, properties: {}, oneOf: [
+				{title: A, required: [a], properties: {a: {title: A, type: object, properties: {i: {title: I, type: integer}}}}},
+				{title: B, required: [b], properties: {b: {title: B, type: string}}}]},
+			  x: {title: X, type: boolean}}`,
+		},
+		"Text": {
+			"text is proposed no more than anything else",
+			`{type: object, x-kubernetes-preserve-unknown-fields: true}`,
+			`{spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, additionalProperties: true, ui:field: YamlText}}`,
+		},
+		"All fixed": {
+			"where the whole cannot be changed, no part can",
+			`{type: object, x-kubernetes-validations: [{rule: self == oldSelf}], properties: {a: {type: string}, b: {type: string}}}`,
+			`{a: {title: A, type: string, readOnly: true, ui:readonly: true}, b: {title: B, type: string, readOnly: true, ui:readonly: true}}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := compileSpec(t, modern, tc.spec, Options{Namespace: "default"})
+			before := text(f.Pages)
+			pages := Existing{Kind: "Widget", Pages: f.Pages, Manifest: f.Manifest, Fixed: f.Fixed}.Update()
+			updated := check(t, &Form{Pages: pages})
+			page := pages.Items[1]
+			if want := yaml(t, strings.ReplaceAll(tc.want, "\t", " ")); !want.Equal(page.Get("properties")) {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, cmp.Diff(text(want), text(page.Get("properties"))))
+			}
+			if page.Has("required") || page.Has("oneOf") {
+				t.Errorf("%s: the page asks for something: %s", tc.reason, text(page))
+			}
+			if err := updated.validate(yaml(t, "{name: one, namespace: shop}")); err != nil {
+				t.Errorf("%s: whatever is left out stays: %v", tc.reason, err)
+			}
+			if err := updated.validate(yaml(t, "{name: one}")); err == nil {
+				t.Errorf("%s: it must be said which one", tc.reason)
+			}
+			if text(f.Pages) != before {
+				t.Errorf("%s: the form for creating it is changed", tc.reason)
+			}
+		})
+	}
+}
+
+// TestExistingPages makes the forms for resources of each kind.
+func TestExistingPages(t *testing.T) {
+	const (
+		name      = `name: {title: Name, description: Name of the Widget, type: string, maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", ui:autofocus: true}`
+		namespace = `namespace: {title: Namespace, description: Namespace the Widget is in, type: string, maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}`
+		cluster   = `deliveryCluster: {title: Cluster, description: Cluster the Widget is in, type: string, enum: [a, b]}`
+		owner     = `owner: {title: Owner, description: Owner of the Widget, type: string, ui:field: OwnerPicker, ui:options: {catalogFilter: {kind: [Group, User]}}}`
+		seen      = `observedGeneration: {title: Observed generation, description: The generation of the Widget that this form was filled from, type: integer, ui:widget: hidden}`
+		sure      = `confirm: {title: I know that everything it made goes with it, type: boolean, const: true},
+			propagation: {title: Propagation, description: What becomes of the objects that belong to the Widget, type: string, enum: [background, foreground, orphan],
+			enumNames: [They go after it, They go before it, They stay], default: background}`
+	)
+	cases := map[string]struct {
+		reason         string
+		kind           string
+		opts           Options
+		update, delete string
+	}{
+		"Namespaced": {
+			"it has a name and a namespace", modern, Options{Namespace: "default"},
+			`{title: Metadata, required: [name, namespace], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + seen + `}}`,
+			`{title: Delete Widget, required: [name, namespace, confirm], properties: {` + name + `, ` + namespace + `, ` + sure + `}}`,
+		},
+		"Cluster-scoped": {
+			"it has a name", modernCluster, Options{Namespace: "default"},
+			`{title: Metadata, required: [name], properties: {` + name + `, ` + owner + `, ` + seen + `}}`,
+			`{title: Delete Widget, required: [name, confirm], properties: {` + name + `, ` + sure + `}}`,
+		},
+		"Clusters": {
+			"it is in one of several clusters", modern, Options{Clusters: []string{"a", "b"}},
+			`{title: Metadata, required: [name, namespace, deliveryCluster], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + cluster + `, ` + seen + `}}`,
+			`{title: Delete Widget, required: [name, namespace, deliveryCluster, confirm], properties: {` + name + `, ` + namespace + `, ` + cluster + `, ` + sure + `}}`,
+		},
+		"Delivery": {
+			"it is delivered as it was", modern, Options{GitOps: true, Repository: "https://github.com/a/b"},
+			`{title: Metadata, required: [name, namespace], properties: {` + name + `, ` + namespace + `, ` + owner + `, ` + seen + `}}`,
+			`{title: Delete Widget, required: [name, namespace, confirm], properties: {` + name + `, ` + namespace + `, ` + sure + `}}`,
+		},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			f := compileSpec(t, tc.kind, `{type: object, required: [size], properties: {size: {type: integer}}}`, tc.opts)
+			x := Existing{Kind: "Widget", Pages: f.Pages, Manifest: f.Manifest}
+			for what, pages := range map[string]struct {
+				got  *tree.Node
+				want string
+				size int
+			}{"update": {x.Update(), tc.update, 2}, "delete": {x.Delete(), tc.delete, 1}} {
+				want := yaml(t, strings.ReplaceAll(pages.want, "\t", " "))
+				if got := pages.got.Items[0]; !want.Equal(got) {
+					t.Errorf("%s: %s (-want +got):\n%s", tc.reason, what, cmp.Diff(text(want), text(got)))
+				}
+				if tc.opts.GitOps {
+					pages.size++
+					if last := pages.got.Items[len(pages.got.Items)-1]; !last.Equal(f.Pages.Items[2]) {
+						t.Errorf("%s: %s does not end with the page about delivery:\n%s", tc.reason, what, text(last))
+					}
+				}
+				if len(pages.got.Items) != pages.size {
+					t.Errorf("%s: %s has %d pages, want %d", tc.reason, what, len(pages.got.Items), pages.size)
+				}
+				check(t, &Form{Pages: pages.got})
+			}
+			sure := check(t, &Form{Pages: x.Delete()})
+			for confirm, fine := range map[string]bool{"true": true, "false": false} {
+				values := "{name: one, namespace: shop, deliveryCluster: a, delivery: apply, confirm: " + confirm + "}"
+				if err := sure.validate(yaml(t, values)); (err == nil) != fine {
+					t.Errorf("%s: confirmed %s: %v", tc.reason, confirm, err)
+				}
+			}
+		})
+	}
+}
+
+// TestForeignPages makes forms of pages that somebody else wrote.
+func TestForeignPages(t *testing.T) {
+	pages := yaml(t, dedent(`
+		- title: Who
+		  required: [team, size]
+		  properties: {team: {type: string, default: a}, size: {type: integer, default: 1}}
+		  dependencies: {size: {oneOf: [{properties: {size: {enum: [1]}}}, {properties: {size: {enum: [2]}, "odd name": {type: string}}}]}}
+		- title: Where
+		  required: [deliveryCluster]
+		  properties: {deliveryCluster: {type: string, enum: [a], default: a}}
+	`))
+	x := Existing{Kind: "Widget", Pages: pages, Manifest: yaml(t, `{metadata: {name: '${{ parameters.team }}-${{ parameters["odd name"] }}'}, spec: {size: "${{ parameters.size }}"}}`)}
+	want := yaml(t, dedent(`
+		- title: Who
+		  required: [team, odd name, deliveryCluster]
+		  properties:
+		    team: {type: string}
+		    size: {type: integer}
+		    odd name: {type: string}
+		    deliveryCluster: {type: string, enum: [a], description: Cluster the Widget is in}
+		    observedGeneration: {title: Observed generation, description: The generation of the Widget that this form was filled from, type: integer, ui:widget: hidden}
+	`))
+	if got := x.Update(); !want.Equal(got) {
+		t.Errorf("the parameters that name it are those of the manifest (-want +got):\n%s", cmp.Diff(text(want), text(got)))
+	}
+	if got := x.Delete().Items[0].Get("required").Strings(); !cmp.Equal(got, []string{"team", "odd name", "deliveryCluster", "confirm"}) {
+		t.Errorf("deleting asks for %q", got)
+	}
+	if got := (Existing{Kind: "Widget"}).Update(); len(got.Items) != 1 || !got.Items[0].Get("properties").Has(ParamGeneration) {
+		t.Errorf("a form without pages has one for what it needs: %s", text(got))
+	}
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// delivery settles where a form proposes to propose changes: what cannot be used
+// is reported and left for the form to ask.
+func (t *transformation) delivery(o *form.Options) {
+	const repo, path = words.AnnotationGitOpsRepo, words.AnnotationGitOpsPath
+	given := t.def.Annotations[repo]
+	switch usable, wrong := checkRepository(given); {
+	case strings.TrimSpace(given) == "":
+		t.noRepository()
+	case wrong != "":
+		t.noteDelivery(repo, wrong, usable, hintRepository)
+		if usable {
+			o.Repository = given
+		}
+	default:
+		o.Repository = given
+	}
+	if shown := withoutUser(o.Repository); shown != "" {
+		t.source("gitops-repo", shown, FromAnnotation, t.def.Words.Out(words.Key, repo))
+	}
+	annotations := t.def.Annotations
+	if given := annotations[path]; given != "" && !isFolder(given) {
+		t.noteDelivery(path, "is no path in a repository", false, hintPath)
+		annotations = nil
+	}
+	o.Path = t.value("gitops-path", annotations, path, "", "")
+}
+
+// The ways out.
+const (
+	hintRepository = "write https://host/owner/name"
+	hintPath       = "write it with slashes from the top of the repository, without .. and .git"
+	hintBranch     = "write it as Git has it, such as main"
+)
+
+// noRepository says that nothing names a repository for changes.
+func (t *transformation) noRepository() {
+	t.note(RuleNoRepository, firstPlace(t.def.Node.Get("metadata", "annotations"), t.def.Node.Get("metadata"), t.def.Node),
+		"nothing names the repository that changes are proposed for, so the form asks whoever chooses a change request",
+		"give the definition the annotation "+t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
+}
+
+// noteDelivery reports an annotation about delivery. What it says is not told:
+// an address may hold a password.
+func (t *transformation) noteDelivery(annotation, wrong string, usable bool, hint string) {
+	key := t.def.Words.Out(words.Key, annotation)
+	message := "annotation " + key + " " + wrong
+	if !usable {
+		message += " and is passed over"
+	}
+	t.note(RuleDelivery, annotationPos(t.def.Node, key), message, hint)
+}
+
+// noteValue reports a value of a template folder, or of its options, that is
+// about delivery.
+func (t *transformation) noteValue(key, wrong, hint string) {
+	t.note(RuleDelivery, tree.Pos{}, "the value gitops."+key+" of the templates "+wrong+" and is passed over", hint)
+}
+
+var (
+	repositoryPart = regexp.MustCompile(`^[A-Za-z0-9_.~+][A-Za-z0-9_.~+-]*$`)
+	hostPart       = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+)
+
+// checkRepository says what is wrong with the address of a repository, and
+// whether it can be used all the same, because the rest can be asked for.
+func checkRepository(address string) (usable bool, wrong string) {
+	host, name := form.SplitRepository(address)
+	parts := strings.Split(name, "/")
+	odd := func(part string) bool { return !repositoryPart.MatchString(part) || strings.Trim(part, ".") == "" }
+	whole := strings.HasSuffix(strings.Trim(strings.TrimSpace(address), "/"), ".git")
+	switch {
+	case host != "" && !hostPart.MatchString(host):
+		return false, "names no host and no repository"
+	case name == "":
+		return false, "names no repository"
+	case slices.ContainsFunc(parts, odd):
+		return false, "is not the address of a repository"
+	case len(parts) == 1 && host == "":
+		return false, "names no host, and not both the owner and the name of a repository"
+	case len(parts) == 1 && !whole:
+		// A plain server may have repositories without an owner.
+		return false, "does not name both the owner and the name of a repository"
+	case host == "":
+		return true, "names no host, so the form asks for it"
+	}
+	return true, ""
+}
+
+// isFolder reports whether a path can be that of a folder in a repository.
+func isFolder(path string) bool {
+	path = strings.Trim(strings.TrimPrefix(strings.TrimSpace(path), "./"), "/")
+	if path == "" || path == "." {
+		return true
+	}
+	if strings.ContainsAny(path, `\:`) || strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
+		low := strings.ToLower(strings.TrimRight(part, ". "))
+		return low == "" || low == ".git" || low == "git~1"
+	})
+}
+
+// isBranch reports whether a name can be that of a branch.
+func isBranch(name string) bool {
+	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
+		return false
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
+	})
+}

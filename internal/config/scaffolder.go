@@ -1,0 +1,136 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+)
+
+// Scaffolder is the section scaffolder: how what people ask for is made.
+type Scaffolder struct {
+	// Workers is how many tasks one replica runs at once.
+	Workers int
+	// TaskTimeout is how long a task may take, and KeepTasks how long those
+	// that are over are shown; zero means for ever.
+	TaskTimeout, KeepTasks time.Duration
+	// WorkingDirectory is the folder with the workspaces of tasks; empty means
+	// one of the system's folder for temporary files.
+	WorkingDirectory string
+	// SecretKey is what the secrets of tasks are encrypted with; empty means
+	// that tasks can have none.
+	SecretKey source.Secret
+	// Author and Email are who makes commits, if a step does not say; empty
+	// means whoever makes them without a configuration.
+	Author, Email string
+	// BranchPrefix is how the names of branches begin.
+	BranchPrefix string
+	// Clusters are the names of those that steps may write to; nil means all
+	// that are configured. DefaultCluster is that of a step that names none.
+	Clusters       []string
+	DefaultCluster string
+	// DefaultNamespace is that of objects that name none.
+	DefaultNamespace string
+	// WaitTimeout is how long a step waits that does not say how long.
+	WaitTimeout time.Duration
+}
+
+// shortestKey is how many characters keep a key from being guessed.
+const shortestKey = 16
+
+func (s *Scaffolder) read(o *object) {
+	o.number("concurrentTasksLimit", &s.Workers, 1, 1000)
+	o.duration("taskTimeout", &s.TaskTimeout, time.Second)
+	o.duration("keepTasks", &s.KeepTasks, 0)
+	o.filePath("workingDirectory", &s.WorkingDirectory)
+	o.secret("secretKey", &s.SecretKey)
+	if s.SecretKey != "" && len(s.SecretKey) < shortestKey {
+		o.r.report(RuleValue, o.valueAt("secretKey"), o.pathTo("secretKey"), "make one with: openssl rand -base64 32",
+			"%s: want at least %d characters, so that it cannot be guessed", o.pathTo("secretKey"), shortestKey)
+	}
+	o.object("defaultAuthor", func(o *object) {
+		o.text("name", &s.Author, wantAuthor)
+		o.text("email", &s.Email, wantAuthor)
+	})
+	o.text("branchPrefix", &s.BranchPrefix, wantBranch)
+	o.clusterNames("clusters", &s.Clusters)
+	o.clusterName("defaultCluster", &s.DefaultCluster, s.Clusters)
+	o.text("defaultNamespace", &s.DefaultNamespace, wantNamespace)
+	o.duration("waitTimeout", &s.WaitTimeout, time.Second)
+	o.unsupported("write the values into the templates, or let the form ask for them", "defaultEnvironment")
+	o.noEffect("defaultCommitMessage", "defaultCommitSigningKey", "taskTimeoutJanitorFrequency", "auditor", "EXPERIMENTAL_gracefulShutdown",
+		"EXPERIMENTAL_recoverTasks", "EXPERIMENTAL_recoverTasksTimeout", "EXPERIMENTAL_workspaceSerialization",
+		"EXPERIMENTAL_workspaceSerializationProvider")
+}
+
+// wantAuthor says what is wanted of who makes a commit.
+func wantAuthor(s string) string {
+	if strings.ContainsAny(s, "<>\n\r\x00") {
+		return "one line without < and >"
+	}
+	return ""
+}
+
+// clusterNames reads the names of some of the clusters. None given are all;
+// an empty list is none.
+func (o *object) clusterNames(key string, to *[]string) {
+	v := o.get(key)
+	if v.node != nil {
+		*to = []string{}
+		for _, item := range o.itemsOf(v) {
+			if text, ok := o.r.textOf(item); ok && o.r.isCluster(item, text) && !slices.Contains(*to, text) {
+				*to = append(*to, text)
+			}
+		}
+	}
+	var holds *tree.Node
+	if *to != nil {
+		holds = list(*to)
+	}
+	o.done(key, "list of string", holds)
+}
+
+// clusterName reads the name of a cluster, which is among some if there are any.
+func (o *object) clusterName(key string, to *string, among []string) {
+	v, text, ok := o.str(key)
+	if ok = ok && o.r.isCluster(v, text); ok {
+		*to = text
+	}
+	if ok && among != nil && !slices.Contains(among, text) {
+		o.r.wrong(v, "one of the clusters that steps may write to", "add it to "+o.pathTo("clusters"))
+	}
+	o.done(key, "string", tree.OptStr(*to))
+}
+
+// isCluster reports the name of a cluster that no section describes. Nothing is
+// known of sections that the program does not need.
+func (r *reader) isCluster(v value, name string) bool {
+	_, ok := r.clusterAt[name]
+	if ok || !r.wants(SectionComposer) || !r.wants(SectionOrchestrator) {
+		return true
+	}
+	var known []string
+	for n := range r.clusterAt {
+		known = append(known, n)
+	}
+	slices.Sort(known)
+	hint := "describe it under " + SectionComposer + ".clusters"
+	if near := nearest(name, known); near != "" && v.from == "" {
+		hint = "did you mean " + near + "?"
+	}
+	r.wrong(v, "the name of a cluster that is configured", hint)
+	return false
+}
+
+// WritableClusters returns the clusters that steps may write to.
+func (c *Config) WritableClusters() []source.Cluster {
+	all := c.Clusters()
+	if c.Scaffolder.Clusters == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(cluster source.Cluster) bool {
+		return !slices.Contains(c.Scaffolder.Clusters, cluster.Name)
+	})
+}

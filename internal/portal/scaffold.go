@@ -1,0 +1,232 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	catalogactions "example.dev/ingestor/action/catalog"
+	clusteractions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/action/debug"
+	"example.dev/ingestor/action/files"
+	"example.dev/ingestor/action/publish"
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/expression"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/fetch"
+	"example.dev/ingestor/internal/integration"
+	"example.dev/ingestor/internal/portal/auth"
+	"example.dev/ingestor/internal/portal/catalog"
+	"example.dev/ingestor/internal/portal/intake"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/scaffolder"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// scaffold puts the scaffolder together: what steps can do, who does it, and who
+// may ask for it.
+func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *intake.Intake, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
+	c := opts.Config.Scaffolder
+	env := expression.Default()
+	clusters := clusteractions.NewFleet(opts.Config.WritableClusters(), cluster.Options{Agent: "portal-backend/" + opts.Build})
+	choices := clusteractions.Options{Default: c.DefaultCluster, Namespace: c.DefaultNamespace, Wait: c.WaitTimeout}
+	hosts := integration.Hosts(opts.Config.Integrations)
+	key, err := secretKey(opts.Config)
+	if err != nil {
+		return nil, err
+	}
+	p.tasks, err = task.New(task.Options{
+		Store: p.store, Queue: p.queue, Env: env, Key: key,
+		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
+		Workers: c.Workers, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
+		Now: opts.Now, Log: opts.Log, Registry: registry,
+		Actions: slices.Concat(
+			clusteractions.Actions(clusters, choices),
+			publish.Actions(publish.Options{Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now}),
+			files.Actions(files.Options{Env: env, Fetcher: fetch.New(fetch.Options{
+				Hosts: hosts, Folders: folders(opts.Config.Catalog),
+			})}),
+			catalogactions.Actions(catalogactions.Options{Catalog: registrar{cat, in, p.store}}),
+			debug.Actions(debug.Options{}),
+			opts.Actions,
+		),
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := filler{clusteractions.NewReader(clusters, choices)}
+	return scaffolder.New(scaffolder.Options{
+		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill,
+		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
+			return offered(clusters.Names(), resource)
+		}},
+	}), nil
+}
+
+// offered are the clusters that a form lets one choose from.
+func offered(names []string, resource string) ([]scaffolder.Result, error) {
+	if resource != "clusters" {
+		return nil, server.NotFound("There is nothing called %q to choose from; there are clusters", resource)
+	}
+	all := make([]scaffolder.Result, len(names))
+	for i, name := range names {
+		all[i].ID = name
+	}
+	return all, nil
+}
+
+// folders are those on this machine that Templates were read from, beside which
+// they may have files.
+func folders(c config.Catalog) []string {
+	var all []string
+	for _, l := range c.Locations {
+		if l.Type == config.LocationFile {
+			all = append(all, filepath.Dir(l.Target))
+		}
+	}
+	return all
+}
+
+// keyFile is beside the database of a portal that has it for itself.
+const keyFile = "-tasks.key"
+
+// secretKey returns what the secrets of tasks are encrypted with: what the
+// configuration says or, beside a database that is a file of this machine, one
+// that is made the first time. It is nil if there is none.
+func secretKey(c *config.Config) ([]byte, error) {
+	if k := c.Scaffolder.SecretKey.Reveal(); k != "" {
+		return []byte(k), nil
+	}
+	db := c.Backend.Database
+	if db.Client != config.ClientSQLite || db.Path == "" {
+		return nil, nil
+	}
+	path := strings.TrimSuffix(db.Path, filepath.Ext(db.Path)) + keyFile
+	made := make([]byte, 32)
+	if _, err := rand.Read(made); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		k, err := os.ReadFile(path)
+		if err == nil && len(k) == 0 {
+			err = errors.New("it is empty: remove it, and a new one is made")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the key for secrets of tasks in %s: %w", path, err)
+		}
+		return k, nil
+	}
+	if err == nil {
+		_, err = f.WriteString(base64.StdEncoding.EncodeToString(made) + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a key for secrets of tasks in %s: %w", path, err)
+	}
+	return os.ReadFile(path)
+}
+
+// registrar is the catalog as steps use it, as whoever asked for the task.
+type registrar struct {
+	catalog *catalog.Catalog
+	intake  *intake.Intake
+	store   *store.Store
+}
+
+// Entity implements the catalog of actions.
+func (r registrar) Entity(ctx context.Context, user, ref string) (*tree.Node, error) {
+	ctx, err := r.as(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.catalog.Find(ctx, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tree.Wire{}.Decode(e.JSON)
+}
+
+// Register implements the catalog of actions.
+func (r registrar) Register(ctx context.Context, user, target string, dry bool) ([]string, error) {
+	ctx, err := r.as(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	return r.intake.Register(ctx, target, dry)
+}
+
+// as returns a context in which the user is the caller, with the groups that the
+// catalog knows them in. A task without one is a service's.
+func (r registrar) as(ctx context.Context, user string) (context.Context, error) {
+	if user == "" {
+		return auth.With(ctx, auth.Caller{Kind: auth.Service}), nil
+	}
+	who := auth.Caller{Kind: auth.User, Subject: user, Ownership: []string{user}}
+	e, err := r.store.Get(ctx, user)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err == nil {
+		n, err := tree.Wire{}.Decode(e.JSON)
+		if err != nil {
+			return nil, err
+		}
+		for _, relation := range n.Get("relations").List() {
+			if relation.Get("type").Str() == "memberOf" {
+				who.Ownership = append(who.Ownership, relation.Get("targetRef").Str())
+			}
+		}
+	}
+	return auth.With(ctx, who), nil
+}
+
+// filler fills the forms of Templates that update.
+type filler struct{ reader *clusteractions.Reader }
+
+// fill returns the values of a form for the resource of a name.
+func (f filler) fill(ctx context.Context, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
+	spec := template.Get("spec")
+	manifest := updated(spec)
+	if manifest == nil {
+		return nil, nil
+	}
+	n, err := f.reader.Read(ctx, cluster, manifest.Get("apiVersion").Str(), manifest.Get("kind").Str(), namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return nil, server.NotFound("There is no %s %s", manifest.Get("kind").Str(), name)
+	}
+	return form.Fill(spec, n), nil
+}
+
+// updated returns the manifest of the step by which a Template updates a
+// resource; nil if there is none.
+func updated(spec *tree.Node) *tree.Node {
+	for _, step := range spec.Get("steps").List() {
+		input := step.Get("input")
+		if words.In(words.Action, step.Get("action").Str()) == words.ActionApply && input.Get("update").IsTrue() {
+			return input.Get("manifest")
+		}
+	}
+	return nil
+}

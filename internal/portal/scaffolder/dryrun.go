@@ -1,0 +1,93 @@
+package scaffolder
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+
+	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/tree"
+)
+
+// file is one of the workspace.
+type file struct {
+	Path       string `json:"path"`
+	Executable bool   `json:"executable"`
+	Content    string `json:"base64Content"`
+}
+
+// dryRun answers POST /v2/dry-run: a Template that is in no catalog is tried out.
+// Rules about kinds, namespaces and owners say nothing of it, because it says
+// itself what it is.
+func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := s.mayRun(ctx, permission.TemplateDryRun, nil); err != nil {
+		return err
+	}
+	var body struct {
+		Template json.RawMessage `json:"template"`
+		filled
+		Files []file `json:"directoryContents"`
+	}
+	if err := server.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	t, err := readTemplate(body.Template)
+	if err != nil {
+		return err
+	}
+	order, problems, err := s.order(ctx, t, body.filled)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return invalid(w, r, problems)
+	}
+	dry := task.DryOrder{Order: order}
+	for i, f := range body.Files {
+		content, err := base64.StdEncoding.DecodeString(f.Content)
+		if err != nil {
+			return server.Input("request/body/directoryContents/%d/base64Content is not base64", i)
+		}
+		dry.Files = append(dry.Files, task.File{Path: f.Path, Executable: f.Executable, Content: content})
+	}
+	done, err := s.Tasks.DryRun(ctx, dry)
+	if err != nil {
+		return failed(w, r, err)
+	}
+	out := struct {
+		Log    []json.RawMessage `json:"log"`
+		Files  []file            `json:"directoryContents"`
+		Output json.RawMessage   `json:"output"`
+		Steps  json.RawMessage   `json:"steps"`
+	}{Log: done.Log, Files: []file{}, Output: raw(done.Output), Steps: raw(done.Steps)}
+	for _, f := range done.Files {
+		out.Files = append(out.Files, file{f.Path, f.Executable, base64.StdEncoding.EncodeToString(f.Content)})
+	}
+	return server.WriteJSON(w, r, http.StatusOK, out)
+}
+
+// readTemplate reads a Template that a caller sent.
+func readTemplate(data []byte) (*tree.Node, error) {
+	if len(data) == 0 {
+		return nil, server.Input("request/body must have required property 'template'")
+	}
+	n, err := tree.Wire{}.Decode(bytes.TrimSpace(data))
+	if err != nil {
+		return nil, server.Input("request/body/template cannot be read: %s", err)
+	}
+	if !isTemplate(n) {
+		return nil, server.Input("Input template is not a template")
+	}
+	// Where it comes from is nothing that somebody who tries it out can say.
+	claimed := n.Clone()
+	location.Claim(claimed, "url:dry-run")
+	if problems := location.ProblemsOf(claimed); len(problems) > 0 {
+		return nil, server.Input("Input template is not a template: %s", problems[0].Text())
+	}
+	return n, nil
+}

@@ -1,0 +1,132 @@
+package scaffolder
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/store"
+)
+
+// eventStream answers GET /v2/tasks/{id}/eventstream with what happened and what
+// happens, until the task is over. How much is on its way to a slow reader is
+// bounded by a page of events, and one that takes nothing is dropped by the
+// server.
+func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	t, err := s.task(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	from, err := after(r)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	// Proxies that buffer would hold events back.
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	out := newStream(w, t.ID, s.ping, cancel)
+	defer out.close()
+	if err := out.flush(); err != nil {
+		return err
+	}
+	if err := s.Tasks.Follow(ctx, t.ID, from, out.write); err != nil {
+		return err
+	}
+	// Whoever was told of nothing asked for what follows the end.
+	var rest []store.TaskEvent
+	if out.silent() {
+		if rest, err = s.ending(ctx, t.ID); err != nil {
+			return err
+		}
+	}
+	return out.end(rest)
+}
+
+// stream is events on their way to a client.
+type stream struct {
+	mu     sync.Mutex
+	events *writer
+	flush  func() error
+	every  time.Duration
+	// timer sends a ping when nothing was sent for a while. It needs no
+	// goroutine while it waits, so that many may follow.
+	timer  *time.Timer
+	closed bool
+}
+
+// newStream returns a stream that calls lost when its client is gone and nobody
+// else notices.
+func newStream(w http.ResponseWriter, task string, every time.Duration, lost func(error)) *stream {
+	s := &stream{flush: http.NewResponseController(w).Flush, every: every}
+	s.events = &writer{to: w, task: task, behind: "\n\n", before: func(e *store.TaskEvent) string {
+		return "event: " + e.Type + "\ndata: "
+	}}
+	s.timer = time.AfterFunc(every, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.closed {
+			return
+		}
+		_, err := w.Write([]byte(": ping\n\n"))
+		if err == nil {
+			err = s.sent()
+		}
+		if err != nil {
+			lost(err)
+		}
+	})
+	return s
+}
+
+// sent sends what was written, and is silent from now on.
+func (s *stream) sent() error {
+	s.timer.Reset(s.every)
+	return s.flush()
+}
+
+// write sends events.
+func (s *stream) write(events []store.TaskEvent) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.events.write(events); err != nil {
+		return err
+	}
+	return s.sent()
+}
+
+// end sends the last events.
+func (s *stream) end(events []store.TaskEvent) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.events.write(events); err != nil {
+		return err
+	}
+	if err := s.events.end(); err != nil {
+		return err
+	}
+	return s.sent()
+}
+
+// silent reports whether there was no event.
+func (s *stream) silent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events.count == 0 && len(s.events.kept) == 0
+}
+
+// close ends the pings: the response is not written to any more.
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.timer.Stop()
+}

@@ -1,0 +1,140 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+func dryActions() []action.Action {
+	write := does("test:write", func(_ context.Context, c *action.Call) error {
+		if !c.DryRun {
+			return errors.New("this is no dry run")
+		}
+		f, err := c.Workspace.FS().Open("in/given.sh")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		data, err := io.ReadAll(f)
+		if err != nil {
+			return err
+		}
+		return c.Workspace.Write("out.txt", append(data, c.Input.Get("text").Str()...))
+	})
+	write.DryRun = true
+	deploy := does("test:deploy", func(context.Context, *action.Call) error { return errors.New("it was done") })
+	deploy.Output = tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", tree.Obj(
+		tree.F("url", tree.Obj(tree.F("type", tree.Str("string")))), tree.F("list", tree.Obj(tree.F("type", tree.Str("array")),
+			tree.F("items", tree.Obj(tree.F("type", tree.Str("integer")))))), tree.F("sure", tree.Obj(tree.F("type", tree.Str("boolean")))))))
+	broken := does("test:broken", func(context.Context, *action.Call) error { return errors.New("wrong password hunter2") })
+	broken.DryRun = true
+	return []action.Action{say(), write, deploy, broken}
+}
+
+// TestDryRun tries a Template out. Nothing is stored of it.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	w := open(t, onSQLite(t), Options{Actions: dryActions()})
+	o := DryOrder{Order: order(t, `{steps: [{id: write, name: Write, action: test:write, input: {text: "${{ parameters.name }}", token: "${{ secrets.token }}"}},
+		{id: deploy, name: Deploy, action: test:deploy, input: {}}, {id: say, name: Say, action: test:say, input: {text: "${{ steps.deploy.output.url }} hunter2"}},
+		{id: each, name: Each, action: test:say, each: [1], input: {text: "${{ each.key }}"}}],
+		output: {text: [{title: It, content: "${{ steps.deploy.output.url }} hunter2"}]}}`, `{name: abc}`),
+		Files: []File{{Path: "in/given.sh", Executable: true, Content: []byte("#!")}}}
+	o.Secrets = map[string]secret.Text{"token": "hunter2"}
+	got, err := w.tasks.DryRun(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log []string
+	for _, l := range got.Log {
+		log = append(log, string(l))
+	}
+	want := []string{
+		`{"body":{"message":"Starting up task with 4 steps"}}`,
+		`{"body":{"stepId":"write","status":"processing","message":"Beginning step Write"}}`,
+		`{"body":{"stepId":"write","message":"Running test:write in dry-run mode with inputs (secrets redacted): {\n  \"text\": \"abc\",\n  \"token\": \"***\"\n}"}}`,
+		`{"body":{"stepId":"write","status":"completed","message":"Finished step Write"}}`,
+		`{"body":{"stepId":"deploy","status":"processing","message":"Beginning step Deploy"}}`,
+		`{"body":{"stepId":"deploy","message":"Running test:deploy in dry-run mode with inputs (secrets redacted): {}"}}`,
+		`{"body":{"stepId":"deploy","status":"skipped","message":"Skipping because test:deploy does not support dry-run"}}`,
+		`{"body":{"stepId":"say","status":"processing","message":"Beginning step Say"}}`,
+		`{"body":{"stepId":"say","message":"Running test:say in dry-run mode with inputs (secrets redacted): {\n  \"text\": \"<example> ***\"\n}"}}`,
+		`{"body":{"stepId":"say","message":"<example> ***"}}`,
+		`{"body":{"stepId":"say","status":"completed","message":"Finished step Say"}}`,
+		`{"body":{"stepId":"each","status":"processing","message":"Beginning step Each"}}`,
+		`{"body":{"stepId":"each","message":"Running test:say in dry-run mode with inputs (secrets redacted): {\n  \"text\": \"<key>\"\n}"}}`,
+		`{"body":{"stepId":"each","message":"Running step each: {\"key\":\"0\",\"value\":1}"}}`,
+		`{"body":{"stepId":"each","message":"0"}}`,
+		`{"body":{"stepId":"each","status":"completed","message":"Finished step Each"}}`,
+	}
+	if diff := cmp.Diff(want, log); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+	files := []File{{Path: "in/given.sh", Executable: true, Content: []byte("#!")}, {Path: "out.txt", Content: []byte("#!abc")}}
+	if diff := cmp.Diff(files, got.Files); diff != "" {
+		t.Errorf("the files (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(`{"text":[{"title":"It","content":"<example> ***"}]}`, string(tree.AppendJSON(nil, got.Output, ""))); diff != "" {
+		t.Errorf("the output (-want +got):\n%s", diff)
+	}
+	if got.Steps.Len() != 4 {
+		t.Errorf("there are %d steps", got.Steps.Len())
+	}
+	if _, n, err := w.store.Tasks(t.Context(), store.TaskQuery{Limit: 1}); err != nil || n != 0 {
+		t.Errorf("%d were stored: %v", n, err)
+	}
+}
+
+// TestDryRefused refuses what cannot be tried out, and says why.
+func TestDryRefused(t *testing.T) {
+	t.Parallel()
+	w := open(t, onSQLite(t), Options{Actions: dryActions()})
+	many := make([]File, mostDryFiles+1)
+	cases := map[string]struct {
+		reason string
+		spec   string
+		files  []File
+		want   string
+	}{
+		"Out":     {"no file leads out", `{steps: []}`, []File{{Path: "../x"}}, `Cannot use the path "../x": it leads out of the workspace`},
+		"Root":    {"nor to the root", `{steps: []}`, []File{{Path: "/etc/x"}}, `Cannot use the path "/etc/x": it leads out of the workspace`},
+		"Empty":   {"a path is needed", `{steps: []}`, []File{{}}, `Cannot use the path "": it leads out of the workspace`},
+		"Clash":   {"a file is no folder", `{steps: []}`, []File{{Path: "a"}, {Path: "a/b"}}, `Cannot write "a/b": its path cannot be used`},
+		"Large":   {"it is bounded", `{steps: []}`, []File{{Path: "a", Content: make([]byte, 11<<20)}}, `Cannot try out the Template: its files are larger than 10 MiB`},
+		"Many":    {"so is their number", `{steps: []}`, many, `Cannot try out the Template: it has more than 5000 files`},
+		"Fails":   {"a step that fails is told", `{steps: [{id: a, action: test:broken}]}`, nil, `wrong password ***`},
+		"Unknown": {"and one that is not there", `{steps: [{id: a, action: nope}]}`, nil, `Template action with ID 'nope' is not registered`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := DryOrder{Order: order(t, tc.spec, `{}`), Files: tc.files}
+			o.Secrets = hunter
+			_, err := w.tasks.DryRun(t.Context(), o)
+			e, ok := errors.AsType[*Refused](err)
+			if !ok {
+				t.Fatalf("%s: it is %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(tc.want, e.Reason); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+	for range mostDry {
+		w.tasks.drying <- struct{}{}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := w.tasks.DryRun(ctx, DryOrder{Order: order(t, `{steps: []}`, `{}`)}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who does not get a turn is told %v", err)
+	}
+}

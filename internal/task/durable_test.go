@@ -1,0 +1,363 @@
+package task
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// childEnv makes the test program a process that runs tasks until it is killed.
+// It is told where the database is.
+const childEnv = "TASK_TEST_CHILD"
+
+// counted is an action that notes each time it is done in a file, and waits if
+// there is a file hold.
+func counted(dir string) action.Action {
+	var mu sync.Mutex
+	return does("test:count", func(ctx context.Context, c *action.Call) error {
+		mu.Lock()
+		f, err := os.OpenFile(filepath.Join(dir, "done"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintln(f, c.Key, c.Secrets["token"].Reveal())
+			_ = f.Close()
+		}
+		mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if err := c.Workspace.Write(c.Step, []byte(c.Step)); err != nil {
+			return err
+		}
+		c.Output("step", tree.Str(c.Step))
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "hold-"+c.Step)); err != nil {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	})
+}
+
+func (p place) hold(tb testing.TB, step string) (release func()) {
+	tb.Helper()
+	at := filepath.Join(p.dir, "hold-"+step)
+	if err := os.WriteFile(at, nil, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return func() { _ = os.Remove(at) }
+}
+
+// done returns the lines of what was done.
+func (p place) done() []string {
+	data, _ := os.ReadFile(filepath.Join(p.dir, "done"))
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// child runs tasks until it is killed.
+func child() {
+	var given struct{ Client, Dir, URL string }
+	if err := json.Unmarshal([]byte(os.Getenv(childEnv)), &given); err != nil {
+		panic(err)
+	}
+	// Whoever started it may die first.
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(1) }()
+	at := place{given.Client, given.Dir, given.URL}
+	start(&fatal{}, at, Options{Key: key, Actions: []action.Action{counted(at.dir)}})
+	fmt.Println("ready")
+	select {}
+}
+
+// fatal is the little that a world needs of a test.
+type fatal struct{ testing.TB }
+
+func (*fatal) Helper()        {}
+func (*fatal) Cleanup(func()) {}
+func (*fatal) Fatal(args ...any) {
+	panic(fmt.Sprint(args...))
+}
+func (*fatal) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+func startChild(t *testing.T, at place) (kill func()) {
+	t.Helper()
+	given, err := json.Marshal(map[string]string{"Client": at.client, "Dir": at.dir, "URL": at.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+string(given))
+	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill = func() {
+		_ = cmd.Process.Kill() // It may be dead.
+		_ = cmd.Wait()
+	}
+	t.Cleanup(kill)
+	says := make(chan string, 1)
+	go func() {
+		s := bufio.NewScanner(out)
+		s.Scan()
+		says <- s.Text()
+	}()
+	if got := await(t, "the child", says); got != "ready" {
+		t.Fatalf("the child says %q", got)
+	}
+	return kill
+}
+
+const threeSteps = `{steps: [{id: one, action: test:count}, {id: two, action: test:count}, {id: three, action: test:count}],
+	output: {all: "${{ steps.one.output.step }} ${{ steps.two.output.step }} ${{ steps.three.output.step }}"}}`
+
+// goesOn checks that a task that was cut off in its second step came to its end,
+// without doing anything twice that was done.
+func goesOn(t *testing.T, w *world, at place, id string) {
+	t.Helper()
+	if got := w.over(id); got.Status != store.TaskCompleted || got.Secrets != nil || got.State != nil {
+		t.Errorf("it is %s: %v", got.Status, w.events(id))
+	}
+	want := []string{id + "/0 hunter2", id + "/1 hunter2", id + "/1 hunter2", id + "/2 hunter2"}
+	if diff := cmp.Diff(want, at.done()); diff != "" {
+		t.Errorf("it was done (-want +got):\n%s", diff)
+	}
+	events := w.events(id)
+	if !slices.ContainsFunc(events, func(s string) bool {
+		return strings.HasPrefix(s, "log|two||The process that ran the task is gone")
+	}) {
+		t.Errorf("nobody says that it was taken over: %v", events)
+	}
+	for _, e := range events {
+		if strings.Contains(e, "failed") {
+			t.Errorf("there is %s", e)
+		}
+	}
+	for _, name := range []string{"one", "two", "three"} {
+		if n := len(slices.DeleteFunc(slices.Clone(events), func(s string) bool {
+			return s != "log|"+name+"|completed|Finished step test:count"
+		})); n != 1 {
+			t.Errorf("step %s ended %d times", name, n)
+		}
+	}
+	all, err := w.tasks.Events(t.Context(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(all[len(all)-1].Body); !strings.Contains(got, `"all":"one two three"`) {
+		t.Errorf("it made %s", got)
+	}
+}
+
+func secretOrder(t *testing.T, spec string) Order {
+	o := order(t, spec, `{}`)
+	o.Secrets = hunter
+	return o
+}
+
+// TestStopped stops a process in the middle of a step, and has another go on.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for name, where := range map[string]func(testing.TB) place{"SQLite": onSQLite, "PostgreSQL": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := where(t)
+			release := at.hold(t, "two")
+			opts := Options{Key: key, Actions: []action.Action{counted(at.dir)}}
+			first := start(t, at, opts)
+			id := first.create(secretOrder(t, threeSteps))
+			first.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			first.stop()
+			release()
+			second := start(t, at, opts)
+			goesOn(t, second, at, id)
+		})
+	}
+}
+
+// TestKilled kills a process in the middle of a step, and has another go on.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	for name, where := range map[string]func(testing.TB) place{"SQLite": onSQLite, "PostgreSQL": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := where(t)
+			release := at.hold(t, "two")
+			kill := startChild(t, at)
+			asker := open(t, at, Options{Key: key})
+			id := asker.create(secretOrder(t, threeSteps))
+			asker.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			kill()
+			release()
+			asker.stop()
+			left, err := filepath.Glob(filepath.Join(at.dir, "work", "process-*", id))
+			if err != nil || len(left) != 1 {
+				t.Fatalf("the dead process left %v: %v", left, err)
+			}
+			w := start(t, at, Options{Key: key, Actions: []action.Action{counted(at.dir)}})
+			if _, err := os.Stat(left[0]); !os.IsNotExist(err) {
+				t.Errorf("its workspace is still there: %v", err)
+			}
+			began := time.Now()
+			goesOn(t, w, at, id)
+			t.Logf("taken over after %s", time.Since(began))
+		})
+	}
+}
+
+// TestLost has another begin a task that still runs: who ran it stops, and
+// writes nothing any more.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	began, ended := make(chan struct{}), make(chan error, 1)
+	w := start(t, at, Options{beat: 50 * time.Millisecond, sweep: time.Hour, idle: time.Hour, Actions: []action.Action{does("test:wait", func(ctx context.Context, c *action.Call) error {
+		close(began)
+		<-ctx.Done()
+		c.Logf("too late")
+		ended <- context.Cause(ctx)
+		return ctx.Err()
+	})}})
+	id := w.create(order(t, `{steps: [{action: test:wait}]}`, `{}`))
+	await(t, "the step", began)
+	if got, err := w.store.BeginTask(t.Context(), id); err != nil || got == nil {
+		t.Fatalf("the other begins %v: %v", got, err)
+	}
+	if err := await(t, "the end", ended); err.Error() != store.ErrTaskLost.Error() {
+		t.Errorf("it ended because of %v", err)
+	}
+	w.eventually("it does not run", func() bool { return !w.tasks.isRunning(id) })
+	for _, e := range w.events(id) {
+		if strings.Contains(e, "too late") || strings.HasPrefix(e, "completion") {
+			t.Errorf("it wrote %s", e)
+		}
+	}
+	if got, err := w.store.Task(t.Context(), id); err != nil || got.Status != store.TaskProcessing || got.Run < 2 {
+		t.Errorf("the task is %+v: %v", got, err)
+	}
+}
+
+// TestForgotten has a task in the store that no job knows of.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
+	made, err := order(t, `{steps: [{action: test:say, input: {text: x}}]}`, `{}`).spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &store.Task{ID: "forgotten", Spec: made.json, Template: made.template}
+	if err := w.store.AddTask(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.over(task.ID); got.Status != store.TaskCompleted {
+		t.Errorf("it is %s", got.Status)
+	}
+}
+
+// TestOld removes tasks that were over long ago.
+func TestOld(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	w := open(t, at, Options{})
+	old := &store.Task{ID: "old", Spec: []byte("{}"), Created: time.Now().Add(-48 * time.Hour)}
+	if err := w.store.AddTask(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.CancelTask(t.Context(), "old"); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+	w = start(t, at, Options{Keep: 24 * time.Hour})
+	w.eventually("it is gone", func() bool {
+		got, err := w.store.Task(t.Context(), "old")
+		return err == nil && got == nil
+	})
+}
+
+// TestPoison gives up a task that ends its process again and again.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	w := open(t, at, Options{})
+	id := w.create(order(t, `{steps: [{action: test:say, input: {text: x}}]}`, `{}`))
+	for range mostRuns {
+		if _, err := w.store.BeginTask(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.stop()
+	w = start(t, at, Options{Actions: []action.Action{say()}})
+	if got := w.over(id); got.Status != store.TaskFailed {
+		t.Errorf("it is %s", got.Status)
+	}
+	const why = "cannot go on with the task: it was begun 25 times, and each time its process ended before a step did"
+	if diff := cmp.Diff([]string{"log||failed|" + why, "completion|||Run completed with status: failed|Error|" + why}, w.events(id)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// Somebody may have mended it.
+	if ok, err := w.tasks.Retry(t.Context(), id, nil); err != nil || !ok {
+		t.Fatalf("it is not tried again: %v", err)
+	}
+	w.eventually("it is done", func() bool { return w.over(id).Status == store.TaskCompleted })
+}
+
+// TestLargeWorkspace lets a task go on as long as its process does, and not
+// after that.
+func TestLargeWorkspace(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	release := at.hold(t, "two")
+	opts := Options{Key: key, Actions: []action.Action{counted(at.dir), does("test:large", func(_ context.Context, c *action.Call) error {
+		data := make([]byte, 20<<20)
+		x := uint32(1)
+		for i := range data {
+			x = x*1664525 + 1013904223
+			data[i] = byte(x >> 24)
+		}
+		return c.Workspace.Write("large", data)
+	})}}
+	w := start(t, at, opts)
+	spec := `{steps: [{id: one, action: test:large}, {id: two, action: test:count}]}`
+	id := w.create(order(t, spec, `{}`))
+	w.eventually("it is in step two", func() bool { return len(at.done()) == 1 && at.done()[0] != "" })
+	w.stop()
+	release()
+	w = start(t, at, opts)
+	if got := w.over(id); got.Status != store.TaskFailed {
+		t.Errorf("it is %s", got.Status)
+	}
+	events := w.events(id)
+	const why = "cannot go on with the task: the process that ran it is gone, and its workspace was too large to be kept: its files are more than 16 MiB, deflated"
+	if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+why {
+		t.Errorf("it says %s", got)
+	}
+	id = w.create(order(t, spec, `{}`))
+	if got := w.over(id); got.Status != store.TaskCompleted {
+		t.Errorf("without a stop it is %s: %v", got.Status, w.events(id))
+	}
+}

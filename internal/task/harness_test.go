@@ -1,0 +1,263 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/postgres"
+	"example.dev/ingestor/tree"
+)
+
+// soonEnough is a limit for what takes moments: the machine may be busy.
+const soonEnough = 60 * time.Second
+
+// server is the PostgreSQL of all tests, started by the first that needs it.
+var server struct {
+	once sync.Once
+	*postgres.Server
+	err error
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		child()
+		return
+	}
+	code := m.Run()
+	if server.Server != nil {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// postgresURL returns the address of an empty database.
+func postgresURL(tb testing.TB) string {
+	tb.Helper()
+	server.once.Do(func() { server.Server, server.err = postgres.Run(postgres.Options{}) })
+	if errors.Is(server.err, postgres.ErrOff) {
+		tb.Skip(server.err)
+	}
+	if server.err != nil {
+		tb.Fatal(server.err)
+	}
+	return server.Database(tb)
+}
+
+// place is where a database is. Several worlds may share one.
+type place struct{ client, dir, url string }
+
+func onSQLite(tb testing.TB) place { return place{client: store.SQLite, dir: tb.TempDir()} }
+
+func onPostgres(tb testing.TB) place {
+	return place{client: store.Postgres, dir: tb.TempDir(), url: postgresURL(tb)}
+}
+
+// world is a process that runs tasks.
+type world struct {
+	tb    testing.TB
+	store *store.Store
+	queue *jobs.Queue
+	tasks *Tasks
+	log   *logBuffer
+	// stop stops it, as SIGTERM does.
+	stop func()
+}
+
+// logBuffer is what was logged.
+type logBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *logBuffer) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.String()
+}
+
+// hunter are the secrets of tests.
+var hunter = map[string]secret.Text{"token": "hunter2"}
+
+// key is that of tests.
+var key = []byte("a key for tests, long enough")
+
+// open opens a world that does not run yet.
+func open(tb testing.TB, at place, opts Options) *world {
+	tb.Helper()
+	w := &world{tb: tb, log: &logBuffer{}}
+	log := slog.New(slog.NewTextHandler(w.log, nil))
+	var err error
+	w.store, err = store.Open(context.Background(), store.Options{Client: at.client, Path: filepath.Join(at.dir, "portal.db"), URL: at.url, Now: time.Now})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w.queue, err = jobs.Open(context.Background(), jobs.Options{Client: at.client, Path: filepath.Join(at.dir, "jobs.db"), URL: at.url, Now: time.Now, Log: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	opts.Store, opts.Queue, opts.Now, opts.Log = w.store, w.queue, time.Now, log
+	if opts.Dir == "" {
+		opts.Dir = filepath.Join(at.dir, "work")
+	}
+	if opts.beat == 0 {
+		opts.beat, opts.sweep, opts.idle = 100*time.Millisecond, 100*time.Millisecond, time.Second
+	}
+	if w.tasks, err = New(opts); err != nil {
+		tb.Fatal(err)
+	}
+	w.stop = func() { _ = w.tasks.Close(); _ = w.queue.Close(); _ = w.store.Close() }
+	tb.Cleanup(func() { w.stop() })
+	return w
+}
+
+// start opens a world and runs it until the test ends, or it is stopped.
+func start(tb testing.TB, at place, opts Options) *world {
+	tb.Helper()
+	w := open(tb, at, opts)
+	closeAll := w.stop
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.queue.Run(ctx); err != nil {
+			tb.Errorf("the queue: %v", err)
+		}
+	})
+	running.Go(func() { w.tasks.Run(ctx) })
+	var once sync.Once
+	w.stop = func() { once.Do(func() { cancel(); running.Wait(); closeAll() }) }
+	return w
+}
+
+// order makes an order of a Template whose spec is YAML.
+func order(tb testing.TB, spec, values string) Order {
+	tb.Helper()
+	t := node(tb, "apiVersion: scaffolder.backstage.io/v1beta3\nkind: Template\nmetadata: {name: demo}\n")
+	t.Set("spec", node(tb, spec))
+	return Order{Template: t, Values: node(tb, values), User: "user:default/ann"}
+}
+
+func node(tb testing.TB, yaml string) *tree.Node {
+	tb.Helper()
+	docs, errs := tree.DecodeBytes([]byte(yaml))
+	if len(errs) > 0 || len(docs) != 1 {
+		tb.Fatalf("%d documents, %v in %s", len(docs), errs, yaml)
+	}
+	return docs[0]
+}
+
+// create makes a task.
+func (w *world) create(o Order) string {
+	w.tb.Helper()
+	id, err := w.tasks.Create(w.tb.Context(), o)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return id
+}
+
+// over waits until a task is over, and returns it.
+func (w *world) over(id string) *store.Task {
+	w.tb.Helper()
+	var found *store.Task
+	w.eventually("the task is over", func() bool {
+		var err error
+		if found, err = w.store.Task(context.Background(), id); err != nil || found == nil {
+			w.tb.Fatalf("the task is %v: %v", found, err)
+		}
+		return found.Status != store.TaskOpen && found.Status != store.TaskProcessing
+	})
+	return found
+}
+
+func (w *world) eventually(what string, is func() bool) {
+	w.tb.Helper()
+	for end := time.Now().Add(soonEnough); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.tb.Fatalf("not within %s: %s\n%s", soonEnough, what, w.log.text())
+		}
+	}
+}
+
+// await waits for a value.
+func await[T any](tb testing.TB, what string, c <-chan T) T {
+	tb.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(soonEnough):
+		tb.Fatalf("%s: nothing after %s", what, soonEnough)
+		panic("unreachable")
+	}
+}
+
+// events returns the events of a task, each as a line: type, step, status,
+// message.
+func (w *world) events(id string) []string {
+	w.tb.Helper()
+	all, err := w.tasks.Events(context.Background(), id, 0)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		out = append(out, said(w.tb, e))
+	}
+	return out
+}
+
+func said(tb testing.TB, e store.TaskEvent) string {
+	tb.Helper()
+	var b struct {
+		Message, StepID, Status string
+		Error                   *struct{ Name, Message string }
+	}
+	if err := json.Unmarshal(e.Body, &b); err != nil {
+		tb.Fatalf("%s: %v", e.Body, err)
+	}
+	s := strings.Join([]string{e.Type, b.StepID, b.Status, b.Message}, "|")
+	if b.Error != nil {
+		s += "|" + b.Error.Name + "|" + b.Error.Message
+	}
+	return s
+}
+
+// say is an action that logs its input and hands it on.
+func say() action.Action {
+	return action.Action{ID: "test:say", Aliases: []string{"test:speak"}, DryRun: true,
+		Input: tree.Obj(tree.F("type", tree.Str("object")), tree.F("required", tree.Strs([]string{"text"})),
+			tree.F("properties", tree.Obj(tree.F("text", tree.Obj(tree.F("type", tree.Str("string"))))))),
+		Run: func(_ context.Context, c *action.Call) error {
+			c.Logf("%s", c.Input.Get("text").Str())
+			c.Output("said", c.Input.Get("text"))
+			c.Output("key", tree.Str(c.Key))
+			return nil
+		}}
+}
+
+// does is an action of an id that does something.
+func does(id string, run func(ctx context.Context, c *action.Call) error) action.Action {
+	return action.Action{ID: id, Run: run}
+}

@@ -1,0 +1,134 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/store"
+)
+
+// TestMuchLog logs a lot: the order is kept, memory is not used up, and in the
+// end the rest is dropped.
+func TestMuchLog(t *testing.T) {
+	line := strings.Repeat("x", 10_000)
+	var most uint64
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:much", func(_ context.Context, c *action.Call) error {
+		for i := range 7000 {
+			c.Logf("%d %s", i, line)
+			if i%500 == 0 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+		}
+		return nil
+	})}})
+	id := w.create(order(t, `{steps: [{id: a, name: Much, action: test:much}]}`, `{}`))
+	if got := w.over(id); got.Status != store.TaskCompleted {
+		t.Errorf("it is %s", got.Status)
+	}
+	if most > 64<<20 {
+		t.Errorf("%d MiB were in use", most>>20)
+	}
+	n, after, dropped := 0, int64(0), 0
+	var last string
+	err := w.tasks.Follow(t.Context(), id, 0, func(events []store.TaskEvent) error {
+		for _, e := range events {
+			if e.N != after+1 {
+				return fmt.Errorf("event %d comes behind %d", e.N, after)
+			}
+			after, last = e.N, said(t, e)
+			switch {
+			case strings.HasPrefix(last, fmt.Sprintf("log|a||%d x", n)):
+				n++
+			case last == "log|a||The rest of the log is dropped: the task has written more than 64 MiB":
+				dropped++
+			case strings.HasPrefix(last, "log|a||"):
+				return fmt.Errorf("after %d lines comes %.40s", n, last)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < 6600 || n > 6800 || dropped != 1 || last != "completion|||Run completed with status: completed" {
+		t.Errorf("%d lines arrived, it was said %d times that some did not, and then came %s", n, dropped, last)
+	}
+}
+
+// TestLongLine cuts one message that is too long.
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:long", func(_ context.Context, c *action.Call) error {
+		c.Logf("%s", strings.Repeat("ä", 100_000))
+		c.Logf("%s", "bad \xff\x00 bytes")
+		return nil
+	})}})
+	id := w.create(order(t, `{steps: [{id: a, name: Long, action: test:long}]}`, `{}`))
+	w.over(id)
+	events := w.events(id)
+	want := "log|a||" + strings.Repeat("ä", 32<<10) + "… (134464 bytes more are left out)"
+	if events[2] != want {
+		t.Errorf("it is %.60s… %s", events[2], events[2][max(0, len(events[2])-60):])
+	}
+	if events[3] != "log|a||bad \uFFFD\x00 bytes" {
+		t.Errorf("it is %q", events[3])
+	}
+}
+
+// TestLogAtOnce logs from many goroutines, of which some go on after the step:
+// what each says stays in order, and what comes after the end is dropped.
+func TestLogAtOnce(t *testing.T) {
+	t.Parallel()
+	const speakers, lines = 8, 200
+	var all sync.WaitGroup
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{does("test:chat", func(_ context.Context, c *action.Call) error {
+		var now sync.WaitGroup
+		for i := range speakers {
+			now.Go(func() {
+				for n := range lines {
+					c.Logf("%d %d", i, n)
+				}
+			})
+		}
+		now.Wait()
+		all.Go(func() {
+			for range 20 {
+				time.Sleep(5 * time.Millisecond)
+				c.Logf("late")
+			}
+		})
+		return nil
+	})}})
+	id := w.create(order(t, `{steps: [{id: a, name: Chat, action: test:chat}]}`, `{}`))
+	w.over(id)
+	all.Wait()
+	next := map[int]int{}
+	events := w.events(id)
+	for _, e := range events {
+		var i, n int
+		if _, err := fmt.Sscanf(e, "log|a||%d %d", &i, &n); err != nil {
+			continue
+		}
+		if next[i] != n {
+			t.Fatalf("of %d comes %d, not %d", i, n, next[i])
+		}
+		next[i]++
+	}
+	for i := range speakers {
+		if next[i] != lines {
+			t.Errorf("of %d there are %d lines", i, next[i])
+		}
+	}
+	if last := events[len(events)-1]; last != "completion|||Run completed with status: completed" {
+		t.Errorf("the last is %s", last)
+	}
+}

@@ -1,0 +1,147 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// TestSecrets has steps do with a secret what they must not. It is nowhere to be
+// found: in no file of the database, no event and no log.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	const password = "correct horse/battery+staple"
+	at := onSQLite(t)
+	began, proceed := make(chan string, 9), make(chan struct{})
+	w := start(t, at, Options{Key: key, Actions: []action.Action{
+		waits(began, proceed),
+		does("test:leak", func(_ context.Context, c *action.Call) error {
+			s := c.Input.Get("password").Str()
+			if s != password || c.Secrets["password"].Reveal() != password {
+				return errors.New("the secret did not arrive")
+			}
+			c.Logf("the password is %s, %q, %v", s, s, c.Secrets)
+			c.Logf("Authorization: Basic %s", base64.StdEncoding.EncodeToString([]byte("ann:"+s)))
+			c.Output("password", tree.Str(s))
+			return nil
+		}),
+		does("test:fail", func(_ context.Context, c *action.Call) error {
+			return &action.Error{Err: errors.New("wrong password " + password), Hint: "use another than " + password}
+		}),
+		does("test:panic", func(context.Context, *action.Call) error { panic(password) }),
+	}})
+	for _, end := range []string{"test:wait", "test:fail", "test:panic"} {
+		o := order(t, `{steps: [{id: leak, action: test:leak, input: {password: "${{ secrets.password }}"}}, {id: wait, action: test:wait}, {action: `+end+`}],
+			output: {text: [{title: It, content: "${{ steps.leak.output.password }} ${{ secrets.password }}"}], links: [{url: "https://x/${{ steps.leak.output.password }}"}]}}`, `{}`)
+		o.Secrets = map[string]secret.Text{"password": password, "short": "a"}
+		id := w.create(o)
+		await(t, "the step", began)
+		nowhere(t, at, password)
+		proceed <- struct{}{}
+		if end == "test:wait" {
+			await(t, "the step", began)
+			proceed <- struct{}{}
+		}
+		got := w.over(id)
+		if got.Secrets != nil {
+			t.Error("the secrets are kept")
+		}
+		if want := map[bool]string{true: store.TaskCompleted, false: store.TaskFailed}[end == "test:wait"]; got.Status != want {
+			t.Errorf("it is %s: %v", got.Status, w.events(id))
+		}
+		if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "the password is ***") {
+			t.Errorf("it said %s", all)
+		}
+	}
+	nowhere(t, at, password)
+	if strings.Contains(w.log.text(), password) {
+		t.Errorf("the log has it: %s", w.log.text())
+	}
+}
+
+// nowhere looks for a secret in all files of a database.
+func nowhere(t *testing.T, at place, password string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(at.dir, "*.db*"))
+	if err != nil || len(found) < 2 {
+		t.Fatalf("there is %v: %v", found, err)
+	}
+	for _, name := range found {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []string{password, base64.StdEncoding.EncodeToString([]byte(password))[:32], "ann:correct"} {
+			if bytes.Contains(data, []byte(form)) {
+				t.Errorf("%s has it as %s", filepath.Base(name), form)
+			}
+		}
+	}
+}
+
+// TestNoKey refuses secrets that could not be encrypted.
+func TestNoKey(t *testing.T) {
+	t.Parallel()
+	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
+	_, err := w.tasks.Create(t.Context(), secretOrder(t, `{steps: []}`))
+	if e, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(e.Reason, "set scaffolder.secretKey") || strings.Contains(e.Reason, "hunter2") {
+		t.Errorf("it is %v", err)
+	}
+	if _, err = w.tasks.Retry(t.Context(), "x", hunter); !errors.As(err, new(*Refused)) {
+		t.Errorf("once more it is %v", err)
+	}
+	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {action: test:say, input: {text: "${{ steps.a.output.said }}"}}]}`, `{}`))
+	if got := w.over(id); got.Status != store.TaskCompleted {
+		t.Errorf("without secrets it is %s", got.Status)
+	}
+}
+
+// TestOtherKey fails tasks whose secrets and state were encrypted with another
+// key, or without which there is none.
+func TestOtherKey(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		key  []byte
+		want string
+	}{
+		"Other": {[]byte("quite another key for tests"), "it was encrypted with another key; was scaffolder.secretKey changed?"},
+		"None":  {nil, "it is encrypted, and there is no key; was scaffolder.secretKey changed?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := onSQLite(t)
+			release := at.hold(t, "two")
+			actions := []action.Action{counted(at.dir)}
+			w := start(t, at, Options{Key: key, Actions: actions})
+			started, secrets := w.create(order(t, threeSteps, `{}`)), ""
+			w.eventually("it is in step two", func() bool { return len(at.done()) == 2 })
+			w.stop()
+			release()
+			w = open(t, at, Options{Key: key})
+			secrets = w.create(secretOrder(t, threeSteps))
+			w.stop()
+			w = start(t, at, Options{Key: tc.key, Actions: actions})
+			for id, what := range map[string]string{
+				started: "cannot go on with the task: its state cannot be opened: ", secrets: "cannot open the secrets of the task: ",
+			} {
+				if got := w.over(id); got.Status != store.TaskFailed {
+					t.Errorf("it is %s", got.Status)
+				}
+				events := w.events(id)
+				if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+what+tc.want {
+					t.Errorf("it says %s", got)
+				}
+			}
+		})
+	}
+}

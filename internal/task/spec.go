@@ -1,0 +1,135 @@
+package task
+
+import (
+	"strconv"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/internal/values"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// Order is what somebody asks a Template to do.
+type Order struct {
+	// Template is the entity, Values what its form was filled with.
+	Template, Values *tree.Node
+	Secrets          map[string]secret.Text
+	// User is the reference of whoever asks, and UserEntity their entity, nil
+	// if the catalog has none.
+	User       string
+	UserEntity *tree.Node
+}
+
+// spec is what a task holds of its Template, which may change or go meanwhile.
+type spec struct {
+	node *tree.Node
+	json []byte
+	// template is the reference of the Template.
+	template string
+}
+
+// spec makes the spec of an order, once its values are found to fit.
+func (o Order) spec() (*spec, error) {
+	t := o.Template
+	name := t.Get("metadata", "name").Str()
+	if !strings.EqualFold(t.Get("kind").Str(), entity.KindTemplate) {
+		return nil, refuse("Cannot run %q: it is no Template", name)
+	}
+	if v := t.Get("apiVersion").Str(); words.APIVersionIn(v) != words.TemplateVersion {
+		return nil, refuse("Cannot run the Template %q: its apiVersion is %q and must be %s or %s", name, v,
+			words.TemplateVersion, words.Upstream.APIVersionOut(words.TemplateVersion))
+	}
+	steps, err := steps(t)
+	if err != nil {
+		return nil, err
+	}
+	given := o.Values
+	if given == nil {
+		given = tree.Obj()
+	}
+	if err := o.check(given); err != nil {
+		return nil, err
+	}
+	output := t.Get("spec", "output")
+	if !output.IsMap() {
+		output = tree.Obj()
+	}
+	s := &spec{template: entity.RefOf(t).String()}
+	s.node = tree.Obj(
+		tree.F("apiVersion", t.Get("apiVersion")),
+		tree.F("steps", steps),
+		tree.F("EXPERIMENTAL_recovery", t.Get("spec", "EXPERIMENTAL_recovery")),
+		tree.F("output", output),
+		tree.F("parameters", given),
+		tree.F("user", tree.Obj(tree.F("entity", o.UserEntity), tree.F("ref", tree.OptStr(o.User)))),
+		tree.F("templateInfo", tree.Obj(
+			tree.F("entityRef", tree.Str(s.template)),
+			tree.F("baseUrl", tree.OptStr(base(t))),
+			tree.F("entity", tree.Obj(tree.F("metadata", t.Get("metadata")))),
+		)),
+	)
+	s.json = tree.AppendJSON(nil, s.node, "")
+	return s, nil
+}
+
+// check holds the values against every page of the form.
+func (o Order) check(given *tree.Node) error {
+	var problems []values.Problem
+	for _, page := range values.Pages(o.Template.Get("spec", "parameters")) {
+		problems = append(problems, values.Check(page, given)...)
+	}
+	if len(problems) > 0 {
+		return &Invalid{Problems: problems}
+	}
+	return nil
+}
+
+// steps returns the steps of a Template, each with an id and a name.
+func steps(t *tree.Node) (*tree.Node, error) {
+	name, given := t.Get("metadata", "name").Str(), t.Get("spec", "steps")
+	if !given.IsList() {
+		return nil, refuse("Cannot run the Template %q: it has no steps", name)
+	}
+	out := tree.Arr()
+	for i, s := range given.Items {
+		if s.Get("action").Str() == "" {
+			return nil, refuse("Cannot run the Template %q: step %d has no action", name, i+1)
+		}
+		s = shallow(s)
+		if s.Get("id").Scalar() == "" {
+			s.Set("id", tree.Str("step-"+strconv.Itoa(i+1)))
+		}
+		if s.Get("name").Scalar() == "" {
+			s.Set("name", s.Get("action"))
+		}
+		out.Items = append(out.Items, s)
+	}
+	return out, nil
+}
+
+// shallow returns a copy of a map whose fields can be set.
+func shallow(n *tree.Node) *tree.Node {
+	c := *n
+	c.Fields = append([]tree.Field(nil), n.Fields...)
+	return &c
+}
+
+// base returns where a Template was read from, empty if that is nowhere others
+// can be read from.
+func base(t *tree.Node) string {
+	annotations := words.KeysIn(t.Get("metadata", "annotations").StringMap())
+	at := annotations[words.AnnotationSourceLocation]
+	if at == "" {
+		at = annotations[words.AnnotationManagedBy]
+	}
+	kind, target, _ := strings.Cut(at, ":")
+	switch kind {
+	case "url":
+		return target
+	case "file":
+		return "file://" + target
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+// TestSpec makes the specs that clients see.
+func TestSpec(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		template string
+		order    Order
+		want     string
+	}{
+		"Real": {
+			reason: "it is that of the real one",
+			template: `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {namespace: default, annotations: {"backstage.io/managed-by-location": "url:http://127.0.0.1:18001/t.yaml"}, name: demo},
+				spec: {type: service, steps: [{id: log, name: Log, action: "debug:log", input: {message: "${{ parameters.name }}"}}], output: {text: []}}}`,
+			order: Order{Values: tree.Obj(tree.F("name", tree.Str("abc"))), User: "user:development/guest"},
+			want: `{"apiVersion":"scaffolder.backstage.io/v1beta3","steps":[{"id":"log","name":"Log","action":"debug:log","input":{"message":"${{ parameters.name }}"}}],` +
+				`"output":{"text":[]},"parameters":{"name":"abc"},"user":{"ref":"user:development/guest"},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"http://127.0.0.1:18001/t.yaml",` +
+				`"entity":{"metadata":{"namespace":"default","annotations":{"backstage.io/managed-by-location":"url:http://127.0.0.1:18001/t.yaml"},"name":"demo"}}}}`,
+		},
+		"Bare": {
+			reason: "what is missing is filled in",
+			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "file:/a/b/", "portal.io/managed-by-location": "url:x"}},
+				spec: {steps: [{action: a}, {action: b, if: false}]}}`,
+			order: Order{UserEntity: tree.Obj(tree.F("kind", tree.Str("User")))},
+			want: `{"apiVersion":"scaffolder.portal.io/v1beta3","steps":[{"action":"a","id":"step-1","name":"a"},{"action":"b","if":false,"id":"step-2","name":"b"}],` +
+				`"output":{},"parameters":{},"user":{"entity":{"kind":"User"}},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"file:///a/b/",` +
+				`"entity":{"metadata":{"name":"Demo","annotations":{"portal.io/source-location":"file:/a/b/","portal.io/managed-by-location":"url:x"}}}}}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.order.Template = node(t, tc.template)
+			got, err := tc.order.spec()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got.json)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestRefused refuses what cannot be run, and stores nothing of it.
+func TestRefused(t *testing.T) {
+	w := open(t, onSQLite(t), Options{})
+	cases := map[string]struct {
+		reason   string
+		template string
+		values   string
+		want     string
+	}{
+		"Kind":    {"it must be a Template", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Component, metadata: {name: x}}`, `{}`, `Cannot run "x": it is no Template`},
+		"Version": {"its language must be known", `{apiVersion: portal.io/v1beta2, kind: Template, metadata: {name: x}}`, `{}`, `Cannot run the Template "x": its apiVersion is "portal.io/v1beta2" and must be scaffolder.portal.io/v1beta3 or scaffolder.backstage.io/v1beta3`},
+		"Steps":   {"it must have steps", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {}}`, `{}`, `Cannot run the Template "x": it has no steps`},
+		"Action":  {"a step must do something", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [{action: a}, {id: b}]}}`, `{}`, `Cannot run the Template "x": step 2 has no action`},
+		"NoStep":  {"a step is an object", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [a]}}`, `{}`, `Cannot run the Template "x": step 1 has no action`},
+		"Values": {"all pages are looked at", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
+			parameters: [{required: [a], properties: {a: {type: string}}}, {properties: {b: {type: integer}}}]}}`, `{b: x}`,
+			`[instance requires property "a" instance.b is not of a type(s) integer]`},
+		"Page": {"one page need not be a list", `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: [],
+			parameters: {required: [a], properties: {a: {type: string}}}}}`, `{}`, `[instance requires property "a"]`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := Order{Template: node(t, tc.template), Values: node(t, tc.values)}
+			for what, do := range map[string]func() error{
+				"Create": func() error { _, err := w.tasks.Create(t.Context(), o); return err },
+				"DryRun": func() error { _, err := w.tasks.DryRun(t.Context(), DryOrder{Order: o}); return err },
+			} {
+				err := do()
+				got := ""
+				if e, ok := errors.AsType[*Refused](err); ok {
+					got = e.Reason
+				}
+				if e, ok := errors.AsType[*Invalid](err); ok {
+					var all []string
+					for _, p := range e.Problems {
+						all = append(all, p.Stack)
+					}
+					got = fmt.Sprint(all)
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("%s: %s (-want +got):\n%s", tc.reason, what, diff)
+				}
+			}
+		})
+	}
+	if _, n, err := w.store.Tasks(t.Context(), store.TaskQuery{Limit: 1}); err != nil || n != 0 {
+		t.Errorf("%d were stored: %v", n, err)
+	}
+}

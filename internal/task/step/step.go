@@ -1,0 +1,350 @@
+// Package step does the steps of a task, one after the other. It knows no
+// database: what happens it says, and how far it has come is a value.
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/expression"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/tree"
+)
+
+// What an event says of a step.
+const (
+	Processing = "processing"
+	Completed  = "completed"
+	Failed     = "failed"
+	Skipped    = "skipped"
+	Cancelled  = "cancelled"
+)
+
+// mostOutput is the most that a step may hand on, as JSON.
+const mostOutput = 4 << 20
+
+// Event is something that happened. Step is the id of the step, empty if it is
+// about the whole task; Status is empty for what a step says meanwhile.
+type Event struct{ Step, Status, Message string }
+
+// Task is what is to be done.
+type Task struct {
+	ID string
+	// Spec is as clients see it.
+	Spec      *tree.Node
+	Secrets   map[string]secret.Text
+	Workspace *action.Workspace
+	DryRun    bool
+	// Log is told what happens during a step, by several goroutines at once.
+	Log func(Event)
+	// Ended is told how a step ended and how long it took; nil is nobody.
+	Ended func(actionID, outcome string, took time.Duration)
+}
+
+// Steps returns the steps.
+func (t *Task) Steps() []*tree.Node { return t.Spec.Get("steps").List() }
+
+// Failure is why a task failed.
+type Failure struct {
+	// Name is what kind of error it is, as clients know them.
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	// Hint is the way out, which may have several lines.
+	Hint string `json:"-"`
+}
+
+// State is how far a task has come.
+type State struct {
+	// Next is the number of the step that is next.
+	Next int
+	// Outputs are those of the steps that ended, by id.
+	Outputs map[string]*tree.Node
+	// Failure is why it will fail, nil if it will not.
+	Failure *Failure
+}
+
+// Fail records a failure, unless there was one before.
+func (s *State) Fail(f *Failure) {
+	if s.Failure == nil {
+		s.Failure = f
+	}
+}
+
+// Runner does steps. It may be used by several goroutines at once.
+type Runner struct {
+	// byName has every action by its id and by its aliases.
+	byName map[string]*action.Action
+	all    []action.Action
+	// env is the language while all goes well, and failed once something has
+	// failed.
+	env, failed *expression.Env
+	now         func() time.Time
+	log         *slog.Logger
+}
+
+// NewRunner returns a Runner with actions. A nil env is the default.
+func NewRunner(actions []action.Action, env *expression.Env, now func() time.Time, log *slog.Logger) (*Runner, error) {
+	if env == nil {
+		env = expression.Default()
+	}
+	r := &Runner{byName: map[string]*action.Action{}, all: slices.Clone(actions), now: now, log: log,
+		env: knowing(env, false), failed: knowing(env, true)}
+	slices.SortFunc(r.all, func(a, b action.Action) int { return strings.Compare(a.ID, b.ID) })
+	for i := range r.all {
+		a := &r.all[i]
+		if a.ID == "" || a.Run == nil {
+			return nil, fmt.Errorf("cannot offer action %q: it needs an id and a function", a.ID)
+		}
+		for _, name := range append([]string{a.ID}, a.Aliases...) {
+			if r.byName[name] != nil {
+				return nil, fmt.Errorf("cannot offer action %q: there are two of the name %q", a.ID, name)
+			}
+			r.byName[name] = a
+		}
+	}
+	return r, nil
+}
+
+// Actions returns the actions, by id.
+func (r *Runner) Actions() []action.Action { return r.all }
+
+// Step does the step that is next, and returns the events that tell how it
+// ended, to be written together with the state. It returns nil, and the state is
+// as before, if ctx ended before the step did.
+func (r *Runner) Step(ctx context.Context, t *Task, s *State) []Event {
+	at := t.Steps()[s.Next]
+	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
+	if s.Failure != nil && !minds(at.Get("if")) {
+		s.Next++
+		return []Event{}
+	}
+	t.Log(Event{id, Processing, "Beginning step " + name})
+	began := r.now()
+	c := &call{r: r, t: t, s: s, at: at, id: id}
+	output, err := c.run(ctx)
+	outcome := Completed
+	switch {
+	case errors.Is(err, errSkipped):
+		outcome = Skipped
+	case err != nil && ctx.Err() != nil:
+		return nil
+	case err != nil:
+		outcome = Failed
+	}
+	if t.Ended != nil {
+		t.Ended(c.actionID(), outcome, r.now().Sub(began))
+	}
+	s.Next++
+	switch outcome {
+	case Skipped:
+		return []Event{{id, Skipped, err.Error()}}
+	case Failed:
+		f := failure(err)
+		s.Fail(f)
+		out := []Event{{id, Failed, f.Message}}
+		if f.Hint != "" {
+			out = append(out, Event{id, "", f.Hint})
+		}
+		return out
+	}
+	if s.Outputs == nil {
+		s.Outputs = map[string]*tree.Node{}
+	}
+	s.Outputs[id] = output
+	return []Event{{id, Completed, "Finished step " + name}}
+}
+
+// call is one step that is being done.
+type call struct {
+	r  *Runner
+	t  *Task
+	s  *State
+	at *tree.Node
+	id string
+	// action is nil if there is none of its name.
+	action *action.Action
+
+	mu     sync.Mutex
+	output *tree.Node
+}
+
+// errSkipped is what a step ends with that was not wanted.
+var errSkipped = errors.New("skipped")
+
+// skipped says why.
+type skipped string
+
+func (s skipped) Error() string        { return string(s) }
+func (s skipped) Is(target error) bool { return target == errSkipped }
+
+func (c *call) actionID() string {
+	if c.action == nil {
+		return "unknown"
+	}
+	return c.action.ID
+}
+
+// run does all of a step.
+func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	name, each := c.at.Get("action").Str(), c.at.Get("each")
+	c.action = c.r.byName[name]
+	if c.at.Has("if") && each.IsNull() {
+		if ok, err := c.wanted(c.scope(false)); err != nil || !ok {
+			if err == nil {
+				err = skipped("Skipping step " + c.id + " because its if condition was false")
+			}
+			return nil, err
+		}
+	}
+	if c.action == nil {
+		return nil, &strange{name: name, near: c.r.near(name)}
+	}
+	if c.t.DryRun {
+		if err := c.announce(); err != nil {
+			return nil, err
+		}
+		if !c.action.DryRun {
+			c.put(example(c.action.Output))
+			return nil, skipped("Skipping because " + c.action.ID + " does not support dry-run")
+		}
+	}
+	c.output = tree.Obj()
+	if each.IsNull() {
+		err = c.do(ctx, c.scope(true), -1)
+	} else {
+		err = c.doEach(ctx, each)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(tree.AppendJSON(nil, c.output, "")) > mostOutput {
+		return nil, fmt.Errorf("cannot keep the outputs of step %s: they are larger than %d MiB", c.id, mostOutput>>20)
+	}
+	return c.output, nil
+}
+
+// put hands on outputs of a step that was not run.
+func (c *call) put(output *tree.Node) {
+	if c.s.Outputs == nil {
+		c.s.Outputs = map[string]*tree.Node{}
+	}
+	c.s.Outputs[c.id] = output
+}
+
+// item is one of what a step is done for.
+type item struct {
+	scope expression.Scope
+	// said is how it is told of.
+	said string
+	run  bool
+}
+
+// doEach does a step for each item of a list or field of an object. What they
+// are is found out before the first is done.
+func (c *call) doEach(ctx context.Context, each *tree.Node) error {
+	over, err := expression.Evaluate(each, c.scope(true), c.env())
+	if err != nil {
+		return c.field("each", err)
+	}
+	var fields []tree.Field
+	switch {
+	case over.IsMap():
+		fields = over.Fields
+	case over.IsList():
+		for i, it := range over.Items {
+			fields = append(fields, tree.F(fmt.Sprint(i), it))
+		}
+	default:
+		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it cannot be resolved to a list or an object", c.action.ID)}
+	}
+	var items []item
+	for _, f := range fields {
+		it := item{scope: c.scope(true), run: true}
+		one := tree.Obj(tree.F("key", tree.Str(f.Key)), tree.F("value", f.Value))
+		it.scope["each"], it.said = one, string(tree.AppendJSON(nil, one, ""))
+		if c.at.Has("if") {
+			if it.run, err = c.wanted(it.scope); err != nil {
+				return err
+			}
+		}
+		items = append(items, it)
+	}
+	for i, it := range items {
+		if !it.run {
+			c.logf("Skipping step each: %s", it.said)
+			continue
+		}
+		c.logf("Running step each: %s", it.said)
+		if err := c.do(ctx, it.scope, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// do runs the action once, for an item if index is not negative.
+func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err error) {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	input, err := c.input(scope)
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprintf("%s/%d", c.t.ID, c.s.Next)
+	name := c.action.ID
+	if index >= 0 {
+		key, name = fmt.Sprintf("%s/%d", key, index), fmt.Sprintf("%s[%s]", name, scope["each"].Get("key").Str())
+	}
+	if err := check(name, c.action.Input, input); err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.r.log.Error("an action panicked", "task", c.t.ID, "step", c.id, "action", c.action.ID, "stack", string(debug.Stack()))
+			err = fmt.Errorf("cannot run step %s: the action %s panicked: %v", c.id, c.action.ID, p)
+		}
+	}()
+	return c.action.Run(ctx, &action.Call{
+		Input: input, Workspace: c.t.Workspace, Logf: c.logf, Secrets: c.t.Secrets,
+		Output: func(name string, value *tree.Node) { c.set(name, value, index >= 0) },
+		User:   c.t.Spec.Get("user", "ref").Str(),
+		Base:   c.t.Spec.Get("templateInfo", "baseUrl").Str(),
+		Scope:  scope, Task: c.t.ID, Step: c.id, Key: key, DryRun: c.t.DryRun,
+	})
+}
+
+func (c *call) logf(format string, args ...any) {
+	c.t.Log(Event{c.id, "", fmt.Sprintf(format, args...)})
+}
+
+// set sets an output. Those of a step that is done for several items are lists.
+func (c *call) set(name string, value *tree.Node, list bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if value == nil {
+		return
+	}
+	if list {
+		all := c.output.Get(name)
+		if all == nil {
+			all = tree.Arr()
+		}
+		all.Items = append(all.Items, value)
+		value = all
+	}
+	c.output.Set(name, value)
+}

@@ -1,0 +1,167 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func openRoot(t *testing.T, dir string) *Root {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRoot makes folders that are gone with their process, and with nobody
+// else's.
+func TestRoot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	one := openRoot(t, dir)
+	at, err := one.Make("task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(at, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Another process looks after those that are gone.
+	other := openRoot(t, dir)
+	if _, err := os.Stat(filepath.Join(at, "x")); err != nil {
+		t.Errorf("another has removed it: %v", err)
+	}
+	if again, err := one.Make("task"); err != nil || again != at {
+		t.Errorf("once more it is %s: %v", again, err)
+	}
+	if left, err := os.ReadDir(at); err != nil || len(left) != 0 {
+		t.Errorf("it is not empty: %v, %v", left, err)
+	}
+	for _, name := range []string{"", ".", "..", "a/b", "../x", ".lock", "/x"} {
+		if _, err := one.Make(name); err == nil {
+			t.Errorf("%q is a name", name)
+		}
+	}
+	// The process is gone: nobody has its lock.
+	if err := one.lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "mine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	third := openRoot(t, dir)
+	if _, err := os.Stat(one.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what it left is there: %v", err)
+	}
+	if err := errors.Join(other.Close(), third.Close()); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != "mine" {
+		t.Errorf("in the end there is %v: %v", left, err)
+	}
+}
+
+// list returns what is in a folder: names with modes, contents, links.
+func list(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || at == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, at)
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(at)
+			if err != nil {
+				return err
+			}
+			text = "-> " + to
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(at)
+			if err != nil {
+				return err
+			}
+			text += " " + string(data)
+		}
+		out[name] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestCopy saves a folder and restores it elsewhere.
+func TestCopy(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	if saved, err := Save(from); err != nil || saved != nil {
+		t.Errorf("of nothing there are %d bytes: %v", len(saved), err)
+	}
+	if err := Restore(to, nil); err != nil {
+		t.Error(err)
+	}
+	long := strings.Repeat("long/", 30) + strings.Repeat("n", 120)
+	for name, mode := range map[string]fs.FileMode{"a.txt": 0o600, "dir/run.sh": 0o700, long: 0o640} {
+		at := filepath.Join(from, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(from, "empty"), 0o700), os.Symlink("dir/run.sh", filepath.Join(from, "link")),
+		os.Symlink("/etc", filepath.Join(from, "out"))); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := Save(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Restore(to, saved); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(list(t, from), list(t, to)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for n := range len(saved) {
+		if Restore(t.TempDir(), saved[:n]) == nil && n > 0 {
+			t.Fatalf("%d of %d bytes are enough", n, len(saved))
+		}
+		if n > 64 {
+			break
+		}
+	}
+}
+
+// TestLarge copies no folder that is too large, whatever makes it so.
+func TestLarge(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "sparse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(mostPlain+1), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := Save(dir); !errors.Is(err, ErrLarge) || saved != nil {
+		t.Errorf("there are %d bytes: %v", len(saved), err)
+	}
+}
