@@ -5,6 +5,7 @@ package action
 
 import (
 	"context"
+	"io/fs"
 
 	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/secret"
@@ -55,6 +56,9 @@ type Call struct {
 	// Base is where the Template was read from, which relative addresses are
 	// relative to: a URL, or empty if it is not known.
 	Base string
+	// Beside, if not nil, are the files beside the Template, which relative
+	// addresses then lead to: it is tried out, and is nowhere else.
+	Beside fs.FS
 	// Scope is what expressions know in this step, for actions that evaluate
 	// some of their own.
 	Scope expression.Scope

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/forge"
 	"example.dev/ingestor/internal/secret"
 )
 
@@ -35,6 +36,19 @@ type change func(name string, data []byte) (made, error)
 
 func asItIs(name string, data []byte) (made, error) { return made{name: name, data: data}, nil }
 
+// open opens what the step names.
+func (a actions) open(ctx context.Context, c *action.Call) (*Tree, error) {
+	address := strings.TrimSpace(c.Input.Get("url").Str())
+	if c.Beside == nil || address == "" || forge.IsAddress(address) {
+		return a.Fetcher.Fetch(ctx, c.Base, address, secret.Text(c.Input.Get("token").Str()))
+	}
+	name, err := local(address)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{Files: c.Beside, Path: name, Shown: address}, nil
+}
+
 // put fetches files, or one, and puts what becomes of them into the workspace.
 func (a actions) put(ctx context.Context, c *action.Call, one bool, become change) error {
 	target := "."
@@ -47,7 +61,7 @@ func (a actions) put(ctx context.Context, c *action.Call, one bool, become chang
 	if one && target == "." {
 		return wrong("name the file in targetPath", "cannot write a file over the workspace")
 	}
-	t, err := a.Fetcher.Fetch(ctx, c.Base, strings.TrimSpace(c.Input.Get("url").Str()), secret.Text(c.Input.Get("token").Str()))
+	t, err := a.open(ctx, c)
 	if err != nil {
 		return err
 	}

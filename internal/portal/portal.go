@@ -227,6 +227,9 @@ func (p *Portal) Close() error {
 	if p.queue != nil {
 		err = p.queue.Close()
 	}
+	if p.tasks != nil {
+		err = errors.Join(err, p.tasks.Close())
+	}
 	if p.redis != nil {
 		p.redis.Close()
 	}

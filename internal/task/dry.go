@@ -31,7 +31,7 @@ const (
 	mostDryLog   = 10 << 20
 )
 
-// DryOrder is a Template to try out, with the files of its workspace.
+// DryOrder is a Template to try out, with the files beside it.
 type DryOrder struct {
 	Order
 	Files []File
@@ -78,16 +78,25 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 			t.log.Warn("cannot remove a workspace", "err", err)
 		}
 	}()
-	if err := lay(dir, o.Files); err != nil {
+	inside, beside := filepath.Join(dir, "workspace"), filepath.Join(dir, "beside")
+	if err := errors.Join(os.Mkdir(inside, 0o700), os.Mkdir(beside, 0o700)); err != nil {
 		return nil, err
 	}
-	workspace, err := action.OpenWorkspace(dir)
+	if err := lay(beside, o.Files); err != nil {
+		return nil, err
+	}
+	workspace, err := action.OpenWorkspace(inside)
 	if err != nil {
 		return nil, err
 	}
 	defer workspace.Close() //nolint:errcheck // nothing is lost
+	files, err := action.OpenWorkspace(beside)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close() //nolint:errcheck // nothing is lost
 	log := &dryLog{mask: mask.New(o.Secrets)}
-	task := &step.Task{ID: id, Spec: made.node, Secrets: o.Secrets, Workspace: workspace, DryRun: true, Log: log.add}
+	task := &step.Task{ID: id, Spec: made.node, Secrets: o.Secrets, Workspace: workspace, DryRun: true, Beside: files.FS(), Log: log.add}
 	state := &step.State{}
 	log.add(step.Event{Message: fmt.Sprintf("Starting up task with %d steps", len(task.Steps()))})
 	for state.Next < len(task.Steps()) {
@@ -102,7 +111,7 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 		return nil, refuse("%s", log.mask.Text(f.Message))
 	}
 	out := &Dry{Steps: made.node.Get("steps"), Output: log.mask.Node(t.runner.Output(task, state))}
-	if out.Files, err = collect(dir); err != nil {
+	if out.Files, err = collect(inside); err != nil {
 		return nil, err
 	}
 	out.Log = log.close()
@@ -186,7 +195,7 @@ func lay(dir string, files []File) error {
 		}
 		name := path.Clean(filepath.ToSlash(f.Path))
 		if f.Path == "" || name == "." || !filepath.IsLocal(name) {
-			return refuse("Cannot use the path %q: it leads out of the workspace", f.Path)
+			return refuse("Cannot use the path %q: it leads out of the folder of the Template", f.Path)
 		}
 		mode := fs.FileMode(0o600)
 		if f.Executable {

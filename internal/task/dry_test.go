@@ -20,7 +20,7 @@ func dryActions() []action.Action {
 		if !c.DryRun {
 			return errors.New("this is no dry run")
 		}
-		f, err := c.Workspace.FS().Open("in/given.sh")
+		f, err := c.Beside.Open("in/given.sh")
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func TestDryRun(t *testing.T) {
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)
 	}
-	files := []File{{Path: "in/given.sh", Executable: true, Content: []byte("#!")}, {Path: "out.txt", Content: []byte("#!abc")}}
+	files := []File{{Path: "out.txt", Content: []byte("#!abc")}}
 	if diff := cmp.Diff(files, got.Files); diff != "" {
 		t.Errorf("the files (-want +got):\n%s", diff)
 	}
@@ -106,9 +106,9 @@ func TestDryRefused(t *testing.T) {
 		files  []File
 		want   string
 	}{
-		"Out":     {"no file leads out", `{steps: []}`, []File{{Path: "../x"}}, `Cannot use the path "../x": it leads out of the workspace`},
-		"Root":    {"nor to the root", `{steps: []}`, []File{{Path: "/etc/x"}}, `Cannot use the path "/etc/x": it leads out of the workspace`},
-		"Empty":   {"a path is needed", `{steps: []}`, []File{{}}, `Cannot use the path "": it leads out of the workspace`},
+		"Out":     {"no file leads out", `{steps: []}`, []File{{Path: "../x"}}, `Cannot use the path "../x": it leads out of the folder of the Template`},
+		"Root":    {"nor to the root", `{steps: []}`, []File{{Path: "/etc/x"}}, `Cannot use the path "/etc/x": it leads out of the folder of the Template`},
+		"Empty":   {"a path is needed", `{steps: []}`, []File{{}}, `Cannot use the path "": it leads out of the folder of the Template`},
 		"Clash":   {"a file is no folder", `{steps: []}`, []File{{Path: "a"}, {Path: "a/b"}}, `Cannot write "a/b": its path cannot be used`},
 		"Large":   {"it is bounded", `{steps: []}`, []File{{Path: "a", Content: make([]byte, 11<<20)}}, `Cannot try out the Template: its files are larger than 10 MiB`},
 		"Many":    {"so is their number", `{steps: []}`, many, `Cannot try out the Template: it has more than 5000 files`},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -43,6 +44,8 @@ type Task struct {
 	Secrets   map[string]secret.Text
 	Workspace *action.Workspace
 	DryRun    bool
+	// Beside are the files beside a Template that is tried out.
+	Beside fs.FS
 	// Log is told what happens during a step, by several goroutines at once.
 	Log func(Event)
 	// Ended is told how a step ended and how long it took; nil is nobody.
@@ -51,6 +54,15 @@ type Task struct {
 
 // Steps returns the steps.
 func (t *Task) Steps() []*tree.Node { return t.Spec.Get("steps").List() }
+
+// base is where the Template was read from. One that is tried out says of itself
+// where that is, which nobody needs to believe.
+func (t *Task) base() string {
+	if t.DryRun {
+		return ""
+	}
+	return t.Spec.Get("templateInfo", "baseUrl").Str()
+}
 
 // Failure is why a task failed.
 type Failure struct {
@@ -322,7 +334,8 @@ func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err e
 		Input: input, Workspace: c.t.Workspace, Logf: c.logf, Secrets: c.t.Secrets,
 		Output: func(name string, value *tree.Node) { c.set(name, value, index >= 0) },
 		User:   c.t.Spec.Get("user", "ref").Str(),
-		Base:   c.t.Spec.Get("templateInfo", "baseUrl").Str(),
+		Base:   c.t.base(),
+		Beside: c.t.Beside,
 		Scope:  scope, Task: c.t.ID, Step: c.id, Key: key, DryRun: c.t.DryRun,
 	})
 }

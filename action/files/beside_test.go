@@ -1,0 +1,43 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/actiontest"
+	"example.dev/ingestor/internal/secret"
+)
+
+// TestBeside fetches what is beside a Template that is tried out: nothing of this
+// machine is read for it, and addresses are addresses still.
+func TestBeside(t *testing.T) {
+	elsewhere := FetcherFunc(func(_ context.Context, _, address string, _ secret.Text) (*Tree, error) {
+		return nil, errors.New("asked for " + address)
+	})
+	s := actiontest.New(t, Actions(Options{Fetcher: elsewhere}))
+	beside := func(c *action.Call) { c.Beside = fstest.MapFS{"skeleton/a.txt": {Data: []byte("${{ values.x }}")}} }
+	if _, err := s.Run(ActionTemplate, "{url: ./skeleton, values: {x: it}}", beside); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(s.Dir, "a.txt")); err != nil || string(got) != "it" {
+		t.Errorf("%q (%v)", got, err)
+	}
+	for address, want := range map[string]string{
+		"../other":                "leads out",
+		"/etc":                    "leads out",
+		"./none":                  "none",
+		"https://example.org/a/b": "asked for https://example.org/a/b",
+		"git@example.org:a/b.git": "asked for git@example.org:a/b.git",
+		"file:///etc/passwd":      "asked for file:///etc/passwd",
+	} {
+		if _, err := s.Run(ActionFetch, "{url: '"+address+"'}", beside); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
