@@ -89,6 +89,9 @@ type Options struct {
 	UseCluster func(name string) bool
 	// UseSource is the same for the sources of composerIngestor.
 	UseSource func(name string) bool
+	// NoTasks says that the program runs no tasks, which is the same for the
+	// section scaffolder.
+	NoTasks bool
 }
 
 // The sections.
@@ -183,10 +186,11 @@ func (c *Config) Clusters() []source.Cluster {
 }
 
 // EngineOptions returns what the engine is told when it works for a profile.
-// Variant B has no keys that the engine knows, so only the words count there.
+// Variant B has no keys that the engine knows, so only the words, and the clusters
+// that there are, count there.
 func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 	if p.Name == engine.ClusterIngestor.Name {
-		return engine.Options{Words: c.Words}
+		return engine.Options{Words: c.Words, Clusters: c.choosable()}
 	}
 	t := c.Composer.Templates
 	return engine.Options{
@@ -198,7 +202,21 @@ func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 		NoCompositionDetails: !t.IncludeCompositionDetails,
 		GitOps:               t.AddGitOpsActions,
 		DayTwo:               c.Composer.DayTwo,
+		Clusters:             c.choosable(),
 	}
+}
+
+// choosable are the clusters that a form lets one choose from: all that steps may
+// write to, unless one of them is meant where none is named.
+func (c *Config) choosable() []string {
+	if c.Scaffolder.DefaultCluster != "" {
+		return nil
+	}
+	var names []string
+	for _, cluster := range c.WritableClusters() {
+		names = append(names, cluster.Name)
+	}
+	return names
 }
 
 // Effective returns what holds, defaults included, as a document in the

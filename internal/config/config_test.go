@@ -243,7 +243,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestEngineOptions(t *testing.T) {
-	portal := words.Portal
+	portal, five := words.Portal, []string{"one", "two", "three", "four", "five"}
 	cases := map[string]struct {
 		reason  string
 		text    string
@@ -258,12 +258,20 @@ func TestEngineOptions(t *testing.T) {
 			reason: "variant A", text: everything, profile: engine.ComposerIngestor,
 			want: engine.Options{
 				Owner: "group:default/data", System: "storage", Words: words.Choice{Fixed: &portal}, ResourceNamespace: "sandbox",
-				NoAPI: true, NoCompositionDetails: true, GitOps: true, DayTwo: true,
+				NoAPI: true, NoCompositionDetails: true, GitOps: true, DayTwo: true, Clusters: five,
 			},
 		},
 		"B": {
 			reason: "variant B knows nothing of variant A's keys", text: everything, profile: engine.ClusterIngestor,
-			want: engine.Options{Words: words.Choice{Fixed: &portal}},
+			want: engine.Options{Words: words.Choice{Fixed: &portal}, Clusters: five},
+		},
+		"Writable": {
+			reason: "a form asks for those that steps may write to", text: everything + "\nscaffolder: { clusters: [one, three] }\n",
+			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, Clusters: []string{"one", "three"}},
+		},
+		"DefaultCluster": {
+			reason: "and for none if one is meant anyway", text: everything + "\nscaffolder: { defaultCluster: two }\n",
+			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}},
 		},
 	}
 	for name, tc := range cases {

@@ -41,6 +41,7 @@ type Scaffolder struct {
 const shortestKey = 16
 
 func (s *Scaffolder) read(o *object) {
+	o.lenient = o.lenient || o.r.opts.NoTasks
 	o.number("concurrentTasksLimit", &s.Workers, 1, 1000)
 	o.duration("taskTimeout", &s.TaskTimeout, time.Second)
 	o.duration("keepTasks", &s.KeepTasks, 0)

@@ -20,9 +20,13 @@ func (o *options) configure(set *pflag.FlagSet) error {
 			v := o.Env.Getenv(name)
 			return v, v != ""
 		},
-		Sections:   []string{config.SectionComposer, config.SectionClusterIngestor},
+		// The last two say which clusters a form lets one choose from.
+		Sections: []string{
+			config.SectionComposer, config.SectionClusterIngestor, config.SectionOrchestrator, config.SectionScaffolder,
+		},
 		UseCluster: func(string) bool { return false },
 		UseSource:  func(string) bool { return len(o.paths) == 0 },
+		NoTasks:    true,
 	})
 	if err := o.Misconfigured(found); err != nil {
 		return err

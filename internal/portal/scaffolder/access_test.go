@@ -98,10 +98,11 @@ func TestRules(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil, tc.rules...)
-			if strings.Contains(tc.path, "{id}") {
-				tc.path = strings.Replace(tc.path, "{id}", w.create("ada", "echo", `{"word":"x"}`), 1)
+			path := tc.path
+			if before, behind, ok := strings.Cut(path, "{id}"); ok {
+				path = before + w.create("ada", "echo", `{"word":"x"}`) + behind
 			}
-			if r := w.do(tc.caller, http.MethodPost, tc.path, tc.body); r.status != tc.want || !strings.Contains(r.body, tc.message) {
+			if r := w.do(tc.caller, http.MethodPost, path, tc.body); r.status != tc.want || !strings.Contains(r.body, tc.message) {
 				t.Errorf("%s: got %d %s, want %d with %q", tc.reason, r.status, r.body, tc.want, tc.message)
 			}
 		})

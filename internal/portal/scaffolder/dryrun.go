@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// file is one of the workspace.
+// file is one that lies beside a Template, or is in the workspace afterwards.
 type file struct {
 	Path       string `json:"path"`
 	Executable bool   `json:"executable"`

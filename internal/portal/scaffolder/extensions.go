@@ -58,8 +58,8 @@ func (s *Scaffolder) autocomplete(w http.ResponseWriter, r *http.Request) error 
 // The parts of schemas of filters.
 func typed(name string) *tree.Node { return tree.Obj(tree.F("type", tree.Str(name))) }
 
-func described(name, text string) *tree.Node {
-	return tree.Obj(tree.F("type", tree.Str(name)), tree.F("description", tree.Str(text)))
+func text(about string) *tree.Node {
+	return tree.Obj(tree.F("type", tree.Str("string")), tree.F("description", tree.Str(about)))
 }
 
 func texts(names ...string) *tree.Node {
@@ -83,22 +83,22 @@ func filter(description string, input, arguments, output *tree.Node, example str
 var documented = map[string]*tree.Node{
 	"parseRepoUrl": filter(
 		"Takes the address of a repository apart.",
-		described("string", "Address on the form host?owner=owner&repo=repository."), nil,
+		text("Address on the form host?owner=owner&repo=repository."), nil,
 		texts("host", "owner", "repo", "organization", "workspace", "project"),
 		"repository: ${{ parameters.repoUrl | parseRepoUrl }}"),
 	"projectSlug": filter(
 		"Makes owner/repository of the address of a repository.",
-		described("string", "Address on the form host?owner=owner&repo=repository."), nil, typed("string"),
+		text("Address on the form host?owner=owner&repo=repository."), nil, typed("string"),
 		"slug: ${{ parameters.repoUrl | projectSlug }}"),
 	"parseEntityRef": filter(
 		"Takes the reference of an entity apart.",
-		described("string", "Reference on the form kind:namespace/name."),
+		text("Reference on the form kind:namespace/name."),
 		tree.Arr(texts("defaultKind", "defaultNamespace")),
 		texts("kind", "namespace", "name"),
 		"owner: ${{ parameters.owner | parseEntityRef({ defaultKind: 'group' }) }}"),
 	"pick": filter(
 		"Takes one field of an object.",
-		typed("object"), tree.Arr(described("string", "Name of the field.")), tree.Obj(),
+		typed("object"), tree.Arr(text("Name of the field.")), tree.Obj(),
 		"kind: ${{ parameters.owner | parseEntityRef | pick('kind') }}"),
 }
 
