@@ -288,8 +288,11 @@ func dropped(d *document, after *tree.Node) []Problem {
 		case sent.IsMap() && got.IsMap():
 			for _, f := range sent.Fields {
 				at := path + "." + f.Key
-				if !got.Has(f.Key) && !f.Value.IsNull() {
-					out = append(out, Problem{at, unknown})
+				if !got.Has(f.Key) {
+					// An empty list that is a set, or has keys, is not kept either.
+					if !f.Value.IsNull() && !(f.Value.IsList() && f.Value.Len() == 0) {
+						out = append(out, Problem{at, unknown})
+					}
 					continue
 				}
 				look(at, f.Value, got.Get(f.Key))

@@ -61,7 +61,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 			files.Actions(files.Options{Env: env, Fetcher: fetch.New(fetch.Options{
 				Hosts: hosts, Folders: folders(opts.Config.Catalog),
 			})}),
-			catalogactions.Actions(catalogactions.Options{Catalog: registrar{cat, in, p.store}}),
+			catalogactions.Actions(catalogactions.Options{Catalog: registrar{cat, in, p.store, p.auth}}),
 			debug.Actions(debug.Options{}),
 			opts.Actions,
 		),
@@ -147,6 +147,7 @@ type registrar struct {
 	catalog *catalog.Catalog
 	intake  *intake.Intake
 	store   *store.Store
+	auth    *auth.Auth
 }
 
 // Entity implements the catalog of actions.
@@ -179,6 +180,9 @@ func (r registrar) Register(ctx context.Context, user, target string, dry bool) 
 func (r registrar) as(ctx context.Context, user string) (context.Context, error) {
 	if user == "" {
 		return auth.With(ctx, auth.Caller{Kind: auth.Service}), nil
+	}
+	if guest, _ := r.auth.Guest(); strings.EqualFold(guest.Subject, user) {
+		return auth.With(ctx, guest), nil
 	}
 	who := auth.Caller{Kind: auth.User, Subject: user, Ownership: []string{user}}
 	e, err := r.store.Get(ctx, user)

@@ -47,8 +47,8 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 			}})
 		}
 	}
-	// Several documents in a body are text to the checker.
-	for _, kind := range []string{"application/yaml", "application/x-ndjson"} {
+	// Several documents in a body, and a stream of events, are text to the checker.
+	for _, kind := range []string{"application/yaml", "application/x-ndjson", "text/event-stream"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
 	}
 	return c, nil

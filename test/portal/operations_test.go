@@ -72,7 +72,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	location := catalog + "/locations/" + made.Location.ID
 	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
 	// In this order, for the last ones remove what the others use.
-	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", ""), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream"), []operation{
+	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", ""), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream"), scaffolderOperations(w), []operation{
 		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
 		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
 		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: nobody}, 200, `"alg":"ES256"`},
@@ -162,6 +162,16 @@ var denied = map[string]string{
 	"deleteProvider":      "catalog.ingestion.manage",
 	"analyzeLocation":     "catalog.location.analyze",
 	"listProviders":       "catalog.ingestion.read",
+
+	"listTasks":        "scaffolder.task.read",
+	"createTask":       "scaffolder.task.create",
+	"getTask":          "scaffolder.task.read",
+	"cancelTask":       "scaffolder.task.read",
+	"retryTask":        "scaffolder.task.read",
+	"listTaskEvents":   "scaffolder.task.read",
+	"streamTaskEvents": "scaffolder.task.read",
+	"dryRun":           "scaffolder.template.dry-run",
+	"autocomplete":     "scaffolder.task.create",
 
 	"listRuns": "catalog.ingestion.read", "listRunsUpstream": "catalog.ingestion.read",
 	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",

@@ -71,6 +71,7 @@ func readTranscripts(t *testing.T) []*transcript {
 			t.Fatalf("%s: %v", path, err)
 		}
 		tr.name = strings.TrimSuffix(filepath.Base(path), ".txt")
+		tr.got = asJSON(t, tr.answer, tr.got)
 		all = append(all, tr)
 	}
 	slices.SortFunc(all, func(a, b *transcript) int { return a.number() - b.number() })
@@ -161,6 +162,33 @@ func shellWords(line string) []string {
 	}
 	end()
 	return words
+}
+
+// asJSON returns a body as JSON: a stream of events is a list of them, each with
+// its type and data.
+func asJSON(t *testing.T, header http.Header, body []byte) []byte {
+	t.Helper()
+	if !strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
+		return body
+	}
+	type event struct {
+		Event string          `json:"event"`
+		Data  json.RawMessage `json:"data"`
+	}
+	events := []event{}
+	for _, text := range strings.Split(strings.TrimSpace(string(body)), "\n\n") {
+		kind, data, ok := strings.Cut(text, "\ndata: ")
+		if kind, is := strings.CutPrefix(kind, "event: "); ok && is {
+			events = append(events, event{kind, json.RawMessage(data)})
+			continue
+		}
+		t.Fatalf("there is no event in %s", text)
+	}
+	out, err := json.Marshal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // shape is a JSON value without what it says: the keys of objects and the types

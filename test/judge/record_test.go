@@ -1,0 +1,193 @@
+package judge
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/tree"
+)
+
+var modules = flag.String("record", "", "the node_modules with the real scaffolder, whose answers are recorded")
+
+// TestRecord asks the real scaffolder and writes what it answers.
+func TestRecord(t *testing.T) {
+	if *modules == "" {
+		t.Skip("-record is not set: what was recorded stays as it is")
+	}
+	r := real{t: t, url: run(t, append([]string{"scaffolder.mjs", *modules, user}, instead...))}
+	for file, all := range templates(t) {
+		out := map[string]*recorded{}
+		for name, f := range all {
+			out[name] = r.record(f)
+		}
+		write(t, file, out)
+	}
+	raw := r.call("GET", "/versions", nil, http.StatusOK)
+	if err := os.WriteFile("testdata/versions.json", append(raw, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run starts the real scaffolder and returns where it is.
+func run(t *testing.T, args []string) string {
+	t.Helper()
+	cmd := exec.Command("node", args...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the real scaffolder does not start: %v", err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// real is the real scaffolder.
+type real struct {
+	t   *testing.T
+	url string
+}
+
+// call returns what it answers.
+func (r real) call(method, path string, body any, status ...int) []byte {
+	r.t.Helper()
+	var send io.Reader
+	if body != nil {
+		send = bytes.NewReader(encode(r.t, body))
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, send)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, s := range status {
+		if s == res.StatusCode {
+			return raw
+		}
+	}
+	r.t.Fatalf("%s %s answers %d: %s", method, path, res.StatusCode, raw)
+	return nil
+}
+
+// record asks it about a Template.
+func (r real) record(f *filled) *recorded {
+	r.t.Helper()
+	template := raw(f.template)
+	out := &recorded{Cases: map[string]*answer{}}
+	for name, v := range f.values {
+		got := decode[struct {
+			Log    []struct{ Body message }
+			Output json.RawMessage
+			Errors []map[string]json.RawMessage
+			Error  *struct{ Message string }
+		}](r.t, r.call("POST", "/v2/dry-run", map[string]any{"template": template, "values": raw(v), "directoryContents": []any{}},
+			http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError))
+		a := &answer{Values: raw(v), Output: got.Output}
+		if got.Error != nil {
+			a.Error = got.Error.Message
+		}
+		for _, e := range got.Errors {
+			// It is in the Template.
+			delete(e, "schema")
+			a.Errors = append(a.Errors, encode(r.t, e))
+		}
+		var said []message
+		for _, l := range got.Log {
+			said = append(said, l.Body)
+		}
+		if len(said) > 0 {
+			a.Log, a.Inputs = reduce(r.t, plain(said))
+		}
+		if name == "all" {
+			out.Steps = r.task(f, a)
+		}
+		out.Cases[name] = a
+	}
+	return out
+}
+
+// task runs a task, adds what came of it, and returns its steps.
+func (r real) task(f *filled, a *answer) json.RawMessage {
+	r.t.Helper()
+	r.call("PUT", "/template", raw(f.template), http.StatusNoContent)
+	made := decode[struct{ ID string }](r.t, r.call("POST", "/v2/tasks", map[string]any{
+		"templateRef": "template:default/" + f.template.Get("metadata", "name").Str(), "values": a.Values,
+	}, http.StatusCreated))
+	var found struct {
+		Status string
+		Spec   json.RawMessage
+	}
+	for end := time.Now().Add(soonEnough); ; time.Sleep(20 * time.Millisecond) {
+		found.Spec = nil
+		if err := json.Unmarshal(r.call("GET", "/v2/tasks/"+made.ID, nil, http.StatusOK), &found); err != nil {
+			r.t.Fatal(err)
+		}
+		if found.Status != "open" && found.Status != "processing" {
+			break
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("the task is %s", found.Status)
+		}
+	}
+	a.Status, a.Spec = found.Status, short(node(r.t, found.Spec))
+	var said []message
+	for _, e := range decode[[]struct {
+		Type string
+		Body message
+	}](r.t, r.call("GET", "/v2/tasks/"+made.ID+"/events", nil, http.StatusOK)) {
+		e.Body.Type = e.Type
+		said = append(said, e.Body)
+	}
+	inputs := a.Inputs
+	a.Events, a.Inputs = reduce(r.t, plain(said))
+	if inputs != nil && fmt.Sprintf("%s", inputs) != fmt.Sprintf("%s", a.Inputs) {
+		r.t.Errorf("it does other things when it is tried out: %s, and %s", inputs, a.Inputs)
+	}
+	return raw(node(r.t, found.Spec).Get("steps"))
+}
+
+var colour = regexp.MustCompile("^\x1b\\[\\d+minfo\x1b\\[\\d+m: ")
+
+// plain takes the colours away, and where in its program something failed.
+func plain(all []message) []message {
+	for i, m := range all {
+		m.Message = colour.ReplaceAllString(m.Message, "")
+		if m.Status == "failed" {
+			m.Message, _, _ = strings.Cut(m.Message, "\n    at ")
+		}
+		all[i] = m
+	}
+	return all
+}
+
+func raw(n *tree.Node) json.RawMessage { return tree.AppendJSON(nil, n, "") }

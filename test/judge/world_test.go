@@ -1,0 +1,227 @@
+package judge
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/debug"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/tree"
+)
+
+// soonEnough is a limit for what takes moments: the machine may be busy.
+const soonEnough = 60 * time.Second
+
+// instead are the actions of our Templates that debug:log stands in for, by its
+// own name among them.
+var instead = []string{"kubernetes:apply", "kubernetes:delete", "publish:change-request", "debug:log"}
+
+// more is a configuration with everything that adds to forms and steps.
+const more = `
+composerIngestor:
+  generateDayTwoTemplates: true
+  templateGeneration: {addGitOpsActions: true}
+  clusters:
+    - {name: a, url: "https://a.example.org", serviceAccountToken: none}
+    - {name: b, url: "https://b.example.org", serviceAccountToken: none}
+`
+
+// filled is a Template with the values it is run with.
+type filled struct {
+	template *tree.Node
+	values   map[string]*tree.Node
+}
+
+// templates returns the Templates of each example, by name, without a
+// configuration and with one, and our own.
+func templates(t *testing.T) map[string]map[string]*filled {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "app-config.yaml")
+	if err := os.WriteFile(config, []byte(more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("there are %d examples: %v", len(files), err)
+	}
+	out := map[string]map[string]*filled{"flows": flows(t)}
+	for _, file := range files {
+		found := map[string]*filled{}
+		for prefix, args := range map[string][]string{"plain": nil, "more": {"--config", config}} {
+			for _, e := range generated(t, append(args, "--words", "upstream", "--stdout", "-f", "json", "--quiet", file)...) {
+				if e.Get("kind").Str() != entity.KindTemplate {
+					continue
+				}
+				f := &filled{template: e, values: map[string]*tree.Node{}}
+				for _, s := range sets {
+					if v := s.fill(t, e.Get("spec", "parameters")); s.fits(e) {
+						f.values[s.name] = v
+					}
+				}
+				found[prefix+" "+e.Get("metadata", "name").Str()] = f
+			}
+		}
+		out[strings.TrimSuffix(filepath.Base(file), ".yaml")] = found
+	}
+	return out
+}
+
+// fits reports whether the set is another one for a Template than those before
+// it.
+func (s set) fits(template *tree.Node) bool {
+	return s.delivery == "apply" || strings.Contains(string(tree.AppendJSON(nil, template.Get("spec", "parameters"), "")), `"delivery"`)
+}
+
+// generated returns the entities that the command prints.
+func generated(t *testing.T, args ...string) []*tree.Node {
+	t.Helper()
+	var out, notes bytes.Buffer
+	env := &app.Env{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes,
+		Getenv: func(string) string { return "" }, Now: time.Now,
+	}
+	if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != 0 {
+		t.Fatalf("%q ends with %d: %s", args, code, &notes)
+	}
+	docs, errs := tree.DecodeBytes(out.Bytes())
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return docs
+}
+
+// flows returns the Templates of our own.
+func flows(t *testing.T) map[string]*filled {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/flows.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, errs := tree.DecodeBytes(raw)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	out := map[string]*filled{}
+	for i, d := range docs {
+		name := d.Get("about").Str()
+		out[name] = &filled{
+			template: tree.Obj(tree.F("apiVersion", tree.Str("scaffolder.backstage.io/v1beta3")), tree.F("kind", tree.Str(entity.KindTemplate)),
+				tree.F("metadata", tree.Obj(tree.F("name", tree.Str(fmt.Sprintf("flow-%d", i))))), tree.F("spec", d.Get("spec"))),
+			values: map[string]*tree.Node{"all": d.Get("values")},
+		}
+	}
+	return out
+}
+
+// world runs tasks as the portal does.
+type world struct {
+	t     *testing.T
+	store *store.Store
+	queue *jobs.Queue
+	tasks *task.Tasks
+}
+
+// open opens a world in which things can be tried out.
+func open(t *testing.T) *world {
+	t.Helper()
+	w, dir, log := &world{t: t}, t.TempDir(), slog.New(slog.DiscardHandler)
+	var err error
+	if w.store, err = store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	if w.queue, err = jobs.Open(t.Context(), jobs.Options{Client: store.SQLite, Path: filepath.Join(dir, "jobs.db"), Now: time.Now, Log: log}); err != nil {
+		t.Fatal(err)
+	}
+	if w.tasks, err = task.New(task.Options{
+		Store: w.store, Queue: w.queue, Actions: logging(t), Dir: filepath.Join(dir, "work"), Now: time.Now, Log: log,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.tasks.Close(); _ = w.queue.Close(); _ = w.store.Close() })
+	return w
+}
+
+// start opens a world in which tasks are run until the test ends.
+func start(t *testing.T) *world {
+	t.Helper()
+	w := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.queue.Run(ctx); err != nil {
+			t.Errorf("the queue: %v", err)
+		}
+	})
+	running.Go(func() { w.tasks.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return w
+}
+
+// logging is debug:log under the names of the actions it stands in for.
+func logging(t *testing.T) []action.Action {
+	t.Helper()
+	all := debug.Actions(debug.Options{})
+	i := slices.IndexFunc(all, func(a action.Action) bool { return a.ID == debug.ActionLog })
+	var out []action.Action
+	for _, name := range instead {
+		a := all[i]
+		if name != a.ID {
+			a.ID, a.Input, a.Aliases = name, nil, nil
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// run runs a task to its end.
+func (w *world) run(o task.Order) (*store.Task, []store.TaskEvent) {
+	w.t.Helper()
+	id, err := w.tasks.Create(w.t.Context(), o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(w.t.Context(), soonEnough)
+	defer cancel()
+	var events []store.TaskEvent
+	err = w.tasks.Follow(ctx, id, 0, func(some []store.TaskEvent) error {
+		events = append(events, some...)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	found, err := w.store.Task(w.t.Context(), id)
+	if err != nil || found == nil {
+		w.t.Fatalf("the task is %v: %v", found, err)
+	}
+	return found, events
+}
+
+// used are the actions of Templates.
+func used(all map[string]map[string]*filled) []string {
+	names := map[string]bool{}
+	for _, file := range all {
+		for _, f := range file {
+			for _, s := range f.template.Get("spec", "steps").List() {
+				names[s.Get("action").Str()] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}

@@ -1,0 +1,317 @@
+package scaffolder_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/tree"
+)
+
+const api = "/api/scaffolder/v2"
+
+// client calls a portal.
+type client struct {
+	t           *testing.T
+	base, token string
+	http        *http.Client
+}
+
+// in returns the client for a part of its test.
+func (c client) in(t *testing.T) client {
+	c.t = t
+	return c
+}
+
+// open sends a request. Whoever calls it closes the answer.
+func (c client) open(method, path, kind string, body []byte) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Content-Type", kind)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp
+}
+
+// send sends JSON and returns the answer.
+func (c client) send(method, path string, body []byte) (int, []byte) {
+	c.t.Helper()
+	resp := c.open(method, path, "application/json", body)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp.StatusCode, data
+}
+
+// want sends JSON and wants a status.
+func (c client) want(status int, method, path string, body []byte) *tree.Node {
+	c.t.Helper()
+	got, data := c.send(method, path, body)
+	if got != status {
+		c.t.Fatalf("%s %s: got %d, want %d: %s", method, path, got, status, data)
+	}
+	n, err := tree.Wire{}.Decode(data)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v in %s", method, path, err, data)
+	}
+	return n
+}
+
+// push puts Templates, in YAML, into the catalog.
+func (c client) push(provider string, templates ...string) {
+	c.t.Helper()
+	var lines []byte
+	for _, text := range templates {
+		lines = append(tree.AppendJSON(lines, parse(c.t, text), ""), '\n')
+	}
+	resp := c.open(http.MethodPut, "/api/catalog/providers/"+provider+"/entities", "application/x-ndjson", lines)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(data, []byte(`"refused":[]`)) {
+		c.t.Fatalf("cannot push Templates: %v, %s: %s", err, resp.Status, data)
+	}
+}
+
+// form returns the form of a Template, filled from a resource if the query names
+// one. It waits until the Template is there.
+func (c client) form(template, query string) *tree.Node {
+	c.t.Helper()
+	path := api + "/templates/default/template/" + template + "/parameter-schema"
+	until(c.t, "there is the Template "+template, func() bool {
+		status, _ := c.send(http.MethodGet, path, nil)
+		return status == http.StatusOK
+	})
+	return c.want(http.StatusOK, http.MethodGet, path+query, nil)
+}
+
+// order is the body of a request for a task.
+func order(t *testing.T, template string, values *tree.Node, secrets map[string]string) []byte {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{
+		"templateRef": "template:default/" + template, "values": json.RawMessage(tree.AppendJSON(nil, values, "")), "secrets": secrets,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// create makes a task and returns its id.
+func (c client) create(template string, values *tree.Node, secrets map[string]string) string {
+	c.t.Helper()
+	return c.want(http.StatusCreated, http.MethodPost, api+"/tasks", order(c.t, template, values, secrets)).Get("id").Str()
+}
+
+// event is one of a stream.
+type event struct {
+	Type string
+	ID   int64
+	Body struct {
+		Message, StepID, Status string
+		Output                  json.RawMessage
+		Error                   struct{ Name, Message string }
+	}
+}
+
+// history is what happened to a task.
+type history struct {
+	id     string
+	status string
+	events []event
+	raw    string
+}
+
+// log is everything that was said.
+func (h *history) log() string {
+	var b strings.Builder
+	for i := range h.events {
+		e := &h.events[i]
+		fmt.Fprintf(&b, "%s %s %s: %s %s\n", e.Type, e.Body.StepID, e.Body.Status, e.Body.Message, e.Body.Error.Message)
+	}
+	return b.String()
+}
+
+// stream opens the stream of a task's events behind one of them.
+func (c client) stream(id string, after int64) *http.Response {
+	c.t.Helper()
+	resp := c.open(http.MethodGet, fmt.Sprintf("%s/tasks/%s/eventstream?after=%d", api, id, after), "", nil)
+	if resp.StatusCode != http.StatusOK {
+		c.t.Fatalf("cannot follow task %s: %s", id, resp.Status)
+	}
+	return resp
+}
+
+// read reads a stream event by event, until each says that it is enough or the
+// stream ends.
+func (c client) read(from io.Reader, each func(e event, raw string) (enough bool)) {
+	c.t.Helper()
+	lines := bufio.NewReaderSize(from, 64<<10)
+	kind := ""
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF && line == "" {
+			return
+		}
+		if err != nil {
+			c.t.Fatalf("the stream broke: %v", err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "event: "); ok {
+			kind = name
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var e event
+		if err := json.Unmarshal([]byte(data), &e); err != nil || e.Type != kind {
+			c.t.Fatalf("cannot read the event %s %s: %v", kind, data, err)
+		}
+		if each(e, data) {
+			return
+		}
+	}
+}
+
+// follow reads the events of a task to its end. They have all numbers.
+func (c client) follow(id string) *history {
+	c.t.Helper()
+	resp := c.stream(id, 0)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	h := &history{id: id}
+	var raw strings.Builder
+	c.read(resp.Body, func(e event, data string) bool {
+		h.events = append(h.events, e)
+		raw.WriteString(data + "\n")
+		if e.ID != int64(len(h.events)) {
+			c.t.Errorf("event %d of task %s has the number %d", len(h.events), id, e.ID)
+		}
+		return e.Type == store.EventCompletion
+	})
+	h.raw = raw.String()
+	h.status = c.task(id).Get("status").Str()
+	return h
+}
+
+// task returns a task.
+func (c client) task(id string) *tree.Node {
+	c.t.Helper()
+	return c.want(http.StatusOK, http.MethodGet, api+"/tasks/"+id, nil)
+}
+
+// run runs a Template to its end.
+func (c client) run(template string, values *tree.Node) *history {
+	c.t.Helper()
+	return c.follow(c.create(template, values, nil))
+}
+
+// completes runs a Template, which succeeds.
+func (c client) completes(template string, values *tree.Node) *history {
+	c.t.Helper()
+	h := c.run(template, values)
+	if h.status != store.TaskCompleted {
+		c.t.Fatalf("task of %s with %s is %s:\n%s", template, tree.AppendJSON(nil, values, ""), h.status, h.log())
+	}
+	return h
+}
+
+// fails runs a Template, which fails and says why.
+func (c client) fails(template string, values *tree.Node, why ...string) *history {
+	c.t.Helper()
+	h := c.run(template, values)
+	if h.status != store.TaskFailed {
+		c.t.Fatalf("task of %s is %s:\n%s", template, h.status, h.log())
+	}
+	last := h.events[len(h.events)-1]
+	for _, s := range why {
+		if !strings.Contains(last.Body.Error.Message+last.Body.Message, s) {
+			c.t.Errorf("it does not say %q, but\n%s", s, h.log())
+		}
+	}
+	return h
+}
+
+// parse reads YAML.
+func parse(t *testing.T, text string) *tree.Node {
+	t.Helper()
+	docs, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 || len(docs) != 1 {
+		t.Fatalf("cannot read %d documents: %v in\n%s", len(docs), errs, text)
+	}
+	return docs[0]
+}
+
+// over returns values with others laid over them.
+func over(t *testing.T, values *tree.Node, text string) *tree.Node {
+	t.Helper()
+	out := tree.Obj(append([]tree.Field(nil), values.Fields...)...)
+	for _, f := range parse(t, text).Fields {
+		out.Set(f.Key, f.Value)
+	}
+	return out
+}
+
+// find returns an object of the cluster; nil if there is none.
+func (w *world) find(t *testing.T, path string) *tree.Node {
+	t.Helper()
+	status, n := w.ask(t, http.MethodGet, path, "", "")
+	if status == http.StatusNotFound {
+		return nil
+	}
+	if status != http.StatusOK {
+		t.Fatalf("GET %s: %d %s", path, status, tree.AppendJSON(nil, n, ""))
+	}
+	return n
+}
+
+// ask asks the API server as its administrator.
+func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.Node) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, w.cluster.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", kind)
+	resp, err := w.cluster.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := tree.Wire{}.Decode(data)
+	if err != nil {
+		t.Fatalf("%s %s: %v in %s", method, path, err, data)
+	}
+	return resp.StatusCode, n
+}
+
+// namespace makes a namespace in the cluster.
+func (w *world) namespace(t *testing.T, name string) string {
+	t.Helper()
+	status, n := w.ask(t, http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"`+name+`"}}`)
+	if status != http.StatusCreated && status != http.StatusConflict {
+		t.Fatalf("cannot make the namespace %s: %d %s", name, status, tree.AppendJSON(nil, n, ""))
+	}
+	return name
+}
+
+// escape returns a part of a query.
+func escape(s string) string { return url.QueryEscape(s) }

@@ -1,0 +1,295 @@
+package scaffolder_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+)
+
+// example is a definition of the folder examples, and where what is filled in
+// stands in the resource.
+type example struct {
+	file string
+	// template is the Template that creates, path the resources' without their
+	// names; NS stands for the namespace.
+	template, path string
+	// wrapper is the field of spec that the fields of the form are below, and
+	// at says where those are that are called otherwise.
+	wrapper string
+	at      map[string]string
+	// change is what an update changes, in the form. Without one there are no
+	// Templates for day two.
+	change string
+}
+
+// whole is where a field stands that is all of spec.
+const whole = "."
+
+const claims = "/apis/platform.example.org/v1alpha1/namespaces/NS/"
+
+var examples = map[string]example{
+	"v1 claim": {
+		file: "database.yaml", template: "xdatabases.platform.example.org", path: claims + "databases/", wrapper: "parameters",
+		at:     map[string]string{"composition": "compositionRef.name", "connectionSecret": "writeConnectionSecretToRef.name"},
+		change: "{storageGB: 4096, composition: database-postgres}",
+	},
+	"v1 claim with hints": {
+		file: "kubernetes.yaml", template: "xkubernetesclusters.platform.example.org", path: claims + "kubernetesclusters/", change: `{version: "1.36"}`,
+	},
+	"v1 claim in the contract's words": {
+		file: "cache.yaml", template: "xcaches.platform.io", path: "/apis/platform.io/v1/namespaces/NS/caches/", change: `{evictionPolicy: ""}`,
+	},
+	"v1 composite": {
+		file: "tenant.yaml", template: "xtenants.iam.example.org", path: "/apis/iam.example.org/v1/xtenants/", change: "{quota: {cpu: 0}}",
+	},
+	"v2 namespaced": {
+		file: "bucket.yaml", template: "buckets.storage.example.org", path: "/apis/storage.example.org/v1/namespaces/NS/buckets/",
+		change: "{tags: {team: a, another: b}, versioning: false}",
+	},
+	"v2 cluster-scoped": {
+		file: "network.yaml", template: "networks.net.example.org", path: "/apis/net.example.org/v1beta1/networks/",
+		change: "{subnets: [{name: only, cidr: 10.1.1.0/24}]}",
+	},
+	"shapes": {
+		file: "app.yaml", template: "apps.apps.example.org", path: "/apis/apps.example.org/v1/namespaces/NS/apps/",
+		change: `{port: http, env: [{name: A, value: ""}], helmValues: {other: {values: [1, 2]}}}`,
+	},
+	"rules": {
+		file: "certificate.yaml", template: "certificates.security.example.org", path: "/apis/security.example.org/v1/namespaces/NS/certificates/",
+		change: "{validDays: 30, alternativeNames: [only.example.org]}",
+	},
+	"a choice": {
+		file: "notification.yaml", template: "notifications.ops.example.org", path: "/apis/ops.example.org/v1/namespaces/NS/notifications/",
+		change: "{email: other@example.org}",
+	},
+	"names": {
+		file: "record.yaml", template: "records.dns.example.org", path: "/apis/dns.example.org/v1/namespaces/NS/records/",
+		at: map[string]string{"spec_name": "name", "spec_owner": "owner"}, change: `{spec_name: other, ttl: 60, "geo-weights": {eu: 0}}`,
+	},
+	"anything": {
+		file: "anything.yaml", template: "blobs.lab.example.org", path: "/apis/lab.example.org/v1alpha1/namespaces/NS/blobs/",
+		at: map[string]string{"spec": whole}, change: "{spec: {whatever: [{it: takes}]}}",
+	},
+	"variant B": {
+		file: "queue.yaml", template: "queues.messaging.platform.io-v1", path: "/apis/messaging.platform.io/v1/namespaces/NS/queues/",
+	},
+	"variant B, deprecated": {
+		file: "queue.yaml", template: "queues.messaging.platform.io-v1beta1", path: "/apis/messaging.platform.io/v1beta1/namespaces/NS/queues/",
+	},
+}
+
+// TestExamplesAreAll wants each definition of the folder examples to be among
+// those that are tried.
+func TestExamplesAreAll(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := map[string]bool{}
+	for _, e := range examples {
+		tried[e.file] = true
+	}
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err != nil || !tried[filepath.Base(f)] && strings.Contains(string(text), "kind: CompositeResourceDefinition") {
+			t.Errorf("nobody tries %s: %v", f, err)
+		}
+	}
+}
+
+// TestExamples goes from the form of each example to the resource, changes it,
+// and deletes it.
+func TestExamples(t *testing.T) {
+	for name, e := range examples {
+		t.Run(name, func(t *testing.T) {
+			w, c := enter(t)
+			label := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(name))
+			ns := w.namespace(t, "ns-"+label)
+			e.path = strings.ReplaceAll(e.path, "NS", ns)
+			namespaced := strings.Contains(e.path, "/namespaces/")
+			pages := c.form(e.template, "").Get("steps").List()
+			base := tree.Obj(tree.F("name", tree.Str(label)), tree.F("owner", tree.Str("group:default/"+label)))
+			if namespaced {
+				base.Set("namespace", tree.Str(ns))
+			}
+			full, spec := e.full(t, pages, base, fillPage)
+			c.completes(e.template, full)
+			got := w.find(t, e.path+label)
+			same(t, "all fields filled", e.defaulted(t, spec), got.Get("spec"))
+			same(t, "the annotations", tree.Obj(tree.F(e.owner(), tree.Str("group:default/"+label))), got.Get("metadata", "annotations"))
+
+			few, spec := e.full(t, pages, over(t, base, "{name: few}"), func(t *testing.T, page *tree.Node, n int) *tree.Node {
+				return required(page, fillPage(t, page, n))
+			})
+			c.completes(e.template, few)
+			same(t, "only what is required", e.defaulted(t, spec), w.find(t, e.path+"few").Get("spec"))
+
+			if e.change == "" {
+				return
+			}
+			e.update(t, w, c, pages, full)
+			for _, one := range []string{label, "few"} {
+				values := over(t, base, "{name: "+one+", confirm: true, delivery: apply}")
+				values.Delete("owner")
+				c.completes(e.template+"-delete", values)
+				if left := w.find(t, e.path+one); left != nil {
+					t.Errorf("it is still there: %s", tree.AppendJSON(nil, left, ""))
+				}
+			}
+		})
+	}
+}
+
+// update fills the form from the resource that was made of some values, changes
+// something, and wants just that to be changed.
+func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, made *tree.Node) {
+	t.Helper()
+	template, label := e.template+"-update", made.Get("name").Str()
+	query := "?name=" + escape(label)
+	if ns := made.Get("namespace").Str(); ns != "" {
+		query += "&namespace=" + escape(ns)
+	}
+	live := c.form(template, query).Get("values")
+	generation := live.Get("observedGeneration")
+	same(t, "the form filled from the resource", over(t, made, "{observedGeneration: 1}"), over(t, live, "{delivery: apply}"))
+
+	changed := over(t, over(t, live, e.change), "{delivery: apply}")
+	c.completes(template, changed)
+	got := w.find(t, e.path+label)
+	_, want := e.placed(t, pages, changed)
+	same(t, "after an update", e.defaulted(t, want), got.Get("spec"))
+	if now := got.Get("metadata", "generation"); now.Equal(generation) {
+		t.Errorf("nothing was changed: it is still generation %s", now.Scalar())
+	}
+	// The same form once more is that of a resource that is there no more.
+	c.fails(template, over(t, over(t, live, "{delivery: apply}"), "{name: "+label+"}"), "it was changed since the form was filled")
+}
+
+// owner is the annotation with the owner.
+func (e *example) owner() string {
+	if strings.Contains(e.template, "platform.io") {
+		return "portal.io/owner"
+	}
+	return "backstage.io/owner"
+}
+
+// full returns what the pages are filled with, and the spec that is wanted then.
+func (e *example) full(t *testing.T, pages []*tree.Node, base *tree.Node, filler func(*testing.T, *tree.Node, int) *tree.Node) (values, spec *tree.Node) {
+	t.Helper()
+	values = tree.Obj()
+	for _, page := range pages {
+		for _, f := range filler(t, page.Get("schema"), 0).Fields {
+			values.Set(f.Key, f.Value)
+		}
+	}
+	for _, f := range base.Fields {
+		values.Set(f.Key, f.Value)
+	}
+	if values.Has("delivery") {
+		values.Set("delivery", tree.Str("apply"))
+	}
+	return e.placed(t, pages, values)
+}
+
+// placed returns values, and the spec that they make: what stands on the pages
+// of the form other than the first, about the resource itself, and the last,
+// about delivery.
+func (e *example) placed(t *testing.T, pages []*tree.Node, values *tree.Node) (*tree.Node, *tree.Node) {
+	t.Helper()
+	spec := tree.Obj()
+	if e.at["spec"] == whole {
+		// Without it there is none.
+		spec = nil
+	}
+	for _, page := range pages[1:] {
+		title := page.Get("title").Str()
+		if title == "Delivery" {
+			continue
+		}
+		schema := page.Get("schema")
+		for _, part := range append(schema.Get("oneOf").List(), schema) {
+			properties := part.Get("properties")
+			if properties == nil {
+				continue
+			}
+			for _, f := range properties.Fields {
+				if v := values.Get(f.Key); v != nil {
+					spec = e.put(spec, title, f.Key, v)
+				}
+			}
+		}
+	}
+	return values, spec
+}
+
+// put puts the value of a field where it belongs.
+func (e *example) put(spec *tree.Node, title, field string, v *tree.Node) *tree.Node {
+	path, moved := e.at[field]
+	switch {
+	case path == whole:
+		return v
+	case moved:
+	case e.wrapper != "" && title != "Composition":
+		path = e.wrapper + "." + field
+	default:
+		path = field
+	}
+	outer, inner, deep := strings.Cut(path, ".")
+	if !deep {
+		spec.Set(outer, v)
+		return spec
+	}
+	if !spec.Has(outer) {
+		spec.Set(outer, tree.Obj())
+	}
+	spec.Get(outer).Set(inner, v)
+	return spec
+}
+
+// defaulted adds to a spec what the server adds: the defaults of the definition
+// for what was not filled.
+func (e *example) defaulted(t *testing.T, spec *tree.Node) *tree.Node {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../examples", e.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, errs := tree.DecodeBytes(text)
+	if len(errs) > 0 {
+		t.Fatal(errs[0])
+	}
+	// What is kept in another version gets the defaults of that one too.
+	version := strings.Split(e.path, "/")[3]
+	for _, v := range docs[0].Get("spec", "versions").List() {
+		if v.Get("name").Str() == version || v.Get("referenceable").IsTrue() {
+			addDefaults(v.Get("schema", "openAPIV3Schema", "properties", "spec"), spec)
+		}
+	}
+	return spec
+}
+
+// addDefaults adds the defaults of a schema to an object.
+func addDefaults(schema, n *tree.Node) {
+	properties := schema.Get("properties")
+	if properties == nil || !n.IsMap() {
+		return
+	}
+	for _, f := range properties.Fields {
+		if d := f.Value.Get("default"); d != nil && !n.Has(f.Key) {
+			n.Set(f.Key, d)
+		}
+		addDefaults(f.Value, n.Get(f.Key))
+	}
+}
+
+// same wants two values to be the same, whatever the order of their keys is.
+func same(t *testing.T, what string, want, got *tree.Node) {
+	t.Helper()
+	if diff := cmp.Diff(want.Any(), got.Any()); diff != "" {
+		t.Errorf("%s is not as it should be (-want +got):\n%s", what, diff)
+	}
+}

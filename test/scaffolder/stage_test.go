@@ -1,0 +1,171 @@
+package scaffolder_test
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/sink/git"
+)
+
+// gitToken lets into repositories.
+const gitToken = "t0ps3cr3t-of-git"
+
+// forges is a server with change requests, plain one without.
+var (
+	forges = sync.OnceValues(func() (*stage, error) { return newStage(contract.Gitea) })
+	plain  = sync.OnceValues(func() (*stage, error) { return newStage("") })
+)
+
+// stage is a server with real repositories and, beside them, what forges keep.
+type stage struct {
+	url, name string
+	kind      string
+	root      string
+
+	mu sync.Mutex
+	// repositories are those of the server.
+	repositories map[string]*repository
+}
+
+// repository is one of a test.
+type repository struct {
+	*contract.Server
+	t   *testing.T
+	dir string
+	// guard answers what is asked of the repository instead, if it says so.
+	guard func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func newStage(kind string) (*stage, error) {
+	root, err := os.MkdirTemp("", "ingestor-git-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{kind: kind, root: root, repositories: map[string]*repository{}}
+	atEnd = append(atEnd, func() error { return os.RemoveAll(root) })
+	path, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		return nil, err
+	}
+	backend := &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root,
+			"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+			"GIT_CONFIG_KEY_1=http.receivepack", "GIT_CONFIG_VALUE_1=true",
+		},
+		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		repo := s.find(r.URL.Path)
+		switch {
+		case repo == nil:
+			http.NotFound(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			repo.ServeHTTP(w, r)
+		case repo.guard != nil && repo.guard(w, r):
+		case !lets(r):
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(w, "no", http.StatusUnauthorized)
+		default:
+			backend.ServeHTTP(w, r)
+		}
+	}))
+	atEnd = append(atEnd, func() error { server.Close(); return nil })
+	s.url, s.name = server.URL, strings.TrimPrefix(server.URL, "http://")
+	return s, nil
+}
+
+// lets reports whether a request has the token.
+func lets(r *http.Request) bool {
+	_, password, _ := r.BasicAuth()
+	return password == gitToken
+}
+
+// find returns the repository that a path is about; nil if there is none.
+func (s *stage) find(path string) *repository {
+	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "/api/v1/repos"), "/"), "/")
+	if len(parts) < 2 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.repositories[parts[0]+"/"+strings.TrimSuffix(parts[1], ".git")]
+}
+
+// section is how the configuration of a portal describes the server.
+func (s *stage) section() sections {
+	at := "baseUrl"
+	if s.kind == "" {
+		at = "url"
+	}
+	return sections{"host": s.name, at: s.url, "token": gitToken}
+}
+
+// repository makes a repository with the file README.md on the branch main.
+func (s *stage) repository(t *testing.T, name string) *repository {
+	t.Helper()
+	suffix := ".git"
+	if s.kind == "" {
+		suffix = ""
+	}
+	r := &repository{
+		t: t, dir: filepath.Join(s.root, name+suffix),
+		Server: &contract.Server{Kind: s.kind, URL: s.url, Repository: name, Token: gitToken, Same: map[string]bool{}},
+	}
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", r.dir).CombinedOutput(); err != nil {
+		t.Fatalf("cannot make a repository: %v: %s", err, out)
+	}
+	if _, err := git.New(r.dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{"README.md": []byte("hello\n")}); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repositories[name] = r
+	return r
+}
+
+// remove has a repository be there no more.
+func (s *stage) remove(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.repositories, name)
+}
+
+// git runs Git on the repository.
+func (r *repository) git(args ...string) string {
+	r.t.Helper()
+	out, err := exec.CommandContext(r.t.Context(), "git", append([]string{"-c", "safe.directory=*", "--git-dir", r.dir}, args...)...).Output()
+	if err != nil {
+		r.t.Fatalf("git %v: %v", args, err)
+	}
+	return string(out)
+}
+
+// changed are the files in which a branch differs from main.
+func (r *repository) changed(branch string) []string {
+	return strings.Fields(r.git("diff", "--name-status", "main..."+branch))
+}
+
+// branches are the branches other than main.
+func (r *repository) branches() []string {
+	return strings.Fields(r.git("for-each-ref", "--format=%(refname:short)", "refs/heads/*/**"))
+}
+
+// hook has a script decide about each push.
+func (r *repository) hook(script string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, "hooks", "pre-receive"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		r.t.Fatal(err)
+	}
+}

@@ -1,0 +1,245 @@
+// Package scaffolder_test goes the whole way, from a form to what it makes: a
+// portal's HTTP in front, a real API server and real Git behind it.
+package scaffolder_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/test/apiserver"
+)
+
+// theToken is that of a service that may do everything.
+const theToken = "a-static-token-of-the-tests-4711"
+
+// patience is how long a test waits for what must come.
+const patience = 2 * time.Minute
+
+// sections are sections of a configuration.
+type sections = map[string]any
+
+// shared are the API server and the portal that ingests its definitions, for
+// all tests.
+var shared = sync.OnceValues(func() (*world, error) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	s, err := apiserver.Run(apiserver.Options{CRDs: "both", XRCRDs: true, Apply: append(files, definitions)})
+	if err != nil {
+		return nil, err
+	}
+	atEnd = append(atEnd, s.Stop)
+	withRequests, err := forges()
+	if err != nil {
+		return nil, err
+	}
+	withNone, err := plain()
+	if err != nil {
+		return nil, err
+	}
+	here := sections{"name": "real", "kubeconfig": s.Kubeconfig}
+	p, err := open(sections{
+		"composerIngestor": sections{
+			"clusters": []any{here}, "generateDayTwoTemplates": true,
+			"templateGeneration": sections{"addGitOpsActions": true},
+		},
+		"clusterIngestor": sections{"enabled": true},
+		"orchestrator":    sections{"serviceLocatorMethod": sections{"type": "multiTenant"}, "clusterLocatorMethods": []any{sections{"type": "config", "clusters": []any{here}}}},
+		"scaffolder":      sections{"concurrentTasksLimit": 20},
+		"integrations":    sections{"gitea": []any{withRequests.section()}, "git": []any{withNone.section()}},
+	}, flood)
+	if err != nil {
+		return nil, err
+	}
+	atEnd = append(atEnd, p.stop)
+	return &world{cluster: s, portal: p}, nil
+})
+
+// atEnd is done when all tests are over, the last first.
+var atEnd []func() error
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for i := len(atEnd) - 1; i >= 0; i-- {
+		if err := atEnd[i](); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// world is what tests share.
+type world struct {
+	cluster *apiserver.Server
+	portal  *backend
+}
+
+// enter returns the world for a test, which runs beside the others.
+func enter(t *testing.T) (*world, client) {
+	t.Helper()
+	t.Parallel()
+	w, err := shared()
+	if errors.Is(err, apiserver.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, w.portal.client(t)
+}
+
+// backend is a portal in this process.
+type backend struct {
+	base string
+	// dir has the database and the workspaces.
+	dir  string
+	log  *safeBuffer
+	stop func() error
+}
+
+// configure writes a configuration with the given sections into a folder.
+func configure(dir, address string, more sections) (string, error) {
+	all := sections{
+		"backend": sections{
+			"baseUrl": "http://" + address, "listen": address,
+			"database": sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(dir, "portal.sqlite")}},
+			"auth":     sections{"externalAccess": []any{sections{"type": "static", "options": sections{"token": theToken, "subject": "tests"}}}},
+		},
+		"auth": sections{"providers": sections{"guest": sections{}}},
+	}
+	maps.Copy(all, more)
+	scaffolder, _ := all["scaffolder"].(sections)
+	scaffolder = maps.Clone(scaffolder)
+	if scaffolder == nil {
+		scaffolder = sections{}
+	}
+	scaffolder["workingDirectory"] = filepath.Join(dir, "tasks")
+	all["scaffolder"] = scaffolder
+	data, err := json.Marshal(all)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "app-config.yaml")
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// open starts a portal for whoever stops it.
+func open(more sections, actions ...action.Action) (*backend, error) {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ingestor-scaffolder-")
+	if err != nil {
+		return nil, err
+	}
+	path, err := configure(dir, l.Addr().String(), more)
+	if err != nil {
+		return nil, err
+	}
+	cfg, findings := config.Load([]string{path}, config.Options{})
+	for _, f := range findings {
+		if f.Severity == finding.Error {
+			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
+		}
+	}
+	b := &backend{base: "http://" + l.Addr().String(), dir: dir, log: &safeBuffer{}}
+	p, err := portal.New(context.Background(), portal.Options{
+		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil)), Actions: actions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx, l) }()
+	b.stop = sync.OnceValue(func() error {
+		cancel()
+		err := <-ended
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		err = errors.Join(err, p.Close(), os.RemoveAll(dir))
+		if strings.Contains(b.log.String(), theToken) {
+			err = errors.Join(err, errors.New("the log has the token of a service"))
+		}
+		return err
+	})
+	return b, nil
+}
+
+// start starts a portal of a test's own.
+func start(t *testing.T, more sections, actions ...action.Action) *backend {
+	t.Helper()
+	b, err := open(more, actions...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// safeBuffer is a buffer for several writers.
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// until waits until something holds.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain until %s", patience, what)
+		}
+	}
+}
+
+// client returns a client for a test.
+func (b *backend) client(t *testing.T) client {
+	t.Helper()
+	// Each test has connections of its own, and keeps none at its end.
+	transport := &http.Transport{MaxIdleConnsPerHost: 32}
+	t.Cleanup(transport.CloseIdleConnections)
+	t.Cleanup(func() {
+		if s := b.log.String(); t.Failed() {
+			t.Logf("the end of the portal's log:\n%s", s[max(0, len(s)-3000):])
+		}
+	})
+	return client{t: t, base: b.base, token: theToken, http: &http.Client{Transport: transport}}
+}
