@@ -1,4 +1,4 @@
-// Command portal-backend is a developer portal's backend: catalog,
+// Command portal-backend is a developer portal's backend: catalog, scaffolder,
 // authentication and permission over HTTP.
 package main
 

@@ -103,7 +103,7 @@ func TestEnds(t *testing.T) {
 			spec:   `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}}]}`,
 			values: `{}`, status: store.TaskFailed,
 			want: []string{"log|||Starting up task with 2 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
-				"completion|||Run completed with status: failed|Error|it broke"},
+				"log|b|skipped|Skipping step b because a previous step failed", "completion|||Run completed with status: failed|Error|it broke"},
 			output: `{}`,
 		},
 		"Hint": {
@@ -119,6 +119,7 @@ func TestEnds(t *testing.T) {
 				{id: c, action: test:say, if: "${{ always() }}", input: {text: c}}, {id: d, action: test:say, if: "${{ failure() and parameters.on }}", input: {text: d}}]}`,
 			values: `{on: true}`, status: store.TaskFailed,
 			want: []string{"log|||Starting up task with 4 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
+				"log|b|skipped|Skipping step b because a previous step failed",
 				"log|c|processing|Beginning step test:say", "log|c||c", "log|c|completed|Finished step test:say",
 				"log|d|processing|Beginning step test:say", "log|d||d", "log|d|completed|Finished step test:say",
 				"completion|||Run completed with status: failed|Error|it broke"},

@@ -44,6 +44,17 @@ type answer struct {
 	Status string          `json:"status,omitempty"`
 }
 
+// each are the steps that are done for each of something.
+func (r *recorded) each() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range r.template.Get("spec", "steps").List() {
+		if s.Has("each") {
+			out[s.Get("id").Str()] = true
+		}
+	}
+	return out
+}
+
 // message is the body of an event.
 type message struct {
 	Type, StepID, Status, Message string

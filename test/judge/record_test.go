@@ -166,6 +166,9 @@ func (r real) task(f *filled, a *answer) json.RawMessage {
 		Body message
 	}](r.t, r.call("GET", "/v2/tasks/"+made.ID+"/events", nil, http.StatusOK)) {
 		e.Body.Type = e.Type
+		if e.Type == "completion" && a.Output == nil {
+			a.Output = e.Body.Output
+		}
 		said = append(said, e.Body)
 	}
 	inputs := a.Inputs

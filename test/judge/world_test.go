@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,10 +81,10 @@ func templates(t *testing.T) map[string]map[string]*filled {
 	return out
 }
 
-// fits reports whether the set is another one for a Template than those before
-// it.
+// fits reports whether the set gives other values for a Template than those
+// before it.
 func (s set) fits(template *tree.Node) bool {
-	return s.delivery == "apply" || strings.Contains(string(tree.AppendJSON(nil, template.Get("spec", "parameters"), "")), `"delivery"`)
+	return s.delivery == "apply" || s.likes != nil || strings.Contains(string(tree.AppendJSON(nil, template.Get("spec", "parameters"), "")), `"delivery"`)
 }
 
 // generated returns the entities that the command prints.
@@ -211,17 +210,4 @@ func (w *world) run(o task.Order) (*store.Task, []store.TaskEvent) {
 		w.t.Fatalf("the task is %v: %v", found, err)
 	}
 	return found, events
-}
-
-// used are the actions of Templates.
-func used(all map[string]map[string]*filled) []string {
-	names := map[string]bool{}
-	for _, file := range all {
-		for _, f := range file {
-			for _, s := range f.template.Get("spec", "steps").List() {
-				names[s.Get("action").Str()] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }

@@ -100,9 +100,11 @@ var plan = map[string]room{
 	"internal/cli": {ours: slices.Concat(public, []string{"templates",
 		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},
 	"web": {},
+	// The backend as a program of somebody else.
+	"portal": {ours: []string{"action", "internal/app", "internal/cli"}},
 
 	// An example is somebody else's program; a test may look everywhere.
-	"examples": {ours: slices.Concat(public, []string{"templates"})},
+	"examples": {ours: slices.Concat(public, []string{"templates", "portal"})},
 	"test":     {ours: slices.Concat(public, []string{"cmd", "internal", "templates", "web"})},
 }
 

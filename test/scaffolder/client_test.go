@@ -79,7 +79,7 @@ func (c client) push(provider string, templates ...string) {
 	for _, text := range templates {
 		lines = append(tree.AppendJSON(lines, parse(c.t, text), ""), '\n')
 	}
-	resp := c.open(http.MethodPut, "/api/catalog/providers/"+provider+"/entities", "application/x-ndjson", lines)
+	resp := c.open(http.MethodPut, "/api/catalog/providers/"+provider+"/entities?allowEmpty=true", "application/x-ndjson", lines)
 	defer resp.Body.Close() //nolint:errcheck // it was read
 	data, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(data, []byte(`"refused":[]`)) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -16,9 +17,9 @@ import (
 // Name is the program's name.
 const Name = "portal-backend"
 
-const long = `Serves a developer portal's catalog, authentication and permission over
-HTTP, until it is told to stop (Ctrl-C, SIGTERM); then it finishes what it has
-begun.
+const long = `Serves a developer portal's catalog, scaffolder, authentication and permission
+over HTTP, until it is told to stop (Ctrl-C, SIGTERM); then it finishes what it
+has begun.
 
 The configuration is app-config.yaml and app-config.local.yaml in the working
 directory, as far as they are there, or the files named with --config. Later
@@ -35,14 +36,21 @@ const examples = `  # Start it
   portal-backend config print`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+func Run(ctx context.Context, env *app.Env) error { return With(nil)(ctx, env) }
 
-func newCommand(env *app.Env) *cobra.Command {
+// With is Run for a portal whose steps can do more than usual.
+func With(actions []action.Action) app.Program {
+	return func(ctx context.Context, env *app.Env) error {
+		return flags.Execute(ctx, env, newCommand(env, actions))
+	}
+}
+
+func newCommand(env *app.Env, actions []action.Action) *cobra.Command {
 	v := &voice.Voice{Program: Name, Env: env}
-	s := &serving{voice: v}
+	s := &serving{voice: v, actions: actions}
 	root := &cobra.Command{
 		Use:           Name,
-		Short:         "Serve a developer portal's catalog",
+		Short:         "Serve a developer portal's catalog and scaffolder",
 		Long:          long,
 		Example:       examples,
 		Version:       app.BuildVersion(),

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -30,6 +31,7 @@ type serving struct {
 	voice         *voice.Voice
 	config        []string
 	level, format string
+	actions       []action.Action
 }
 
 func (s *serving) run(ctx context.Context) error {
@@ -45,7 +47,7 @@ func (s *serving) run(ctx context.Context) error {
 		return err
 	}
 	s.thrift()
-	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log})
+	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions})
 	if err != nil {
 		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
 	}

@@ -136,7 +136,7 @@ func (r *Runner) Step(ctx context.Context, t *Task, s *State) []Event {
 	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
 	if s.Failure != nil && !minds(at.Get("if")) {
 		s.Next++
-		return []Event{}
+		return []Event{{id, Skipped, "Skipping step " + id + " because a previous step failed"}}
 	}
 	t.Log(Event{id, Processing, "Beginning step " + name})
 	began := r.now()

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"testing"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/action/actiontest"
+)
+
+// TestSlug runs the action, as its example shows it and with nothing to do.
+func TestSlug(t *testing.T) {
+	s := actiontest.New(t, []action.Action{slug})
+	got, err := s.Run("example:slug", `{words: Orders  of TODAY}`, nil)
+	if err != nil || got.Get("name").Str() != "orders-of-today" {
+		t.Errorf("%v (%v)", got.Get("name").Str(), err)
+	}
+	if _, err := s.Run("example:slug", `{words: " "}`, nil); err == nil || err.Error() != "cannot make a name: there are no words" {
+		t.Errorf("no words: %v", err)
+	}
+}

@@ -1,0 +1,19 @@
+// Package portal is the portal's backend as a program of one's own: what
+// portal-backend is, and can do, with something added to it.
+package portal
+
+import (
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/portal"
+)
+
+// Options are what is added.
+type Options struct {
+	// Actions are what steps can do beside what the portal brings.
+	Actions []action.Action
+}
+
+// Main runs the program portal-backend, with its flags and its configuration,
+// and ends the process.
+func Main(o Options) { app.Main(portal.Name, portal.With(o.Actions)) }

@@ -1,0 +1,69 @@
+package scaffolder_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+)
+
+// holds are the steps that wait for a test, by name.
+var holds = struct {
+	mu    sync.Mutex
+	begun map[string]chan struct{}
+	freed map[string]chan struct{}
+}{begun: map[string]chan struct{}{}, freed: map[string]chan struct{}{}}
+
+// door returns a channel of a name.
+func door(of map[string]chan struct{}, name string) chan struct{} {
+	holds.mu.Lock()
+	defer holds.mu.Unlock()
+	if of[name] == nil {
+		of[name] = make(chan struct{})
+	}
+	return of[name]
+}
+
+// hold is an action that waits until a test lets it go, whatever becomes of its
+// task: it is one that cannot be stopped half way.
+var hold = action.Action{
+	ID: "test:hold", Description: "Waits for a test", Input: tree.Obj(tree.F("type", tree.Str("object"))),
+	Run: func(_ context.Context, c *action.Call) error {
+		name := c.Input.Get("name").Str()
+		close(door(holds.begun, name))
+		<-door(holds.freed, name)
+		return nil
+	},
+}
+
+// holding is a step that waits.
+func holding(name string) string {
+	return "{id: hold, action: 'test:hold', input: {name: " + name + "}}"
+}
+
+// held waits until a step waits.
+func held(t *testing.T, name string) {
+	t.Helper()
+	// Whatever happens, the step ends.
+	t.Cleanup(func() { release(name) })
+	select {
+	case <-door(holds.begun, name):
+	case <-time.After(patience):
+		t.Fatal("the step does not begin")
+	}
+}
+
+// release lets a step go.
+func release(name string) {
+	free := door(holds.freed, name)
+	holds.mu.Lock()
+	defer holds.mu.Unlock()
+	select {
+	case <-free:
+	default:
+		close(free)
+	}
+}
