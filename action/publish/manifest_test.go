@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/action"
 	"example.dev/ingestor/tree"
 )
 
@@ -88,7 +87,7 @@ func TestBranch(t *testing.T) {
 		"Add Database orders": "portal/add-database-orders-", "..": "portal/", "Ünïcode/..//x.lock~^:?*[": "portal/n-code-x-lock-",
 		strings.Repeat("long ", 50): "portal/long-long-long-long-long-long-long-long-long-long-",
 	} {
-		got := p.branch(&action.Call{Key: "k"}, &input{title: title})
+		got := p.branch(&input{title: title}, "k")
 		if !strings.HasPrefix(got, want) || len(got) != len(want)+10 {
 			t.Errorf("%q: %q", title, got)
 		}

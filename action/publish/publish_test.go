@@ -102,10 +102,20 @@ func TestPropose(t *testing.T) {
 			if len(s.All) != 1 || s.All[0].Title != "Please add Database orders" || !strings.Contains(again.log, "updated "+at) {
 				t.Errorf("%d requests, %+v\n%s", len(s.All), s.All[0], again.log)
 			}
-			other := s.call(propose)
+			other := s.call(strings.Replace(propose, "size: 3", "size: 4", 1))
 			other.Key = "task-2/propose"
+			if got := s.run(request, other); got.err != nil || got.texts()["branch"] != made || len(s.All) != 1 {
+				t.Errorf("another task about the same: %v, %v", got.texts(), got.err)
+			}
+			s.All[0].Closed = true
+			other = s.call(propose)
+			other.Key = "task-3/propose"
 			if got := s.run(request, other); got.err != nil || got.texts()["branch"] == made || len(s.All) != 2 {
-				t.Errorf("another task: %v, %v", got.texts(), got.err)
+				t.Errorf("a task after the request was closed: %v, %v", got.texts(), got.err)
+			}
+			other = s.call(strings.Replace(propose, "name: orders", "name: bills", 1))
+			if got := s.run(request, other); got.err != nil || got.texts()["branch"] == made || len(s.All) != 3 {
+				t.Errorf("about something else: %v, %v", got.texts(), got.err)
 			}
 		})
 	}
@@ -306,6 +316,10 @@ func TestBadDays(t *testing.T) {
 			return true
 		}
 	}
+	// told leaves questions to the server.
+	told := func(answer func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, req *http.Request) bool { return req.Method != http.MethodGet && answer(w, req) }
+	}
 	cases := map[string]struct {
 		reason string
 		input  string
@@ -316,7 +330,7 @@ func TestBadDays(t *testing.T) {
 		pushed bool
 	}{
 		"Repository": {"a repository that is gone", strings.Replace(propose, "acme/live", "acme/nope", 1), nil, "there is no such repository", "check the spelling", false},
-		"Token":      {"a wrong token", propose, func(s *stage) { s.host.Auth.Token = "wr0ng-" + token }, "does not accept the credentials", "has not expired", false},
+		"Token":      {"a wrong token", propose, func(s *stage) { s.host.Auth.Token = "wr0ng-" + token }, "does not accept the token", "has not expired", false},
 		"Target":     {"a branch that is not there", strings.Replace(propose, "branch: main", "branch: nope", 1), nil, `it has no branch or tag "nope"`, "there are main", false},
 		"Protected": {"a branch that is protected", propose, func(s *stage) {
 			at := filepath.Join(s.dir, "hooks", "update")
@@ -330,8 +344,8 @@ func TestBadDays(t *testing.T) {
 			}
 		}, "does not let these credentials write to it", "give credentials", false},
 		"Down":   {"no forge at all, before anything is pushed", propose, func(s *stage) { s.Before = says(http.StatusBadGateway) }, "answers 502", "try again later", false},
-		"Broken": {"no forge after the push", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = says(http.StatusInternalServerError) }, "which is pushed: cannot open a change request", "it goes on from there", true},
-		"Scope":  {"a token that may push and not propose", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = says(http.StatusForbidden) }, "does not let this token", "give a token that may", true},
+		"Broken": {"no forge after the push", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusInternalServerError)) }, "which is pushed: cannot open a change request", "it goes on from there", true},
+		"Scope":  {"a token that may push and not propose", propose, func(s *stage) { s.host.Kind = "gitea"; s.Before = told(says(http.StatusForbidden)) }, "does not let this token", "give a token that may", true},
 		"Other": {"a file of somebody else", propose, func(s *stage) {
 			s.seed("main", map[string]string{file: strings.Replace(manifest, "platform.", "other.", 1)})
 		}, "holds something other than Database orders", "choose another path", false},

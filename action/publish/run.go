@@ -45,13 +45,17 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	if err != nil {
 		return err
 	}
-	in.source = cmp.Or(in.source, p.branch(c, in))
-	if in.source == in.target {
-		return wrong("leave branchName out, or name another", "the branch %q cannot be proposed for itself", in.source)
-	}
 	at, err := p.place(ctx, c, in, true)
 	if err != nil {
 		return err
+	}
+	if in.source == "" {
+		if in.source, err = p.choose(ctx, c, in, at); err != nil {
+			return err
+		}
+	}
+	if in.source == in.target {
+		return wrong("leave branchName out, or name another", "the branch %q cannot be proposed for itself", in.source)
 	}
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base = in.source, in.target
@@ -133,14 +137,55 @@ func (p publisher) request(ctx context.Context, c *action.Call, in *input, at pl
 	return nil
 }
 
-// branch is the name of the branch that a step proposes: the same whenever it is
-// run, and no other step's.
-func (p publisher) branch(c *action.Call, in *input) string {
+// choose returns the branch that a step proposes, the same whenever it is run. For
+// resources it is theirs: whoever proposes them again while a request is open
+// changes that one. A branch that was left behind by a request that is closed,
+// and has something else on it, is not used again.
+func (p publisher) choose(ctx context.Context, c *action.Call, in *input, at place) (string, error) {
+	own := p.branch(in, cmp.Or(c.Key, c.Task+"/"+c.Step))
+	if len(in.documents) == 0 {
+		return own, nil
+	}
+	theirs := p.branch(in, in.subject())
+	if at.server.Kind == forge.Plain {
+		return theirs, nil
+	}
+	open, err := forge.IsOpen(ctx, forge.Request{Server: at.server, Repository: in.repository, Source: theirs, Target: in.target})
+	if err != nil {
+		return "", told(err)
+	}
+	if open {
+		return theirs, nil
+	}
+	opts := p.options(c, in, at)
+	opts.Branch, opts.Base, opts.DryRun = theirs, in.target, true
+	res, err := git.New(at.address, opts).Commit(ctx, in.files)
+	if err != nil {
+		return "", told(err)
+	}
+	if res.Created || len(res.Added)+len(res.Changed)+len(res.Removed) == 0 {
+		return theirs, nil
+	}
+	return own, nil
+}
+
+// subject tells what a change is about: the files of its resources, and the branch
+// it is proposed for.
+func (in *input) subject() string {
+	all := []string{in.target, in.path}
+	for _, d := range in.documents {
+		all = append(all, d.group+"/"+d.file)
+	}
+	return strings.Join(all, "\n")
+}
+
+// branch is a name for the branch of a change, which differs where of does.
+func (p publisher) branch(in *input, of string) string {
 	what := in.title
 	if len(in.documents) > 0 {
 		what = in.documents[0].kind + "-" + in.documents[0].name
 	}
-	sum := sha256.Sum256([]byte(cmp.Or(c.Key, c.Task+"/"+c.Step)))
+	sum := sha256.Sum256([]byte(of))
 	return p.Prefix + "/" + strings.TrimLeft(slug(what)+"-"+hex.EncodeToString(sum[:5]), "-")
 }
 

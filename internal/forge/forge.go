@@ -94,6 +94,30 @@ func Open(ctx context.Context, r Request) (Change, error) {
 	return change, nil
 }
 
+// IsOpen tells whether there is a change request for the branches of r. An error
+// is an *Error.
+func IsOpen(ctx context.Context, r Request) (bool, error) {
+	ctx, cancel := r.Server.limit(ctx)
+	defer cancel()
+	c, err := r.Server.connect()
+	if err != nil {
+		return false, r.fail(ctx, c, err)
+	}
+	defer c.close()
+	var was *found
+	err = c.patiently(ctx, func() error {
+		f, err := c.prepare(ctx, &r)
+		if err == nil {
+			was, err = f.find(ctx, r)
+		}
+		return err
+	})
+	if err != nil {
+		return false, r.fail(ctx, c, err)
+	}
+	return was != nil, nil
+}
+
 // limit bounds how long it may take.
 func (s Server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	most := cmp.Or(s.Timeout, DefaultTimeout)
@@ -144,24 +168,31 @@ type forge interface {
 	draft(title string) string
 }
 
-// open opens the request, or updates the one that is open.
-func open(ctx context.Context, c *client, r Request) (Change, error) {
+// prepare finds out what is asked, and completes the request.
+func (c *client) prepare(ctx context.Context, r *Request) (forge, error) {
 	kind, err := c.kind(ctx)
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
 	f, err := c.forge(kind)
 	if err != nil {
-		return Change{}, err
+		return nil, err
 	}
 	r.Repository = strings.TrimSuffix(strings.Trim(r.Repository, "/"), ".git")
 	if err := f.check(r.Repository); err != nil {
-		return Change{}, err
+		return nil, err
 	}
 	if r.Target == "" {
-		if r.Target, err = f.target(ctx, r.Repository); err != nil {
-			return Change{}, err
-		}
+		r.Target, err = f.target(ctx, r.Repository)
+	}
+	return f, err
+}
+
+// open opens the request, or updates the one that is open.
+func open(ctx context.Context, c *client, r Request) (Change, error) {
+	f, err := c.prepare(ctx, &r)
+	if err != nil {
+		return Change{}, err
 	}
 	if r.Source == "" || r.Source == r.Target {
 		return Change{}, wrong(ErrRefused, "propose another branch than the one it is proposed for",

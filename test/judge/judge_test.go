@@ -87,7 +87,7 @@ func TestTasks(t *testing.T) {
 			about := about + ", " + name
 			found, events := w.run(order(t, r.template, want))
 			compareSpec(t, about, r, want, found.Spec)
-			if want.Status != string(found.Status) {
+			if want.Status != found.Status {
 				t.Errorf("%s: its status is %s, want %s", about, found.Status, want.Status)
 			}
 			var said []message

@@ -25,7 +25,7 @@ func TestRecord(t *testing.T) {
 	if *modules == "" {
 		t.Skip("-record is not set: what was recorded stays as it is")
 	}
-	r := real{t: t, url: run(t, append([]string{"scaffolder.mjs", *modules, user}, instead...))}
+	r := scaffolder{t: t, url: run(t, append([]string{"scaffolder.mjs", *modules, user}, instead...))}
 	for file, all := range templates(t) {
 		out := map[string]*recorded{}
 		for name, f := range all {
@@ -63,14 +63,14 @@ func run(t *testing.T, args []string) string {
 	return strings.TrimSpace(line)
 }
 
-// real is the real scaffolder.
-type real struct {
+// scaffolder is the real one.
+type scaffolder struct {
 	t   *testing.T
 	url string
 }
 
 // call returns what it answers.
-func (r real) call(method, path string, body any, status ...int) []byte {
+func (r scaffolder) call(method, path string, body any, status ...int) []byte {
 	r.t.Helper()
 	var send io.Reader
 	if body != nil {
@@ -100,7 +100,7 @@ func (r real) call(method, path string, body any, status ...int) []byte {
 }
 
 // record asks it about a Template.
-func (r real) record(f *filled) *recorded {
+func (r scaffolder) record(f *filled) *recorded {
 	r.t.Helper()
 	template := raw(f.template)
 	out := &recorded{Cases: map[string]*answer{}}
@@ -137,7 +137,7 @@ func (r real) record(f *filled) *recorded {
 }
 
 // task runs a task, adds what came of it, and returns its steps.
-func (r real) task(f *filled, a *answer) json.RawMessage {
+func (r scaffolder) task(f *filled, a *answer) json.RawMessage {
 	r.t.Helper()
 	r.call("PUT", "/template", raw(f.template), http.StatusNoContent)
 	made := decode[struct{ ID string }](r.t, r.call("POST", "/v2/tasks", map[string]any{

@@ -59,7 +59,8 @@ app.put('/template', express.json({ limit: '10MB' }), (req, res) => {
   res.status(204).end();
 });
 app.get('/versions', (_req, res) => {
-  res.json(Object.fromEntries([['node', process.versions.node], ...[backend, '@backstage/plugin-scaffolder-node', 'nunjitsu', 'jsonschema'].map((name) => [name, version(name)])]));
+  const used = [backend, '@backstage/plugin-scaffolder-node', 'nunjitsu', 'jsonschema'];
+  res.json({ node: process.versions.node, ...Object.fromEntries(used.map((name) => [name, version(name)])) });
 });
 app.use(router);
 app.use((err, _req, res, _next) => {

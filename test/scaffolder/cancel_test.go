@@ -36,7 +36,7 @@ func TestCancelInside(t *testing.T) {
 	if took := time.Since(began); h.status != store.TaskCancelled || took > patience/2 {
 		t.Errorf("after %v it is %s:\n%s", took, h.status, h.log())
 	}
-	if strings.Contains(h.log(), " apply ") || w.find(t, things+ns+"/things/one") != nil {
+	if strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
 		t.Errorf("it went on:\n%s", h.log())
 	}
 }
@@ -53,7 +53,7 @@ func TestCancelBetween(t *testing.T) {
 	c.cancel(id)
 	release("cancel-between")
 	h := c.follow(id)
-	if h.status != store.TaskCancelled || strings.Contains(h.log(), " apply ") || w.find(t, things+ns+"/things/one") != nil {
+	if h.status != store.TaskCancelled || strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
 		t.Fatalf("it is %s, and went on:\n%s", h.status, h.log())
 	}
 	c.cancel(id)

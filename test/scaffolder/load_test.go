@@ -69,7 +69,9 @@ func TestManyTasks(t *testing.T) {
 		}
 		return total
 	}
-	until(t, "all tasks are over", func() bool { return count(store.TaskCompleted)+count(store.TaskFailed)+count(store.TaskCancelled) == all })
+	until(t, "all tasks are over", func() bool {
+		return count(store.TaskCompleted)+count(store.TaskFailed)+count(store.TaskCancelled) == all
+	})
 	if n := count(store.TaskCompleted); n != all {
 		t.Errorf("%d of %d completed", n, all)
 	}

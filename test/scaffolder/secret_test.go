@@ -1,0 +1,201 @@
+package scaffolder_test
+
+import (
+	"bytes"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"example.dev/ingestor/internal/app"
+	program "example.dev/ingestor/internal/cli/portal"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/store"
+)
+
+// programConfig is the environment variable that makes of this test binary the
+// program, with a configuration.
+const programConfig = "INGESTOR_TEST_PROGRAM_CONFIG"
+
+// TestProgram is portal-backend, as a process of its own.
+func TestProgram(*testing.T) {
+	path := os.Getenv(programConfig)
+	if path == "" {
+		return
+	}
+	os.Args = []string{program.Name, "--config", path, "--log-format", "json", "--log-level", "debug"}
+	app.Main(program.Name, program.Run)
+}
+
+// launch starts portal-backend as a process in a folder. What it returns stops
+// it, as whoever operates it does.
+func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	path, err := configure(dir, at, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = &backend{base: "http://" + at, dir: dir, log: &safeBuffer{}}
+	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0") //nolint:noctx // it outlives the context of the test
+	cmd.Env = append(os.Environ(), programConfig+"="+path)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, b.log, b.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	over := false
+	t.Cleanup(func() {
+		if !over {
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+	})
+	until(t, "the program is ready", func() bool {
+		select {
+		case err := <-ended:
+			over = true
+			t.Fatalf("the program ended: %v\n%s", err, b.log)
+		default:
+		}
+		resp, err := http.Get(b.base + "/health/ready") //nolint:noctx // it is asked again
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	})
+	return b, func() {
+		over = true
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("the program ended with %v", err)
+		}
+	}
+}
+
+// theSecret is what nobody may see.
+const theSecret = "hunter2-which-nobody-may-see"
+
+// TestSecrets gives a task a secret, which it logs, applies, hands out and fails
+// with: it is in the cluster, and nowhere else.
+func TestSecrets(t *testing.T) {
+	w, _ := enter(t)
+	ns := w.namespace(t, "secrets")
+	dir := t.TempDir()
+	b, stop := launch(t, dir, sections{
+		"orchestrator": sections{"serviceLocatorMethod": sections{"type": "multiTenant"}, "clusterLocatorMethods": []any{
+			sections{"type": "config", "clusters": []any{sections{"name": "real", "kubeconfig": w.cluster.Kubeconfig}}},
+		}},
+	})
+	c := b.client(t)
+	steps := `{id: say, action: 'debug:log', input: {message: 'it is ${{ secrets.token }}!', extra: '${{ secrets.token }}'}},
+    {id: write, action: 'fs:write', input: {path: token.txt, content: '${{ secrets.token }}'}},
+    {id: show, action: 'debug:log', input: {message: shown, listWorkspace: with-contents}},
+    {id: apply, action: 'kubernetes:apply', input: {manifest: {apiVersion: v1, kind: Secret, metadata: {name: one, namespace: ` + ns + `}, stringData: {token: '${{ secrets.token }}'}}}},
+    {id: echo, action: 'debug:log', input: {message: '${{ steps.apply.output.manifest }}'}}`
+	c.push("secrets",
+		template("secret", steps)[:len(template("secret", steps))-len("}}")]+`, output: {text: [{title: It, content: 'is ${{ secrets.token }}'}]}}}`,
+		template("leaks", steps+`, {id: wait, action: 'debug:wait', input: {minutes: 9}}`),
+		template("fails", `{id: apply, action: 'kubernetes:apply', input: {cluster: '${{ secrets.token }}', manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}}`),
+	)
+	c.form("fails", "")
+	secrets := map[string]string{"token": theSecret}
+	var told []string
+	h := c.follow(c.create("secret", parse(t, "{}"), secrets))
+	if h.status != store.TaskCompleted || !strings.Contains(h.log(), "it is ***!") {
+		t.Errorf("it is %s:\n%s", h.status, h.log())
+	}
+	told = append(told, h.raw)
+	failed := c.follow(c.create("fails", parse(t, "{}"), secrets))
+	if failed.status != store.TaskFailed || !strings.Contains(failed.log(), "***") {
+		t.Errorf("it is %s:\n%s", failed.status, failed.log())
+	}
+	told = append(told, failed.raw)
+	if got := w.find(t, "/api/v1/namespaces/"+ns+"/secrets/one").Get("data", "token").Str(); got != "aHVudGVyMi13aGljaC1ub2JvZHktbWF5LXNlZQ==" {
+		t.Errorf("the cluster has %q", got)
+	}
+
+	// While a task runs its secrets are encrypted.
+	running := c.create("leaks", parse(t, "{}"), secrets)
+	until(t, "the last step waits", func() bool {
+		_, events := c.send(http.MethodGet, api+"/tasks/"+running+"/events", nil)
+		return bytes.Contains(events, []byte("waiting for 9m"))
+	})
+	absent(t, dir, filepath.Join(dir, "tasks"))
+	c.cancel(running)
+	told = append(told, c.follow(running).raw)
+	for _, id := range []string{h.id, failed.id, running} {
+		_, shown := c.send(http.MethodGet, api+"/tasks/"+id, nil)
+		_, events := c.send(http.MethodGet, api+"/tasks/"+id+"/events", nil)
+		told = append(told, string(shown), string(events))
+	}
+	stop()
+	told = append(told, b.log.String())
+	for _, text := range told {
+		if strings.Contains(text, theSecret) {
+			t.Errorf("the secret shows:\n%s", text)
+		}
+	}
+	// Workspaces are gone now.
+	absent(t, dir, "")
+	s, err := store.Open(t.Context(), store.Options{Client: config.ClientSQLite, Path: filepath.Join(dir, "portal.sqlite")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it was read
+	for _, id := range []string{h.id, failed.id, running} {
+		if task, err := s.Task(t.Context(), id); err != nil || task.Secrets != nil {
+			t.Errorf("after the end the secrets of %s are kept: %v", id, err)
+		}
+	}
+}
+
+// absent wants the secret to be in no file of a folder but those below another.
+func absent(t *testing.T, dir, but string) {
+	t.Helper()
+	seen := 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path != dir:
+			// It was removed at this moment.
+			return nil
+		case err != nil:
+			return err
+		case path == but:
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		seen++
+		if bytes.Contains(data, []byte(theSecret)) {
+			t.Errorf("%s has the secret", path)
+		}
+		return nil
+	})
+	if err != nil || seen < 3 {
+		t.Errorf("only %d files were looked at: %v", seen, err)
+	}
+}
