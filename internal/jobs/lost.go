@@ -17,7 +17,7 @@ const (
 	absence = 5 * time.Second
 	// look is how often somebody looks for jobs that run for too long, for
 	// processes that are gone, and for a leader that is.
-	look = 5 * time.Second
+	look = 2 * time.Second
 	// mostLost is how often a job is begun again after its process was killed:
 	// it may be the job that kills it.
 	mostLost = 5

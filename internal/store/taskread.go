@@ -203,12 +203,13 @@ func (s *Store) TaskEvents(ctx context.Context, id string, after int64, most int
 		most = math.MaxInt32
 	}
 	// Their sizes are looked at first: PostgreSQL sends all that it is asked for.
-	const query = `SELECT e.n, e.type, e.created, e.body FROM (
+	// SQLite prepares a statement anew each time its limit is given.
+	query := fmt.Sprintf(`SELECT e.n, e.type, e.created, e.body FROM (
 			SELECT n, sum(size) OVER (ORDER BY n) - size AS before FROM (
-				SELECT n, length(body) AS size FROM task_events WHERE task = $1 AND n > $2 ORDER BY n LIMIT $3) AS sizes) AS page
-		JOIN task_events e ON e.task = $1 AND e.n = page.n WHERE page.before < $4 ORDER BY e.n`
+				SELECT n, length(body) AS size FROM task_events WHERE task = $1 AND n > $2 ORDER BY n LIMIT %d) AS sizes) AS page
+		JOIN task_events e ON e.task = $1 AND e.n = page.n WHERE page.before < $3 ORDER BY e.n`, most)
 	var events []TaskEvent
-	err := eachRow(ctx, s.rows, query, []any{id, after, most, mostBodies}, func(rows *rows) error {
+	err := eachRow(ctx, s.rows, query, []any{id, after, mostBodies}, func(rows *rows) error {
 		var e TaskEvent
 		var created int64
 		if err := rows.Scan(&e.N, &e.Type, &created, &e.Body); err != nil {

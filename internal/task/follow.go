@@ -13,7 +13,7 @@ const (
 	pageSize = 500
 	// pollEvery is how often somebody looks for events of tasks that run
 	// elsewhere.
-	pollEvery = 50 * time.Millisecond
+	pollEvery = 25 * time.Millisecond
 )
 
 // Follow hands on the events of a task after one, those that are there and those

@@ -8,8 +8,8 @@ import (
 const (
 	// sweepEvery is how often somebody looks for tasks that nobody runs, and
 	// idleFor how long one must have been idle.
-	sweepEvery = 15 * time.Second
-	idleFor    = 30 * time.Second
+	sweepEvery = 5 * time.Second
+	idleFor    = 10 * time.Second
 	// beats is how many beats may be missing of a task that runs.
 	beats = 3
 	// askAgain is how long a task that was queued by a sweep is left alone: it
@@ -69,7 +69,7 @@ func (t *Tasks) revive(ctx context.Context, idle time.Duration, asked map[string
 			continue
 		}
 		asked[id] = now
-		t.enqueue(ctx, id)
+		t.enqueue(ctx, id, false)
 	}
 }
 

@@ -170,14 +170,15 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	if err := t.opts.Store.AddTask(ctx, made); err != nil {
 		return "", err
 	}
-	t.enqueue(ctx, made.ID)
+	t.enqueue(ctx, made.ID, false)
 	return made.ID, nil
 }
 
-// enqueue asks for a run. If that fails, a sweep finds the task.
-func (t *Tasks) enqueue(ctx context.Context, id string) {
+// enqueue asks for a run, in a hurry if the task may wait for a later try. If it
+// fails, or the process ends before it, a sweep finds the task.
+func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
 	_, err := t.opts.Queue.Add(context.WithoutCancel(ctx), job, id, jobs.How{
-		Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain, Hurry: true,
+		Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain, Hurry: hurry,
 	})
 	if err != nil {
 		t.log.Warn("cannot queue a task, trying again later", "task", id, "err", err)
@@ -252,7 +253,7 @@ func (t *Tasks) Retry(ctx context.Context, id string, secrets map[string]secret.
 		return false, err
 	}
 	t.hub.wake(id)
-	t.enqueue(ctx, id)
+	t.enqueue(ctx, id, true)
 	return true, nil
 }
 

@@ -64,7 +64,7 @@ func TestCancelBetween(t *testing.T) {
 
 // TestCancelWaiting cancels a task that waits for its turn: it never begins.
 func TestCancelWaiting(t *testing.T) {
-	enter(t)
+	t.Parallel()
 	b := start(t, sections{"scaffolder": sections{"concurrentTasksLimit": 1}}, hold)
 	c := b.client(t)
 	c.push("waiting", template("waiting", holding("waiting")), template("next", "{id: say, action: 'debug:log', input: {message: never}}"))

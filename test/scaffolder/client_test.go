@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"example.dev/ingestor/internal/store"
@@ -50,7 +52,7 @@ func (c client) open(method, path, kind string, body []byte) *http.Response {
 func (c client) send(method, path string, body []byte) (int, []byte) {
 	c.t.Helper()
 	resp := c.open(method, path, "application/json", body)
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
 		c.t.Fatal(err)
@@ -80,7 +82,7 @@ func (c client) push(provider string, templates ...string) {
 		lines = append(tree.AppendJSON(lines, parse(c.t, text), ""), '\n')
 	}
 	resp := c.open(http.MethodPut, "/api/catalog/providers/"+provider+"/entities?allowEmpty=true", "application/x-ndjson", lines)
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(data, []byte(`"refused":[]`)) {
 		c.t.Fatalf("cannot push Templates: %v, %s: %s", err, resp.Status, data)
@@ -192,7 +194,7 @@ func (c client) read(from io.Reader, each func(e event, raw string) (enough bool
 func (c client) follow(id string) *history {
 	c.t.Helper()
 	resp := c.stream(id, 0)
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	h := &history{id: id}
 	var raw strings.Builder
 	c.read(resp.Body, func(e event, data string) bool {
@@ -291,7 +293,7 @@ func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.N
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -303,11 +305,17 @@ func (w *world) ask(t *testing.T, method, path, kind, body string) (int, *tree.N
 	return resp.StatusCode, n
 }
 
+// made counts what tests have made, so that a test can be run again.
+var made atomic.Int64
+
+// unique returns a name that nobody else has.
+func unique(name string) string { return name + "-" + strconv.FormatInt(made.Add(1), 10) }
+
 // namespace makes a namespace in the cluster.
 func (w *world) namespace(t *testing.T, name string) string {
 	t.Helper()
-	status, n := w.ask(t, http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"`+name+`"}}`)
-	if status != http.StatusCreated && status != http.StatusConflict {
+	name = unique(name)
+	if status, n := w.ask(t, http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"`+name+`"}}`); status != http.StatusCreated {
 		t.Fatalf("cannot make the namespace %s: %d %s", name, status, tree.AppendJSON(nil, n, ""))
 	}
 	return name

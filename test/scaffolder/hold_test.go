@@ -33,8 +33,9 @@ var hold = action.Action{
 	ID: "test:hold", Description: "Waits for a test", Input: tree.Obj(tree.F("type", tree.Str("object"))),
 	Run: func(_ context.Context, c *action.Call) error {
 		name := c.Input.Get("name").Str()
+		free := door(holds.freed, name)
 		close(door(holds.begun, name))
-		<-door(holds.freed, name)
+		<-free
 		return nil
 	},
 }
@@ -47,8 +48,14 @@ func holding(name string) string {
 // held waits until a step waits.
 func held(t *testing.T, name string) {
 	t.Helper()
-	// Whatever happens, the step ends.
-	t.Cleanup(func() { release(name) })
+	// Whatever happens, the step ends, and the next of the name waits again.
+	t.Cleanup(func() {
+		release(name)
+		holds.mu.Lock()
+		defer holds.mu.Unlock()
+		delete(holds.begun, name)
+		delete(holds.freed, name)
+	})
 	select {
 	case <-door(holds.begun, name):
 	case <-time.After(patience):

@@ -38,18 +38,19 @@ var flood = action.Action{
 func TestManyTasks(t *testing.T) {
 	w, c := enterRough(t)
 	ns := w.namespace(t, "many")
-	c.push("many", `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: many}, spec: {type: x, owner: a,
+	name := unique("many")
+	c.push(name, `{apiVersion: scaffolder.backstage.io/v1beta3, kind: Template, metadata: {name: `+name+`}, spec: {type: x, owner: a,
   parameters: {required: [n], properties: {n: {type: integer}}},
   steps: [{id: apply, action: 'kubernetes:apply', input: {manifest: {apiVersion: v1, kind: ConfigMap,
     metadata: {name: 'many-${{ parameters.n }}', namespace: `+ns+`}, data: {n: 'number ${{ parameters.n }}'}}}},
     {id: say, action: 'debug:log', input: {message: 'made ${{ steps.apply.output.resources[0].name }}'}}]}}`)
-	c.form("many", "")
+	c.form(name, "")
 	const all = 200
 	ids := make([]string, all)
 	var posting sync.WaitGroup
 	for i := range all {
 		posting.Go(func() {
-			status, body := c.send(http.MethodPost, api+"/tasks", order(t, "many", tree.Obj(tree.F("n", tree.Number(int64(i)))), nil))
+			status, body := c.send(http.MethodPost, api+"/tasks", order(t, name, tree.Obj(tree.F("n", tree.Number(int64(i)))), nil))
 			if n, err := (tree.Wire{}).Decode(body); err != nil || status != http.StatusCreated {
 				t.Errorf("task %d: %d %s %v", i, status, body, err)
 			} else {
@@ -62,7 +63,7 @@ func TestManyTasks(t *testing.T) {
 		return
 	}
 	count := func(status string) int {
-		n := c.want(http.StatusOK, http.MethodGet, api+"/tasks?limit=1&templateRef=many&status="+status, nil)
+		n := c.want(http.StatusOK, http.MethodGet, api+"/tasks?limit=1&templateRef="+name+"&status="+status, nil)
 		total, err := strconv.Atoi(n.Get("totalTasks").Scalar())
 		if err != nil {
 			t.Fatal(err)
@@ -102,12 +103,12 @@ func TestLongLog(t *testing.T) {
 	c.form("flood", "")
 	id := c.create("flood", tree.Obj(), nil)
 	late := c.stream(id, 0)
-	defer late.Body.Close() //nolint:errcheck // it was read
+	defer late.Body.Close()
 	var reading sync.WaitGroup
 	for i := range 5 {
 		reading.Go(func() {
 			leaving := c.stream(id, 0)
-			defer leaving.Body.Close() //nolint:errcheck // nobody reads on
+			defer leaving.Body.Close()
 			n := 0
 			c.read(leaving.Body, func(event, string) bool { n++; return n > i*20 })
 		})
@@ -160,7 +161,7 @@ func TestStreamGoesOn(t *testing.T) {
 	})
 	_ = leaving.Body.Close()
 	back := c.stream(id, last)
-	defer back.Body.Close() //nolint:errcheck // it was read
+	defer back.Body.Close()
 	release("goes-on")
 	began := time.Now()
 	c.read(back.Body, func(_ event, raw string) bool {

@@ -78,7 +78,7 @@ func TestChangeRequest(t *testing.T) {
 	if skipped := "Skipping step apply"; !strings.Contains(h.log(), skipped) {
 		t.Errorf("the step that applies is not skipped:\n%s", h.log())
 	}
-	r.git("update-ref", "refs/heads/main", e.Source)
+	r.merge(e)
 
 	// The form of an update says what is new, and the file keeps the rest.
 	less := over(t, parse(t, "{name: files, namespace: shop, versioning: true}"), delivery(s, "acme/requests"))
@@ -87,7 +87,7 @@ func TestChangeRequest(t *testing.T) {
 	if got, want := r.git("show", e.Source+":"+file), strings.Replace(bucketText, "versioning: false", "versioning: true", 1); got != want {
 		t.Errorf("after an update (-want +got):\n%s", cmp.Diff(want, got))
 	}
-	r.git("update-ref", "refs/heads/main", e.Source)
+	r.merge(e)
 
 	gone := over(t, parse(t, "{name: files, namespace: shop, confirm: true}"), delivery(s, "acme/requests"))
 	c.completes("buckets.storage.example.org-delete", gone)
@@ -136,21 +136,29 @@ func TestChangeRequestAgain(t *testing.T) {
 	}
 }
 
-// TestPlainGit pushes to a server that knows no change requests.
+// TestPlainGit pushes to servers that know no change requests: over HTTP, and to
+// a folder.
 func TestPlainGit(t *testing.T) {
 	_, c := enter(t)
 	s := server(t, plain)
-	r := s.repository(t, "acme/plain")
 	c.form("networks.net.example.org", "")
-	h := c.completes("networks.net.example.org", over(t, parse(t, "{name: wide, owner: net, cidr: 10.0.0.0/8}"), delivery(s, "acme/plain")))
-	all := r.branches()
-	if len(all) != 1 {
-		t.Fatalf("the branches are %v:\n%s", all, h.log())
-	}
-	changed := r.changed(all[0])
-	want := "apiVersion: net.example.org/v1beta1\nkind: Network\nmetadata:\n  name: wide\n  annotations:\n    backstage.io/owner: net\nspec:\n  cidr: 10.0.0.0/8\n"
-	if got := r.git("show", all[0]+":"+changed[1]); got != want {
-		t.Errorf("%s (-want +got):\n%s", changed[1], cmp.Diff(want, got))
+	for name, host := range map[string]string{"http": s.name, "folder": folderHost} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := c.in(t)
+			r := s.repository(t, "acme/"+name)
+			values := over(t, parse(t, "{name: wide, owner: net, cidr: 10.0.0.0/8}"), delivery(s, "acme/"+name))
+			h := c.completes("networks.net.example.org", over(t, values, "{gitHost: '"+host+"'}"))
+			all := r.branches()
+			if len(all) != 1 {
+				t.Fatalf("the branches are %v:\n%s", all, h.log())
+			}
+			changed := r.changed(all[0])
+			want := "apiVersion: net.example.org/v1beta1\nkind: Network\nmetadata:\n  name: wide\n  annotations:\n    backstage.io/owner: net\nspec:\n  cidr: 10.0.0.0/8\n"
+			if got := r.git("show", all[0]+":"+changed[1]); got != want {
+				t.Errorf("%s (-want +got):\n%s", changed[1], cmp.Diff(want, got))
+			}
+		})
 	}
 }
 
@@ -205,22 +213,28 @@ func TestGitBadDays(t *testing.T) {
 	}
 }
 
-// TestSecondTask proposes the same resource twice: each task has a request of its
-// own, which the other does not touch.
+// TestSecondTask proposes the same resource twice: the request that is open has
+// what was said last. Once it is closed, there is a new one.
 func TestSecondTask(t *testing.T) {
 	_, c := enter(t)
 	s := server(t, forges)
 	r := s.repository(t, "acme/twice")
 	c.form("buckets.storage.example.org", "")
 	values := over(t, parse(t, bucketValues), delivery(s, "acme/twice"))
-	c.completes("buckets.storage.example.org", values)
-	c.completes("buckets.storage.example.org", over(t, values, "{versioning: true}"))
-	first, second := r.request(1, "Add Bucket files"), r.request(2, "Add Bucket files")
-	for e, want := range map[*contract.Entry]string{first: "false", second: "true"} {
+	want := func(n int, versioning string) {
+		t.Helper()
+		e := r.request(n, "Add Bucket files")
 		text := parse(t, r.git("show", e.Source+":"+r.changed(e.Source)[1]))
-		same(t, e.Source, parse(t, want), text.Get("spec", "versioning"))
+		same(t, e.Source, parse(t, versioning), text.Get("spec", "versioning"))
+		if len(r.All) != n || len(r.branches()) != n {
+			t.Errorf("there are %d requests, and the branches %v", len(r.All), r.branches())
+		}
 	}
-	if first.Source == second.Source {
-		t.Errorf("both are on the branch %s", first.Source)
-	}
+	c.completes("buckets.storage.example.org", values)
+	want(1, "false")
+	c.completes("buckets.storage.example.org", over(t, values, "{versioning: true}"))
+	want(1, "true")
+	r.All[0].Closed = true
+	c.completes("buckets.storage.example.org", values)
+	want(2, "false")
 }

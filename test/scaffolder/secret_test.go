@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,11 +57,22 @@ func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0") //nolint:noctx // it outlives the context of the test
 	cmd.Env = append(os.Environ(), programConfig+"="+path)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, b.log, b.log
-	if err := cmd.Start(); err != nil {
+	// It ends when the thread does that started it, that is, also if this
+	// process is killed.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	begun, ended := make(chan error), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		begun <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-begun; err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	over := false
 	t.Cleanup(func() {
 		if !over {
@@ -113,7 +125,7 @@ func TestSecrets(t *testing.T) {
     {id: apply, action: 'kubernetes:apply', input: {manifest: {apiVersion: v1, kind: Secret, metadata: {name: one, namespace: ` + ns + `}, stringData: {token: '${{ secrets.token }}'}}}},
     {id: echo, action: 'debug:log', input: {message: '${{ steps.apply.output.manifest }}'}}`
 	c.push("secrets",
-		template("secret", steps)[:len(template("secret", steps))-len("}}")]+`, output: {text: [{title: It, content: 'is ${{ secrets.token }}'}]}}}`,
+		strings.TrimSuffix(template("secret", steps), "}}")+`, output: {text: [{title: It, content: 'is ${{ secrets.token }}'}]}}}`,
 		template("leaks", steps+`, {id: wait, action: 'debug:wait', input: {minutes: 9}}`),
 		template("fails", `{id: apply, action: 'kubernetes:apply', input: {cluster: '${{ secrets.token }}', manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}}`),
 	)

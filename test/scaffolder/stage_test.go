@@ -20,6 +20,9 @@ import (
 // gitToken lets into repositories.
 const gitToken = "t0ps3cr3t-of-git"
 
+// folderHost is what the folder of plain is called as a server of its own.
+const folderHost = "folder.example.org"
+
 // forges is a server with change requests, plain one without.
 var (
 	forges = sync.OnceValues(func() (*stage, error) { return newStage(contract.Gitea) })
@@ -129,6 +132,12 @@ func (s *stage) repository(t *testing.T, name string) *repository {
 	if _, err := git.New(r.dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{"README.md": []byte("hello\n")}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		s.remove(name)
+		if err := os.RemoveAll(r.dir); err != nil {
+			t.Error(err)
+		}
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.repositories[name] = r
@@ -168,4 +177,11 @@ func (r *repository) hook(script string) {
 	if err := os.WriteFile(filepath.Join(r.dir, "hooks", "pre-receive"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
 		r.t.Fatal(err)
 	}
+}
+
+// merge takes a request.
+func (r *repository) merge(e *contract.Entry) {
+	r.t.Helper()
+	r.git("update-ref", "refs/heads/main", e.Source)
+	e.Closed = true
 }

@@ -64,7 +64,7 @@ var shared = sync.OnceValues(func() (*world, error) {
 		"clusterIngestor": sections{"enabled": true},
 		"orchestrator":    sections{"serviceLocatorMethod": sections{"type": "multiTenant"}, "clusterLocatorMethods": []any{sections{"type": "config", "clusters": []any{here}}}},
 		"scaffolder":      sections{"concurrentTasksLimit": 20},
-		"integrations":    sections{"gitea": []any{withRequests.section()}, "git": []any{withNone.section()}},
+		"integrations":    sections{"gitea": []any{withRequests.section()}, "git": []any{withNone.section(), sections{"host": folderHost, "url": "file://" + withNone.root}}},
 	}, flood)
 	if err != nil {
 		return nil, err
@@ -152,22 +152,10 @@ func open(more sections, actions ...action.Action) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := configure(dir, l.Addr().String(), more)
-	if err != nil {
-		return nil, err
-	}
-	cfg, findings := config.Load([]string{path}, config.Options{})
-	for _, f := range findings {
-		if f.Severity == finding.Error {
-			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
-		}
-	}
 	b := &backend{base: "http://" + l.Addr().String(), dir: dir, log: &safeBuffer{}}
-	p, err := portal.New(context.Background(), portal.Options{
-		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil)), Actions: actions,
-	})
+	p, err := b.build(l.Addr().String(), more, actions)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -185,6 +173,23 @@ func open(more sections, actions ...action.Action) (*backend, error) {
 		return err
 	})
 	return b, nil
+}
+
+// build makes the portal of a configuration.
+func (b *backend) build(address string, more sections, actions []action.Action) (*portal.Portal, error) {
+	path, err := configure(b.dir, address, more)
+	if err != nil {
+		return nil, err
+	}
+	cfg, findings := config.Load([]string{path}, config.Options{})
+	for _, f := range findings {
+		if f.Severity == finding.Error {
+			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
+		}
+	}
+	return portal.New(context.Background(), portal.Options{
+		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil)), Actions: actions,
+	})
 }
 
 // start starts a portal of a test's own.

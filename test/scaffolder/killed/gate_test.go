@@ -1,6 +1,8 @@
 package killed_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"log"
@@ -24,6 +26,8 @@ type application struct {
 	// who is the life that applied it, and at when its request came.
 	who string
 	at  time.Time
+	// version is that of the object afterwards; empty if nobody was told.
+	version string
 }
 
 // moment is when somebody is killed, counted from a request that applies an
@@ -137,7 +141,7 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodPatch || r.URL.Query().Has("dryRun") {
 		return p.to.RoundTrip(r)
 	}
-	g, a := p.gate, application{who, time.Now()}
+	g, a := p.gate, application{who: who, at: time.Now()}
 	m, later, yes := g.due()
 	if yes && m == before {
 		g.kill(who)
@@ -147,6 +151,9 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
 		// Nothing was applied.
 		return resp, nil
+	}
+	if err == nil {
+		a.version, err = version(resp)
 	}
 	name := path.Base(r.URL.Path)
 	g.mu.Lock()
@@ -159,4 +166,21 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 		time.AfterFunc(later, func() { g.kill("") })
 	}
 	return resp, err
+}
+
+// version reads which version of which object an answer has, and leaves it as it
+// was.
+func version(resp *http.Response) (string, error) {
+	body, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return "", err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var made struct {
+		Metadata struct{ UID, ResourceVersion string }
+	}
+	if err := json.Unmarshal(body, &made); err != nil {
+		return "", err
+	}
+	return made.Metadata.UID + "/" + made.Metadata.ResourceVersion, nil
 }

@@ -1,6 +1,7 @@
 package killed_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -43,7 +44,8 @@ const template = `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template"
 ],"output":{"uid":"${{ steps.one.output.resources[0].uid }}"}}}`
 
 // TestKilled has replicas run tasks while they are killed at random moments, and
-// wants every task to complete, and no step to be applied again that ended.
+// wants every task to complete, no step to be applied again that ended, and what
+// is applied again, because it was cut off, to change nothing.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
@@ -93,7 +95,7 @@ type round struct {
 	made map[string]string
 }
 
-// run makes a round, and returns how many steps were begun again.
+// run makes a round, and returns how many steps were applied again.
 func (r *round) run() (again int) {
 	t := r.t
 	t.Helper()
@@ -124,7 +126,7 @@ func (r *round) run() (again int) {
 		}
 	}
 	r.clean()
-	t.Logf("%s: %d tasks in %.1f s, posted in %.1f s, %d kills, %d steps begun again", r.name, len(all), took.Seconds(), posted.Seconds(), kills, again)
+	t.Logf("%s: %d tasks in %.1f s, posted in %.1f s, %d kills, %d steps cut off and applied again", r.name, len(all), took.Seconds(), posted.Seconds(), kills, again)
 	return again
 }
 
@@ -202,7 +204,7 @@ type event struct {
 }
 
 // check holds what is known of a task against what it should be, and returns how
-// many steps were begun again.
+// many steps were applied again.
 func (r *round) check(task task) (again int) {
 	r.t.Helper()
 	var events []event
@@ -260,14 +262,20 @@ func (r *round) check(task task) (again int) {
 
 // applied wants the applications of an object to be by one life after the other,
 // each but the last killed before the next begins, and none after the step
-// ended. It returns how many there are but the first.
+// ended; and those behind the first to change nothing. It returns how many those
+// are.
 func (r *round) applied(name string, end time.Time, told func(string, ...any)) (again int) {
 	all := r.gate.of(name)
 	if len(all) == 0 {
 		told("%s was applied by nobody", name)
 		return 0
 	}
+	version := ""
 	for i, a := range all {
+		if version != "" && a.version != "" && a.version != version {
+			told("%s was applied again by %s, and is now %s instead of %s", name, a.who, a.version, version)
+		}
+		version = cmp.Or(version, a.version)
 		// What is written down has milliseconds.
 		if a.at.Truncate(time.Millisecond).After(end) {
 			told("%s was applied at %v by %s, and its step had ended at %v", name, a.at, a.who, end)
