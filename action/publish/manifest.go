@@ -84,7 +84,19 @@ func newDocument(n *tree.Node) (document, error) {
 		d.group = group
 	}
 	d.file = File(d.kind, d.namespace, d.name)
+	d.node = tidy(n)
 	return d, nil
+}
+
+// tidy returns a manifest without annotations or labels of which none was given.
+func tidy(n *tree.Node) *tree.Node {
+	for _, key := range []string{"annotations", "labels"} {
+		if v := n.Get("metadata", key); v.IsMap() && v.Len() == 0 {
+			n = n.Clone()
+			n.Get("metadata").Delete(key)
+		}
+	}
+	return n
 }
 
 // File is where the manifest of a resource goes, below the path that a step

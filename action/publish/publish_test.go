@@ -318,7 +318,9 @@ func TestBadDays(t *testing.T) {
 	}
 	// told leaves questions to the server.
 	told := func(answer func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
-		return func(w http.ResponseWriter, req *http.Request) bool { return req.Method != http.MethodGet && answer(w, req) }
+		return func(w http.ResponseWriter, req *http.Request) bool {
+			return req.Method != http.MethodGet && answer(w, req)
+		}
 	}
 	cases := map[string]struct {
 		reason string

@@ -351,7 +351,8 @@ func (c *compiler) array(out, s *tree.Node, depth int) {
 	addType(out, s, "array")
 	c.fallback(out, s)
 	copyCounts(out, s, "minItems", "maxItems")
-	if s.Get("uniqueItems").IsTrue() {
+	// A server refuses a set in which something is twice.
+	if s.Get("uniqueItems").IsTrue() || s.Get("x-kubernetes-list-type").Str() == "set" {
 		add(out, "uniqueItems", tree.Boolean(true))
 	}
 	c.path = append(c.path, "[]")

@@ -322,12 +322,13 @@ func TestConstraints(t *testing.T) {
 			refused: []string{`{a: abcd}`, `{a: A}`, `{b: ""}`},
 		},
 		"lists and maps": {
-			reason: "minItems, maxItems, uniqueItems, minProperties, maxProperties: kept",
+			reason: "minItems, maxItems, uniqueItems, minProperties, maxProperties: kept; a set has nothing twice",
 			spec: `
 				type: object
 				properties:
 				  a: {type: array, minItems: 0, maxItems: 2, uniqueItems: true, items: {type: string}}
 				  b: {type: array, minItems: 1, uniqueItems: false, items: {type: string}}
+				  s: {type: array, x-kubernetes-list-type: set, items: {type: string}}
 				  c: {type: object, minProperties: 1, maxProperties: 2, additionalProperties: {type: string}}
 				  d: {type: object, minProperties: 1, properties: {x: {type: string}, y: {type: string}}}
 				  e: {type: object, minProperties: 1}
@@ -339,9 +340,10 @@ func TestConstraints(t *testing.T) {
 				  c: {title: C, type: object, minProperties: 1, maxProperties: 2, additionalProperties: {type: string}}
 				  d: {title: D, type: object, minProperties: 1, properties: {x: {title: X, type: string}, "y": {title: "Y", type: string}}}
 				  e: {title: E, type: object, minProperties: 1, additionalProperties: true, ui:field: YamlText}
+				  s: {title: S, type: array, uniqueItems: true, items: {type: string}}
 			`,
-			values:  `{a: [], b: [x, x], c: {k: v}, d: {x: "1"}, e: {any: 1}}`,
-			refused: []string{`{a: [x, x]}`, `{a: [x, y, z]}`, `{b: []}`, `{c: {}}`, `{c: {a: a, b: b, c: c}}`, `{d: {}}`, `{e: {}}`},
+			values:  `{a: [], b: [x, x], c: {k: v}, d: {x: "1"}, e: {any: 1}, s: [x, y]}`,
+			refused: []string{`{a: [x, x]}`, `{s: [x, x]}`, `{a: [x, y, z]}`, `{b: []}`, `{c: {}}`, `{c: {a: a, b: b, c: c}}`, `{d: {}}`, `{e: {}}`},
 		},
 		"formats": {
 			reason: "format: kept where a browser means the same; an unknown one is dropped from the form",

@@ -190,7 +190,7 @@ func (c *Config) Clusters() []source.Cluster {
 // that there are, count there.
 func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 	if p.Name == engine.ClusterIngestor.Name {
-		return engine.Options{Words: c.Words, Clusters: c.choosable()}
+		return engine.Options{Words: c.Words, DayTwo: c.ClusterIngestor.XRDs.DayTwo, Clusters: c.choosable()}
 	}
 	t := c.Composer.Templates
 	return engine.Options{

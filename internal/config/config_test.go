@@ -126,7 +126,7 @@ clusterIngestor:
   enabled: true
   watch: false
   components: { enabled: false, taskRunner: { frequency: 20 } }
-  composer: { enabled: true, xrds: { enabled: true, ingestAllXRDs: false, taskRunner: { frequency: 30 } } }
+  composer: { enabled: true, xrds: { enabled: true, ingestAllXRDs: false, generateDayTwoTemplates: true, taskRunner: { frequency: 30 } } }
 orchestrator:
   serviceLocatorMethod: { type: multiTenant }
   clusterLocatorMethods:
@@ -185,7 +185,7 @@ func TestEverything(t *testing.T) {
 		ClusterIngestor: ClusterIngestor{
 			Enabled:    true,
 			Components: Components{Frequency: 20 * time.Second},
-			XRDs:       XRDs{Enabled: true, Frequency: 30 * time.Second},
+			XRDs:       XRDs{Enabled: true, DayTwo: true, Frequency: 30 * time.Second},
 		},
 		Orchestrator: Orchestrator{
 			ServiceLocator: "multiTenant",
@@ -263,15 +263,15 @@ func TestEngineOptions(t *testing.T) {
 		},
 		"B": {
 			reason: "variant B knows nothing of variant A's keys", text: everything, profile: engine.ClusterIngestor,
-			want: engine.Options{Words: words.Choice{Fixed: &portal}, Clusters: five},
+			want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true, Clusters: five},
 		},
 		"Writable": {
 			reason: "a form asks for those that steps may write to", text: everything + "\nscaffolder: { clusters: [one, three] }\n",
-			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, Clusters: []string{"one", "three"}},
+			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true, Clusters: []string{"one", "three"}},
 		},
 		"DefaultCluster": {
 			reason: "and for none if one is meant anyway", text: everything + "\nscaffolder: { defaultCluster: two }\n",
-			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}},
+			profile: engine.ClusterIngestor, want: engine.Options{Words: words.Choice{Fixed: &portal}, DayTwo: true},
 		},
 	}
 	for name, tc := range cases {

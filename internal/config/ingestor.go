@@ -26,6 +26,8 @@ type XRDs struct {
 	// IngestAll makes Templates of all definitions that have the label, whatever
 	// it says but "false". Otherwise it must say "true".
 	IngestAll bool
+	// DayTwo says that Templates are made which change and delete what is there.
+	DayTwo bool
 	// Frequency is how long it is from one scan to the next.
 	Frequency time.Duration
 }
@@ -47,6 +49,7 @@ func (c *ClusterIngestor) read(o *object) {
 		o.object("xrds", func(o *object) {
 			o.flag("enabled", &c.XRDs.Enabled)
 			o.flag("ingestAllXRDs", &c.XRDs.IngestAll)
+			o.flag("generateDayTwoTemplates", &c.XRDs.DayTwo)
 			o.taskRunner(&c.XRDs.Frequency)
 			o.noEffect("ingestOnlyAsAPI", "convertDefaultValuesToPlaceholders", "publishPhase")
 		})

@@ -250,13 +250,18 @@ var clusterKeys = map[string]keyed{
 	},
 	"All": {
 		reason: "All definitions that have the label are taken, whatever it says but no; and as often as the configuration says.",
-		keys:   []string{"clusterIngestor.composer.xrds.ingestAllXRDs", "clusterIngestor.composer.xrds.taskRunner.frequency"},
+		keys: []string{
+			"clusterIngestor.composer.xrds.ingestAllXRDs", "clusterIngestor.composer.xrds.generateDayTwoTemplates",
+			"clusterIngestor.composer.xrds.taskRunner.frequency",
+		},
 		with: variantB(sections{
 			"watch": false, "components": sections{"enabled": false},
-			"composer": sections{"xrds": sections{"ingestAllXRDs": true, "taskRunner": sections{"frequency": 1}}},
+			"composer": sections{"xrds": sections{"ingestAllXRDs": true, "generateDayTwoTemplates": true, "taskRunner": sections{"frequency": 1}}},
 		}),
 		check: func(t *testing.T, s *service, _ string) {
 			s.shows(formedRef("gammas"))
+			s.shows(formedRef("gammas") + "-update")
+			s.shows(formedRef("gammas") + "-delete")
 			s.shows(formedRef("deltas"))
 			if s.entity(formedRef("epsilons")) != nil {
 				t.Error("one is taken whose label says no")

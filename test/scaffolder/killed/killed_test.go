@@ -26,7 +26,7 @@ const (
 	tasks    = 200
 	clients  = 8
 	// between is about how many applications there are between two kills.
-	between = 30
+	between = 40
 )
 
 // steps are those of a task. Each applies an object of its own; the second

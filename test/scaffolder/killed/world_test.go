@@ -89,8 +89,10 @@ type world struct {
 	mu sync.Mutex
 	// lives are all there were, by name.
 	lives map[string]*life
-	// over says that nothing is started any more.
-	over bool
+	// over says that nothing is started any more, and crashed who ended without
+	// being killed.
+	over    bool
+	crashed *life
 }
 
 // newWorld starts n replicas.
@@ -174,6 +176,7 @@ func (w *world) begin(number int) error {
 		begun <- err
 		if err == nil {
 			_ = l.cmd.Wait()
+			w.ended(number, l)
 		}
 	}()
 	if err := <-begun; err != nil {
@@ -184,6 +187,26 @@ func (w *world) begin(number int) error {
 	defer r.mu.Unlock()
 	r.lives = append(r.lives, l)
 	return nil
+}
+
+// ended looks why a life ended. One that found its port taken, by somebody who
+// was quicker, gets another try; any other that nobody killed is a failure.
+func (w *world) ended(number int, l *life) {
+	w.mu.Lock()
+	killed := !l.killed.IsZero() || w.over
+	taken := strings.Contains(l.log.tail(), "another program does")
+	if !killed && taken {
+		l.killed = time.Now()
+	}
+	if !killed && !taken {
+		w.crashed = l
+	}
+	w.mu.Unlock()
+	if !killed && taken {
+		if err := w.begin(number); err != nil {
+			w.t.Errorf("cannot start replica %d again: %v", number, err)
+		}
+	}
 }
 
 // kill kills a life, and starts the next of that replica.
@@ -241,20 +264,7 @@ func (w *world) kills() int {
 // ready waits until a replica answers.
 func (w *world) ready(r *replica) {
 	w.t.Helper()
-	w.until("a replica is ready", func() error {
-		l := r.now()
-		select {
-		case <-l.done:
-			w.mu.Lock()
-			killed := !l.killed.IsZero()
-			w.mu.Unlock()
-			if !killed {
-				w.t.Fatalf("%s ended by itself:\n%s", l.name, l.log.tail())
-			}
-		default:
-		}
-		return r.ask(http.MethodGet, "/health/ready", nil, nil)
-	})
+	w.until("a replica is ready", func() error { return r.ask(http.MethodGet, "/health/ready", nil, nil) })
 }
 
 // until waits until check returns nil.
@@ -263,6 +273,12 @@ func (w *world) until(what string, check func() error) {
 	deadline := time.Now().Add(patience)
 	for {
 		err := check()
+		w.mu.Lock()
+		crashed := w.crashed
+		w.mu.Unlock()
+		if crashed != nil {
+			w.t.Fatalf("%s ended, and nobody had killed it:\n%s", crashed.name, crashed.log.tail())
+		}
 		if err == nil {
 			return
 		}
