@@ -48,6 +48,10 @@ func draftOf(entries []entry) *draft {
 		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]stored, n),
 		numbers: map[string]int64{}, lists: map[string]bool{},
 	}
+	// rows and terms count those of new entities.
+	var byKey [][]row
+	byWord := map[string][]term{}
+	rows, terms := 0, 0
 	for i := range entries {
 		e := &entries[i]
 		p, err := e.prepared()
@@ -68,15 +72,35 @@ func draftOf(entries []entry) *draft {
 			continue
 		}
 		for _, f := range dr.fields[i] {
-			dr.rows = append(dr.rows, row{f, e.ref})
+			for len(byKey) <= int(f.kid) {
+				byKey = append(byKey, nil)
+			}
+			byKey[f.kid] = append(byKey[f.kid], row{f, e.ref})
 		}
 		for _, w := range dr.words[i] {
-			dr.terms = append(dr.terms, term{w, e.ref})
+			byWord[w] = append(byWord[w], term{w, e.ref})
 		}
+		rows, terms = rows+len(dr.fields[i]), terms+len(dr.words[i])
 	}
-	slices.SortFunc(dr.rows, compareRows)
-	slices.SortFunc(dr.terms, compareTerms)
+	dr.rows = inOrder(make([]row, 0, rows), byKey)
+	dr.terms = make([]term, 0, terms)
+	for _, w := range slices.Sorted(maps.Keys(byWord)) {
+		dr.terms = append(dr.terms, byWord[w]...)
+	}
 	return dr
+}
+
+// inOrder appends rows, which are those of one key after the other. Entries come
+// in the order of their references, and most keys have one value for all of them,
+// or values that go by the reference: what is in order need not be sorted.
+func inOrder(rows []row, byKey [][]row) []row {
+	for _, some := range byKey {
+		if !slices.IsSortedFunc(some, compareRows) {
+			slices.SortFunc(some, compareRows)
+		}
+		rows = append(rows, some...)
+	}
+	return rows
 }
 
 // number returns the number of a key.

@@ -137,6 +137,13 @@ func (c *caches) asked(err error) {
 	}
 }
 
+// none are the caches of a shift in which there is more than they hold: each thing
+// would only drive out another that will not be asked for either.
+func (c *caches) none() *caches { return &caches{meters: c.meters, now: c.now} }
+
+// keeps reports whether what is made is remembered.
+func (c *caches) keeps() bool { return c.transforms != nil }
+
 // keep remembers what was made of a unit.
 func (c *caches) keep(ctx context.Context, key string, o Outcome) {
 	if c.transforms == nil {

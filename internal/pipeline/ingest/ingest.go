@@ -95,7 +95,8 @@ type Catalog interface {
 type Outcome struct {
 	// Provider owns the entities.
 	Provider string
-	// Entities are documents in JSON.
+	// Entities are documents in JSON; nil for one that is prepared and that
+	// nobody keeps.
 	Entities [][]byte
 	// Prepared are what the catalog prepared of them, if they were made just
 	// now. What is kept is kept without.

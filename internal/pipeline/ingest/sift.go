@@ -63,10 +63,40 @@ func (n note) encode() []byte {
 	return data
 }
 
+// noteOf reads what is kept beside an object. What cannot be read says nothing. It
+// is read for thousands at a time, by a reader that is quicker than the usual one.
 func noteOf(o *state.Object) (n note) {
-	// What cannot be read says nothing.
-	_ = json.Unmarshal(o.Note, &n)
+	if len(o.Note) == 0 {
+		return n
+	}
+	doc, err := tree.Wire{}.Decode(o.Note)
+	if err != nil {
+		return n
+	}
+	n.Refused = doc.Get("refused").Str()
+	for _, k := range doc.Get("kinds").List() {
+		n.Kinds = append(n.Kinds, cluster.Kind{
+			Resource: cluster.Resource{
+				Group: k.Get("Group").Str(), Version: k.Get("Version").Str(), Plural: k.Get("Plural").Str(), Namespace: k.Get("Namespace").Str(),
+			},
+			Kind: k.Get("Kind").Str(),
+		})
+	}
+	origin := doc.Get("origin")
+	n.Origin = xrd.Origin{
+		Source: origin.Get("Source").Str(), File: origin.Get("File").Str(), Cluster: origin.Get("Cluster").Str(), Location: origin.Get("Location").Str(),
+	}
+	at := doc.Get("at")
+	n.At = tree.Pos{Line: number32(at.Get("Line")), Column: number32(at.Get("Column"))}
 	return n
+}
+
+func number32(n *tree.Node) int32 {
+	v, err := strconv.ParseInt(n.Scalar(), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(v)
 }
 
 // keyOf is the key of an object in its list.

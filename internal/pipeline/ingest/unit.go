@@ -126,10 +126,15 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 			engine.MarkStale(e, stale, since)
 		}
 		n := e.Node()
-		buf = tree.AppendJSON(buf[:0], n, "")
-		// What is kept for a while is kept without room to grow.
-		d.outcome.Entities = append(d.outcome.Entities, bytes.Clone(buf))
-		prepared = append(prepared, s.Catalog.Prepare(n))
+		ready := s.Catalog.Prepare(n)
+		var text []byte
+		if ready == nil || s.caches.keeps() {
+			buf = tree.AppendJSON(buf[:0], n, "")
+			// What is kept for a while is kept without room to grow.
+			text = bytes.Clone(buf)
+		}
+		d.outcome.Entities = append(d.outcome.Entities, text)
+		prepared = append(prepared, ready)
 	}
 	s.caches.keep(ctx, key, d.outcome)
 	d.outcome.Prepared = prepared

@@ -85,6 +85,9 @@ const theWork = "ingest"
 // mostUnits are worked off at once, before others get their turn.
 const mostUnits = 50_000
 
+// manyUnits are more than the caches hold.
+const manyUnits = 2000
+
 // work works off all dirty units. Only one replica does so at a time: what it
 // loads must be what it writes.
 func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
@@ -106,7 +109,10 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 		if err != nil {
 			return err
 		}
-		s := &shift{Ingest: in, now: in.Now(), conditions: conditions, failures: failures}
+		s := &shift{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions, failures: failures}
+		if len(units) > manyUnits {
+			s.caches = in.caches.none()
+		}
 		err = s.run(ctx, units)
 		total = s.tally
 		return errors.Join(err, in.fails(ctx, s.failures))
@@ -117,6 +123,8 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 // shift is one working off.
 type shift struct {
 	*Ingest
+	// caches are those of Ingest, or none.
+	caches     *caches
 	now        time.Time
 	conditions map[string]condition
 	// failures are the units of which nothing could be made, and why, and
