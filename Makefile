@@ -77,6 +77,7 @@ bench: devcluster postgres wrk ## Run every benchmark
 	@go run ./test/bench
 	@go run ./test/bench/portal
 	@go run ./test/bench/service
+	@go run ./test/bench/scaffolder
 	@go run ./test/bench/tools
 
 fmt: $(LINT) ## Format every Go file
