@@ -38,6 +38,9 @@ type Example struct {
 	Example string
 }
 
+// Secret is a text that shows itself to nobody who does not ask with Reveal.
+type Secret = secret.Text
+
 // Call is one run of an action.
 type Call struct {
 	// Input is the input of the step, its expressions evaluated.
@@ -50,7 +53,7 @@ type Call struct {
 	// Output sets an output of the step.
 	Output func(name string, value *tree.Node)
 	// Secrets are those that came with the task.
-	Secrets map[string]secret.Text
+	Secrets map[string]Secret
 	// User is the reference of whoever asked, empty if it is nobody.
 	User string
 	// Base is where the Template was read from, which relative addresses are

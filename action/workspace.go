@@ -8,19 +8,62 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // Workspace is a folder that a task has to itself. No path leads out of it,
-// neither by dots nor by links.
-type Workspace struct{ root *os.Root }
+// neither by dots nor by links. It may be used by several goroutines at once.
+type Workspace struct {
+	root *os.Root
+
+	mu sync.Mutex
+	// room is how many bytes may still be written, if it is limited.
+	room    int64
+	limited bool
+}
 
 // OpenWorkspace opens the folder, which exists.
 func OpenWorkspace(dir string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			// Where it is is nobody's business.
+			err = e.Err
+		}
 		return nil, fmt.Errorf("cannot open the workspace: %w", err)
 	}
 	return &Workspace{root: root}, nil
+}
+
+// Limit bounds what is written from now on, in bytes. What is written over counts
+// no more, what is removed still does.
+func (w *Workspace) Limit(bytes int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.room, w.limited = bytes, true
+}
+
+// errFull is why no more is written.
+var errFull = errors.New("the files of the task are too large; write less, or in several tasks")
+
+// take takes room for a file.
+func (w *Workspace) take(at string, size int64) error {
+	// Small files, and empty ones, take room as well.
+	const block = 4 << 10
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.limited {
+		return nil
+	}
+	size = max(size, block)
+	if was, err := w.root.Stat(at); err == nil && was.Mode().IsRegular() {
+		size -= max(was.Size(), block)
+	}
+	if size > w.room {
+		return errFull
+	}
+	w.room -= size
+	return nil
 }
 
 // Close ends the use of the folder, which stays.
@@ -34,6 +77,9 @@ func (w *Workspace) Write(name string, data []byte) error {
 	at, err := inside(name)
 	if err != nil {
 		return err
+	}
+	if err := w.take(at, int64(len(data))); err != nil {
+		return wrong("write", name, err)
 	}
 	if err := w.root.MkdirAll(path.Dir(at), 0o750); err != nil {
 		return wrong("write", name, err)

@@ -80,3 +80,38 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 }
+
+// TestLimit writes until there is no more room.
+func TestLimit(t *testing.T) {
+	w, err := OpenWorkspace(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	w.Limit(16 << 10)
+	steps := []struct {
+		reason, name string
+		size         int
+		want         string
+	}{
+		{"there is room", "a", 8 << 10, ""},
+		{"what is written over does not count", "a", 10 << 10, ""},
+		{"a small one takes some too", "b", 0, ""},
+		{"there is none left", "c", 3 << 10, `cannot write "c": the files of the task are too large; write less, or in several tasks`},
+		{"nor for an empty one", "d", 0, `cannot write "d": the files of the task are too large; write less, or in several tasks`},
+		{"unless another is smaller", "a", 4 << 10, ""},
+		{"and makes room", "c", 3 << 10, ""},
+	}
+	for _, tc := range steps {
+		got := ""
+		if err := w.Write(tc.name, make([]byte, tc.size)); err != nil {
+			got = err.Error()
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+		}
+	}
+	if _, err := fs.Stat(w.FS(), "d"); err == nil {
+		t.Error("what is refused is there")
+	}
+}

@@ -130,16 +130,27 @@ func (t *transformation) steps(f *form.Form) *tree.Node {
 	return tree.Arr(apply, propose)
 }
 
-// output tells the developer what was made.
+// output tells the developer what was made, and where to look.
 func (t *transformation) output() *tree.Node {
 	content := t.target.Kind + " ${{ parameters.name }}"
 	if t.target.Namespaced {
 		content += " in namespace ${{ parameters.namespace }}"
 	}
-	return tree.Obj(tree.F("text", tree.Arr(tree.Obj(
+	if len(t.opts.Clusters) > 1 {
+		content += " of cluster ${{ parameters." + form.ParamCluster + " }}"
+	}
+	out := tree.Obj(tree.F("text", tree.Arr(tree.Obj(
 		tree.F("title", tree.Str(t.target.Kind)),
 		tree.F("content", tree.Str(content)),
 	))))
+	if t.opts.GitOps {
+		out.Set("links", tree.Arr(tree.Obj(
+			tree.F("if", tree.Str(`${{ parameters.`+form.ParamDelivery+` == "`+form.DeliverChange+`" }}`)),
+			tree.F("title", tree.Str("Change request")),
+			tree.F("url", tree.Str("${{ steps.propose.output.remoteUrl }}")),
+		)))
+	}
+	return out
 }
 
 // api makes the API of one version.

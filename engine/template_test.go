@@ -63,7 +63,11 @@ func TestSteps(t *testing.T) {
       branch: ${{ parameters.gitBranch }}
       title: Add Database ${{ parameters.name }}
 ` + apply[strings.Index(apply, "      manifest:"):] + `    if: ${{ parameters.delivery == "change-request" }}
-` + said,
+` + said + `  links:
+    - if: ${{ parameters.delivery == "change-request" }}
+      title: Change request
+      url: ${{ steps.propose.output.remoteUrl }}
+`,
 		},
 	}
 	for name, tc := range cases {

@@ -104,6 +104,8 @@ func TestOwnSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What helpers.output returns does not know which steps there will be.
+	want.Entities[0].Spec.Get("output").Delete("links")
 	if diff := cmp.Diff(want.Entities[0].Spec, both.Entities[0].Spec); diff != "" {
 		t.Errorf("-engine +template\n%s", diff)
 	}

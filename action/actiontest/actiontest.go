@@ -64,7 +64,7 @@ func (s *Stage) run(a action.Action, in *tree.Node, set func(*action.Call)) (*tr
 	defer w.Close() //nolint:errcheck // nothing is lost
 	out := tree.Obj()
 	c := &action.Call{
-		Input: in, Workspace: w, Task: "task", Step: "step", Key: "key",
+		Input: in, Workspace: w, Task: "task", Step: "step", Key: "key", Secrets: map[string]action.Secret{},
 		Logf: func(format string, args ...any) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -20,6 +20,10 @@ const (
 	ActionWrite    = "catalog:write"
 )
 
+// maxEntities is the most that one step reads, in bytes: what it hands on has no
+// more either.
+const maxEntities = 4 << 20
+
 // Catalog is where entities are. It may be called at once.
 type Catalog interface {
 	// Entity returns the entity with a reference, which is kind:namespace/name
@@ -83,11 +87,14 @@ func (o Options) fetch(ctx context.Context, c *action.Call) error {
 	if !several.IsList() {
 		return nil
 	}
-	all := tree.Arr()
+	all, size := tree.Arr(), 0
 	for _, ref := range several.Items {
 		e, err := o.entity(ctx, c, ref.Str())
 		if err != nil {
 			return err
+		}
+		if size += len(tree.AppendJSON(nil, e, "")); size > maxEntities {
+			return wrong("read fewer of them, or in several steps", "cannot read so many entities: they are larger than %d MiB", maxEntities>>20)
 		}
 		all.Items = append(all.Items, e)
 	}

@@ -112,6 +112,21 @@ func TestFetch(t *testing.T) {
 	})
 }
 
+// TestFetchBound reads no more than a step hands on, however often the same entity
+// is named.
+func TestFetchBound(t *testing.T) {
+	cat := newShelf()
+	cat.entities["system:default/large"] = tree.Obj(tree.F("text", tree.Str(strings.Repeat("x", maxEntities/4))))
+	s := actiontest.New(t, Actions(Options{Catalog: cat}))
+	names := func(n int) string { return "entityRefs: [" + strings.Repeat("'system:large', ", n) + "]" }
+	if _, err := s.Run(ActionFetch, names(3), nil); err != nil {
+		t.Errorf("three are %v", err)
+	}
+	if _, err := s.Run(ActionFetch, names(10_000), nil); err == nil || err.Error() != "cannot read so many entities: they are larger than 4 MiB" {
+		t.Errorf("many are %v", err)
+	}
+}
+
 func TestRegister(t *testing.T) {
 	const github = "https://github.com/platform/payments/blob/main/service/catalog-info.yaml"
 	cases := map[string]struct {

@@ -181,13 +181,16 @@ func (a *applying) mayWrite(d *document, before *tree.Node) error {
 		return failure(a.on, d.doing(), Foreign, hint, "%s", what)
 	}
 	owner, wanted := ownerOf(before), ownerOf(d.node)
-	if a.update {
-		// Nobody updates by accident what is another's, or gives it away.
+	if a.update || d.verb != verbApply {
+		// Nobody updates or deletes by accident what is another's.
 		return nil
 	}
-	if owner != "" && wanted != "" && owner != wanted {
-		return failure(a.on, d.doing(), Foreign, "choose another name, or set takeOver to true to give it to "+wanted,
-			"there is one already, and it belongs to %s", owner)
+	if owner != "" && owner != wanted {
+		hint := "choose another name, or set takeOver to true to give it to " + wanted
+		if wanted == "" {
+			hint = "choose another name, or name its owner if it is meant"
+		}
+		return failure(a.on, d.doing(), Foreign, hint, "there is one already, and it belongs to %s", owner)
 	}
 	return nil
 }
@@ -250,7 +253,7 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
 		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
-		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, a.body(d, before, dry), ""),
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.body(d, before, dry), before), ""),
 		Needs: d.served.needs("get", "create", "patch"),
 	})
 	return n, a.explain(d, err)
@@ -289,8 +292,10 @@ func dropped(d *document, after *tree.Node) []Problem {
 			for _, f := range sent.Fields {
 				at := path + "." + f.Key
 				if !got.Has(f.Key) {
-					// An empty list that is a set, or has keys, is not kept either.
-					if !f.Value.IsNull() && !(f.Value.IsList() && f.Value.Len() == 0) {
+					// An empty map, and an empty list that is a set or has keys, are
+					// not kept either.
+					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
+					if !f.Value.IsNull() && !empty {
 						out = append(out, Problem{at, unknown})
 					}
 					continue

@@ -44,3 +44,9 @@ func (r *Reader) Read(ctx context.Context, cluster, apiVersion, kind, namespace,
 	}
 	return n, nil
 }
+
+// Applied reports whether a resource is one that the portal has applied.
+func Applied(n *tree.Node) bool {
+	yes, _ := ours(n)
+	return yes
+}

@@ -87,6 +87,10 @@ func TestForeign(t *testing.T) {
 	if want := "there is one already, and it belongs to team-a\nchoose another name, or set takeOver to true to give it to team-b"; !strings.HasSuffix(r.message(), want) {
 		t.Errorf("two teams do not share a name by accident: %s", r.message())
 	}
+	r = do(t.Context(), t, all[0], with(thing(ns, "three", "{size: small}"), ""))
+	if want := "there is one already, and it belongs to team-a\nchoose another name, or name its owner if it is meant"; !strings.HasSuffix(r.message(), want) {
+		t.Errorf("nor does somebody who names no team: %s", r.message())
+	}
 }
 
 // TestPermissions applies with accounts that may do too little; what the hint

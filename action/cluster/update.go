@@ -115,6 +115,36 @@ func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
 	return out
 }
 
+// emptied returns what is sent without the maps that are empty in it and not in
+// the object: a server makes null of a map of which it takes everything away, and
+// then refuses that. What is not sent it takes away all the same.
+func emptied(sent, before *tree.Node) *tree.Node {
+	if !sent.IsMap() || !before.IsMap() {
+		return sent
+	}
+	out := sent
+	for _, f := range sent.Fields {
+		was := before.Get(f.Key)
+		gone := f.Value.IsMap() && f.Value.Len() == 0 && was.IsMap() && was.Len() > 0
+		now := f.Value
+		if !gone {
+			now = emptied(f.Value, was)
+		}
+		if !gone && now == f.Value {
+			continue
+		}
+		if out == sent {
+			out = tree.Obj(append([]tree.Field(nil), sent.Fields...)...)
+		}
+		if gone {
+			out.Delete(f.Key)
+		} else {
+			out.Set(f.Key, now)
+		}
+	}
+	return out
+}
+
 // errWritten is what an update comes to whose object was written meanwhile.
 var errWritten = errors.New("it was changed by somebody else at the same moment")
 

@@ -135,3 +135,23 @@ func TestUpdateAtOnce(t *testing.T) {
 		t.Errorf("some are lost: %v", got.Any())
 	}
 }
+
+// TestEmptied takes everything out of a map, in an update and in another apply:
+// a server by itself would make null of it.
+func TestEmptied(t *testing.T) {
+	ns := namespace(t)
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	path := fmt.Sprintf(things, ns, "one")
+	for _, more := range []string{"update: true\ngeneration: NOW\n", ""} {
+		if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, labels: {a: b}}"), "")); r.err != nil {
+			t.Fatal(r.message())
+		}
+		more = strings.Replace(more, "NOW", find(t, path).Get("metadata", "generation").Scalar(), 1)
+		if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, labels: {}}"), more)); r.err != nil {
+			t.Errorf("%q: %s", more, r.message())
+		}
+		if got := find(t, path).Get("spec", "labels"); got.Len() > 0 {
+			t.Errorf("%q: there is still %s", more, tree.AppendJSON(nil, got, ""))
+		}
+	}
+}

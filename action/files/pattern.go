@@ -17,6 +17,10 @@ func isPattern(text string) bool { return strings.ContainsAny(text, "*?[{") }
 // parsePattern reads a pattern.
 func parsePattern(text string) (pattern, error) {
 	const hint = `use *, **, ?, [ab] and {a,b}; put a backslash before one that is meant as it is`
+	const most = 4096
+	if len(text) > most {
+		return pattern{}, wrong("write several", "cannot read the pattern %.20q…: it has more than %d characters", text, most)
+	}
 	var b strings.Builder
 	b.WriteString("^")
 	open := 0

@@ -22,9 +22,6 @@ import (
 // other one is in the vocabulary.
 const ActionCommit = "git:commit"
 
-// UserToken is the secret of a task that holds the token of whoever asked.
-const UserToken = "USER_OAUTH_TOKEN"
-
 // Host is a server of repositories, and how to get in.
 type Host struct {
 	// Kind is github, gitlab, gitea, forgejo or git, which is a server without
@@ -134,8 +131,8 @@ func (p publisher) place(ctx context.Context, c *action.Call, in *input, ask boo
 		CAFile: host.Auth.CAFile, CAData: host.Auth.CAData, SkipTLSVerify: host.Auth.SkipTLSVerify,
 		Timeout: p.Timeout, Pause: p.Pause,
 	}}
-	if own := cmp.Or(in.token, c.Secrets[UserToken]); own != "" {
-		at.auth.Token, at.auth.TokenFile, at.auth.Username = own, "", ""
+	if in.token != "" {
+		at.auth.Token, at.auth.TokenFile, at.auth.Username = in.token, "", ""
 	}
 	at.server.Token, at.server.TokenFile = at.auth.Token, at.auth.TokenFile
 	switch base.Scheme {

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/forge/contract"
-	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/tree"
 )
 
@@ -145,7 +144,7 @@ labels: [new, svc]
 draft: true
 reviewers: [bob]
 `)
-	c.Secrets = map[string]secret.Text{UserToken: token}
+	c.Input.Set("token", tree.Str(token))
 	got := s.run(request, c)
 	if got.err != nil {
 		t.Fatalf("%v\n%s", got.err, hint(got.err))

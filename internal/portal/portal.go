@@ -34,6 +34,7 @@ import (
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/web"
 )
 
 // Options are what a Portal is made of. All but Build and Actions are needed.
@@ -162,6 +163,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		BaseURL: c.Backend.BaseURL, MaxBody: c.Backend.MaxBody,
 		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.store.Ping,
 		ShutdownDelay: c.Backend.ShutdownDelay,
+		Page:          web.Handler(web.Options{Title: c.App.Title}),
 	})
 	return p.server.Check()
 }

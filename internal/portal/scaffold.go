@@ -21,18 +21,22 @@ import (
 	"example.dev/ingestor/action/files"
 	"example.dev/ingestor/action/publish"
 	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/fetch"
 	"example.dev/ingestor/internal/integration"
+	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/intake"
+	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/scaffolder"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/internal/values"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -69,7 +73,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	if err != nil {
 		return nil, err
 	}
-	f := filler{clusteractions.NewReader(clusters, choices)}
+	f := filler{clusteractions.NewReader(clusters, choices), p.store}
 	return scaffolder.New(scaffolder.Options{
 		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill,
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
@@ -96,7 +100,7 @@ func folders(c config.Catalog) []string {
 	var all []string
 	for _, l := range c.Locations {
 		if l.Type == config.LocationFile {
-			all = append(all, filepath.Dir(l.Target))
+			all = append(all, location.Folder(l.Target))
 		}
 	}
 	return all
@@ -134,7 +138,11 @@ func secretKey(c *config.Config) ([]byte, error) {
 	}
 	if err == nil {
 		_, err = f.WriteString(base64.StdEncoding.EncodeToString(made) + "\n")
-		err = errors.Join(err, f.Close())
+		err = errors.Join(err, f.Sync(), f.Close())
+		if err != nil {
+			// A part of a key would be taken for one the next time.
+			err = errors.Join(err, os.Remove(path))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a key for secrets of tasks in %s: %w", path, err)
@@ -204,7 +212,10 @@ func (r registrar) as(ctx context.Context, user string) (context.Context, error)
 }
 
 // filler fills the forms of Templates that update.
-type filler struct{ reader *clusteractions.Reader }
+type filler struct {
+	reader *clusteractions.Reader
+	store  *store.Store
+}
 
 // fill returns the values of a form for the resource of a name.
 func (f filler) fill(ctx context.Context, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
@@ -218,9 +229,46 @@ func (f filler) fill(ctx context.Context, template *tree.Node, cluster, namespac
 		return nil, err
 	}
 	if n == nil {
-		return nil, server.NotFound("There is no %s %s", manifest.Get("kind").Str(), name)
+		return nil, server.NotFound("There is no %s %s%s%s", manifest.Get("kind").Str(), name, where(" in namespace ", namespace), where(" of cluster ", cluster))
 	}
-	return form.Fill(spec, n), nil
+	if !clusteractions.Applied(n) {
+		if err := f.ingested(ctx, template); err != nil {
+			return nil, err
+		}
+	}
+	filled := form.Fill(spec, n)
+	if asks(spec, form.ParamCluster) {
+		filled.Set(form.ParamCluster, tree.Str(cluster))
+	}
+	return filled, nil
+}
+
+// ingested returns an error for a Template that is not made of a definition: who
+// wrote it chose the kind, and what the account of a cluster may see of it is not
+// for everybody.
+func (f filler) ingested(ctx context.Context, template *tree.Node) error {
+	e, err := f.store.Get(ctx, entity.RefOf(template).String())
+	if err != nil {
+		return err
+	}
+	if !ingest.Provides(e.Provider) {
+		return server.NotAllowed("The form is not filled: the resource was not made by the portal, and the Template not by a definition")
+	}
+	return nil
+}
+
+func where(word, name string) string {
+	if name == "" {
+		return ""
+	}
+	return word + name
+}
+
+// asks tells whether a form has a field.
+func asks(spec *tree.Node, field string) bool {
+	return slices.ContainsFunc(values.Pages(spec.Get("parameters")), func(page *tree.Node) bool {
+		return page.Get("properties").Has(field)
+	})
 }
 
 // updated returns the manifest of the step by which a Template updates a

@@ -5,13 +5,21 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 )
 
 // LocationProvider names the provider of what is read from a location.
-func LocationProvider(id string) string { return "location:" + id }
+func LocationProvider(id string) string { return locationPrefix + id }
+
+// IsLocationProvider reports whether an owner of entities is a location: those
+// the catalog has read itself. Others are pushed, and say of themselves what
+// they like.
+func IsLocationProvider(name string) bool { return strings.HasPrefix(name, locationPrefix) }
+
+const locationPrefix = "location:"
 
 const locationColumns = "SELECT id, type, target, error, read_at FROM locations"
 

@@ -318,3 +318,41 @@ func TestDropMany(t *testing.T) {
 		}
 	})
 }
+
+// TestEachTask hands on tasks whose specs are too large to be read at once, in
+// their order, and ends where it is told to.
+func TestEachTask(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		want := []string{}
+		for i, size := range []int{10, mostBodies + 1, mostBodies / 2, mostBodies / 2, 3, 2 * mostBodies, 0} {
+			id := fmt.Sprintf("task %d", i)
+			spec := strings.Repeat("x", size)
+			if err := s.AddTask(t.Context(), &Task{ID: id, Spec: []byte(spec), Created: time.UnixMilli(int64(1000 + i))}); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fmt.Sprintf("%s: %d", id, size))
+		}
+		for most := range len(want) + 1 {
+			got := []string{}
+			enough := errors.New("enough")
+			total, err := s.EachTask(t.Context(), TaskQuery{Limit: NoLimit, Order: []TaskOrder{{Field: "created"}}}, func(task *Task) error {
+				if len(got) == most {
+					return enough
+				}
+				got = append(got, fmt.Sprintf("%s: %d", task.ID, len(task.Spec)))
+				return nil
+			})
+			if most < len(want) && !errors.Is(err, enough) || most == len(want) && err != nil || total != len(want) {
+				t.Errorf("of %d there are %d: %v", most, total, err)
+			}
+			if diff := gocmp.Diff(want[:most], got); diff != "" {
+				t.Errorf("%d of them (-want, +got):\n%s", most, diff)
+			}
+		}
+		brief, err := s.TaskBrief(t.Context(), "task 0")
+		if err != nil || brief == nil || len(brief.Spec) != 10 || brief.State != nil || brief.Secrets != nil {
+			t.Errorf("in brief it is %v: %v", brief, err)
+		}
+	})
+}

@@ -44,12 +44,22 @@ func (r *taskRow) task() *Task {
 
 // Task returns a task, nil if there is none.
 func (s *Store) Task(ctx context.Context, id string) (*Task, error) {
+	return s.oneTask(ctx, id, ", secrets, state, spec", func(t *Task) []any { return []any{&t.Secrets, &t.State, &t.Spec} })
+}
+
+// TaskBrief returns a task without secrets and state, which is all that clients
+// see of it: the state can be large. It is nil if there is none.
+func (s *Store) TaskBrief(ctx context.Context, id string) (*Task, error) {
+	return s.oneTask(ctx, id, ", spec", func(t *Task) []any { return []any{&t.Spec} })
+}
+
+func (s *Store) oneTask(ctx context.Context, id, columns string, more func(*Task) []any) (*Task, error) {
 	if !isName(id) {
 		return nil, nil
 	}
 	var row taskRow
-	err := s.read.QueryRowContext(ctx, "SELECT "+taskColumns+", secrets, state, spec FROM tasks JOIN task_specs ON task = id WHERE id = $1", id).
-		Scan(append(row.dest(), &row.Secrets, &row.State, &row.Spec)...)
+	err := s.read.QueryRowContext(ctx, "SELECT "+taskColumns+columns+" FROM tasks JOIN task_specs ON task = id WHERE id = $1", id).
+		Scan(append(row.dest(), more(&row.Task)...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -62,66 +72,104 @@ func (s *Store) Task(ctx context.Context, id string) (*Task, error) {
 // Tasks returns the tasks that q asks for, without secrets and state, and how
 // many there are without its limit.
 func (s *Store) Tasks(ctx context.Context, q TaskQuery) (tasks []*Task, total int, err error) {
+	total, err = s.EachTask(ctx, q, func(t *Task) error {
+		tasks = append(tasks, t)
+		return nil
+	})
+	return tasks, total, err
+}
+
+// EachTask hands on the tasks that q asks for, as Tasks returns them, until each
+// fails. There is no more of them in memory than a few large ones.
+func (s *Store) EachTask(ctx context.Context, q TaskQuery, each func(*Task) error) (total int, err error) {
 	const doing = "list tasks"
 	order, err := taskOrder(q.Order)
 	if err != nil {
-		return nil, 0, fail(doing, err)
+		return 0, fail(doing, err)
 	}
+	var tasks []*Task
 	if q.Limit != 0 {
 		if tasks, err = s.taskPage(ctx, q, order); err != nil {
-			return nil, 0, fail(doing, err)
+			return 0, fail(doing, err)
 		}
 	}
-	if n := len(tasks); q.Offset <= 0 && (q.Limit < 0 || n < q.Limit) {
-		return tasks, n, nil
+	if total = len(tasks); q.Offset > 0 || q.Limit >= 0 && total >= q.Limit {
+		var b statement
+		b.add("SELECT count(*) FROM tasks")
+		b.asked(q)
+		if err := s.read.QueryRowContext(ctx, b.String(), b.args...).Scan(&total); err != nil {
+			return 0, fail(doing, err)
+		}
 	}
-	var b statement
-	b.add("SELECT count(*) FROM tasks")
-	b.asked(q)
-	if err := s.read.QueryRowContext(ctx, b.String(), b.args...).Scan(&total); err != nil {
-		return nil, 0, fail(doing, err)
-	}
-	return tasks, total, nil
+	return total, s.withSpecs(ctx, tasks, each)
 }
 
-// taskPage reads the rows first and then their specs, which may be large: what
-// is sorted stays narrow.
+// taskPage reads the rows without their specs, which may be large: what is sorted
+// stays narrow.
 func (s *Store) taskPage(ctx context.Context, q TaskQuery, order string) ([]*Task, error) {
 	var tasks []*Task
-	var ids []string
 	err := each(ctx, s.rows, selectTasks(q, order), func(rows *rows) error {
 		var row taskRow
 		if err := rows.Scan(row.dest()...); err != nil {
 			return err
 		}
-		tasks, ids = append(tasks, row.task()), append(ids, row.ID)
+		tasks = append(tasks, row.task())
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	specs := make(map[string][]byte, len(ids))
-	err = s.selectIn(ctx, s.rows, "SELECT task, spec FROM task_specs WHERE task IN ", ids, func(rows *rows) error {
-		var id string
-		var spec []byte
-		if err := rows.Scan(&id, &spec); err != nil {
+	return tasks, err
+}
+
+// withSpecs hands on tasks with their specs, which are read some at a time. One
+// that has none was dropped just now.
+func (s *Store) withSpecs(ctx context.Context, tasks []*Task, each func(*Task) error) error {
+	sizes := make(map[string]int, len(tasks))
+	err := s.eachSpec(ctx, "length(spec)", tasks, func(rows *rows, id *string) error {
+		size := 0
+		err := rows.Scan(id, &size)
+		sizes[*id] = size
+		return err
+	})
+	for err == nil && len(tasks) > 0 {
+		n, size := 0, 0
+		for n < len(tasks) && (n == 0 || size+sizes[tasks[n].ID] <= mostBodies) {
+			size += sizes[tasks[n].ID]
+			n++
+		}
+		specs := make(map[string][]byte, n)
+		err = s.eachSpec(ctx, "spec", tasks[:n], func(rows *rows, id *string) error {
+			var spec []byte
+			err := rows.Scan(id, &spec)
+			specs[*id] = spec
 			return err
+		})
+		if err != nil {
+			break
 		}
-		specs[id] = spec
-		return nil
+		for _, t := range tasks[:n] {
+			var ok bool
+			if t.Spec, ok = specs[t.ID]; !ok {
+				continue
+			}
+			if err := each(t); err != nil {
+				return err
+			}
+		}
+		clear(tasks[:n])
+		tasks = tasks[n:]
+	}
+	return fail("list tasks", err)
+}
+
+// eachSpec reads something of the specs of tasks.
+func (s *Store) eachSpec(ctx context.Context, column string, tasks []*Task, read func(rows *rows, id *string) error) error {
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
+	}
+	return s.selectIn(ctx, s.rows, "SELECT task, "+column+" FROM task_specs WHERE task IN ", ids, func(rows *rows) error {
+		var id string
+		return read(rows, &id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	kept := tasks[:0]
-	for _, t := range tasks {
-		// One without was dropped just now.
-		if spec, ok := specs[t.ID]; ok {
-			t.Spec = spec
-			kept = append(kept, t)
-		}
-	}
-	return kept, nil
 }
 
 // selectTasks is the statement for a page in an order.

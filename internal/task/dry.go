@@ -29,6 +29,8 @@ const (
 	mostDryBytes = 10 << 20
 	mostDryFiles = 5000
 	mostDryLog   = 10 << 20
+	// mostDryDisk is more than is shown: files may go again.
+	mostDryDisk = 256 << 20
 )
 
 // DryOrder is a Template to try out, with the files beside it.
@@ -58,8 +60,7 @@ type Dry struct {
 // values do not fit, and Refused if the Template cannot be run, or a step of it
 // failed.
 func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
-	made, err := o.spec()
-	if err != nil {
+	if err := fewSecrets(o.Secrets); err != nil {
 		return nil, err
 	}
 	if err := t.queueUp(ctx); err != nil {
@@ -68,6 +69,13 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	defer func() { <-t.drying }()
 	ctx, cancel := context.WithTimeout(ctx, dryWithin)
 	defer cancel()
+	made, err := o.spec(ctx)
+	if ctx.Err() != nil {
+		return nil, late(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
 	id := "dry-run-" + uuid.NewString()
 	dir, err := t.root.Make(id)
 	if err != nil {
@@ -90,6 +98,7 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 		return nil, err
 	}
 	defer workspace.Close() //nolint:errcheck // nothing is lost
+	workspace.Limit(mostDryDisk)
 	files, err := action.OpenWorkspace(beside)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,5 +137,23 @@ func TestDryRefused(t *testing.T) {
 	defer cancel()
 	if _, err := w.tasks.DryRun(ctx, DryOrder{Order: order(t, `{steps: []}`, `{}`)}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who does not get a turn is told %v", err)
+	}
+}
+
+// TestDryRunForm does not check a form for longer than a Template is tried out,
+// and only in turn.
+func TestDryRunForm(t *testing.T) {
+	t.Parallel()
+	w := open(t, onSQLite(t), Options{Actions: dryActions()})
+	// Each page takes a quarter of a second.
+	const page = `{properties: {a: {pattern: "^(?=(a+)+$)(a+)+$X"}}}, `
+	o := order(t, `{steps: [], parameters: [`+strings.Repeat(page, 1000)+`]}`, `{a: `+strings.Repeat("a", 60)+`!}`)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := w.tasks.DryRun(ctx, DryOrder{Order: o}); !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*Refused)) {
+		t.Errorf("it is %v", err)
+	}
+	if _, err := w.tasks.Create(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("to create it is %v", err)
 	}
 }

@@ -266,7 +266,7 @@ func TestLost(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	w := start(t, onSQLite(t), Options{Actions: []action.Action{say()}})
-	made, err := order(t, `{steps: [{action: test:say, input: {text: x}}]}`, `{}`).spec()
+	made, err := order(t, `{steps: [{action: test:say, input: {text: x}}]}`, `{}`).spec(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,12 +352,33 @@ func TestLargeWorkspace(t *testing.T) {
 		t.Errorf("it is %s", got.Status)
 	}
 	events := w.events(id)
-	const why = "cannot go on with the task: the process that ran it is gone, and its workspace was too large to be kept: its files are more than 16 MiB, deflated"
+	const why = "cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again"
 	if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+why {
 		t.Errorf("it says %s", got)
 	}
 	id = w.create(order(t, spec, `{}`))
 	if got := w.over(id); got.Status != store.TaskCompleted {
 		t.Errorf("without a stop it is %s: %v", got.Status, w.events(id))
+	}
+}
+
+// TestUnkept has a step end whose files cannot be kept. It is not run again for
+// that.
+func TestUnkept(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	w := start(t, at, Options{Key: key, Actions: []action.Action{counted(at.dir), say(), does("test:remove", func(_ context.Context, c *action.Call) error {
+		found, err := filepath.Glob(filepath.Join(at.dir, "work", "process-*", c.Task))
+		if err != nil || len(found) != 1 {
+			return fmt.Errorf("there is %v: %w", found, err)
+		}
+		return os.RemoveAll(found[0])
+	})}})
+	id := w.create(order(t, `{steps: [{id: one, action: test:count}, {id: two, action: test:remove}, {id: three, action: test:say, input: {text: x}}]}`, `{}`))
+	if got := w.over(id); got.Status != store.TaskCompleted || got.Run != 1 {
+		t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
+	}
+	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "cannot be read: if this process ends, the task fails") || strings.Contains(all, at.dir) {
+		t.Errorf("it said %s", all)
 	}
 }

@@ -67,7 +67,7 @@ func (t *Tasks) isOver(ctx context.Context, id string, after int64) (bool, error
 	if err != nil || len(seen) > 0 {
 		return len(seen) > 0 && ends(seen[0]), err
 	}
-	found, err := t.opts.Store.Task(ctx, id)
+	found, err := t.opts.Store.TaskBrief(ctx, id)
 	if err != nil {
 		return false, err
 	}

@@ -21,6 +21,9 @@ const (
 	// mostRuns is how often a task is begun without a step ending: it may be
 	// the step that ends the process.
 	mostRuns = 25
+	// mostFiles is how much a run may write into its workspace, in bytes: tasks
+	// share the disk.
+	mostFiles = 1 << 30
 )
 
 // Why a run ends early.
@@ -137,7 +140,10 @@ func (r *run) open(spec *tree.Node) error {
 	}
 	r.journal.logged = r.state.logged
 	if r.state.large {
-		return fmt.Errorf("cannot go on with the task: the process that ran it is gone, and its workspace was too large to be kept: %w", workspace.ErrLarge)
+		return errors.New("cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again")
+	}
+	if r.state.hidden != "" {
+		return fmt.Errorf("cannot go on with the task: %s held a secret, and secrets are gone once a task is over; create it again", r.state.hidden)
 	}
 	if n := r.stored.Run - r.state.run; n > mostRuns {
 		return fmt.Errorf("cannot go on with the task: it was begun %d times, and each time its process ended before a step did", n-1)
@@ -153,6 +159,7 @@ func (r *run) open(spec *tree.Node) error {
 		r.cleanUp()
 		return err
 	}
+	r.task.Workspace.Limit(mostFiles)
 	return nil
 }
 
@@ -214,12 +221,14 @@ func (r *run) steps() error {
 // advance writes that a step ended, and what whoever takes over needs.
 func (r *run) advance(events []step.Event) error {
 	s := r.state
+	// The step has ended, whether its files can be kept or not: to try again would
+	// be to run it twice.
 	files, err := workspace.Save(r.dir)
 	if err != nil && !errors.Is(err, workspace.ErrLarge) {
-		return err
+		r.tasks.log.Warn("cannot keep the files of a task", "task", r.stored.ID, "err", err)
 	}
 	if err != nil && !s.large {
-		r.journal.Log(step.Event{Message: "The workspace is too large to be kept: if this process ends, the task fails"})
+		r.journal.Log(step.Event{Message: "The workspace is too large to be kept, or cannot be read: if this process ends, the task fails"})
 	}
 	s.files, s.large = files, err != nil
 	s.run, s.logged = r.stored.Run, r.journal.total()
@@ -287,6 +296,9 @@ func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, f
 			again.Next, again.Failure = again.failed, nil
 		}
 		again.over, again.run, again.logged = true, r.stored.Run, r.journal.total()
+		if len(r.task.Secrets) > 0 {
+			again.forget(r.task.Steps(), r.mask)
+		}
 		var err error
 		if c.State, err = r.tasks.sealState(r.stored.ID, &again); err != nil {
 			return err

@@ -145,3 +145,76 @@ func TestOtherKey(t *testing.T) {
 		})
 	}
 }
+
+// TestSecretsForgotten does not go on with what held a secret: whoever tries the
+// task again brings others, or none, and it would not be masked any more.
+func TestSecretsForgotten(t *testing.T) {
+	t.Parallel()
+	at := onSQLite(t)
+	write := does("test:write", func(_ context.Context, c *action.Call) error {
+		return c.Workspace.Write("file", []byte("it is "+c.Input.Get("text").Str()))
+	})
+	fail := does("test:fail", func(context.Context, *action.Call) error { return errors.New("no") })
+	w := start(t, at, Options{Key: key, Actions: []action.Action{say(), write, fail}})
+	cases := map[string]struct {
+		reason      string
+		first, last string
+		want        string
+	}{
+		"Output": {"a step has handed it on", `{id: a, action: test:say, input: {text: "${{ secrets.token }}"}}`, "",
+			"cannot go on with the task: the outputs of step a held a secret, and secrets are gone once a task is over; create it again"},
+		"File": {"a step has written it", `{id: a, action: test:write, input: {text: "${{ secrets.token }}"}}`, "",
+			"cannot go on with the task: the workspace held a secret, and secrets are gone once a task is over; create it again"},
+		"Neither": {"steps did something else", `{id: a, action: test:say, input: {text: x}}`, "", "no"},
+		"Later":   {"it is run again anyway", `{id: a, action: test:write, input: {text: x}}`, `, {id: b, if: "${{ always() }}", action: test:say, input: {text: "${{ secrets.token }}"}}`, "no"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := order(t, `{steps: [`+tc.first+`, {action: test:fail}`+tc.last+`]}`, `{}`)
+			o.Secrets = hunter
+			id := w.create(o)
+			state := func() []byte {
+				t.Helper()
+				plain, err := w.tasks.key.Open(w.over(id).State, id+"/state")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return plain
+			}
+			if bytes.Contains(state(), []byte("hunter2")) {
+				t.Errorf("%s: it is kept", tc.reason)
+			}
+			if ok, err := w.tasks.Retry(t.Context(), id, nil); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			w.over(id)
+			events := w.events(id)
+			if got := events[len(events)-1]; got != "completion|||Run completed with status: failed|Error|"+tc.want {
+				t.Errorf("%s: it says %s", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestManySecrets refuses more than can be masked in good time.
+func TestManySecrets(t *testing.T) {
+	t.Parallel()
+	w := open(t, onSQLite(t), Options{Key: key, Actions: []action.Action{say()}})
+	many := map[string]secret.Text{}
+	for i := range 101 {
+		many[strings.Repeat("x", i)] = "abc"
+	}
+	for name, secrets := range map[string]map[string]secret.Text{"Many": many, "Large": {"a": secret.Text(strings.Repeat("ab\n", 30_000))}} {
+		o := order(t, `{steps: []}`, `{}`)
+		o.Secrets = secrets
+		for what, do := range map[string]func() error{
+			"Create": func() error { _, err := w.tasks.Create(t.Context(), o); return err },
+			"DryRun": func() error { _, err := w.tasks.DryRun(t.Context(), DryOrder{Order: o}); return err },
+			"Retry":  func() error { _, err := w.tasks.Retry(t.Context(), "x", secrets); return err },
+		} {
+			if e, ok := errors.AsType[*Refused](do()); !ok || e.Reason != "There are too many secrets: a task may have 100, of 64 KiB together" {
+				t.Errorf("%s, %s: it is %v", name, what, e)
+			}
+		}
+	}
+}

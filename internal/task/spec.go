@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,10 @@ import (
 type Order struct {
 	// Template is the entity, Values what its form was filled with.
 	Template, Values *tree.Node
-	Secrets          map[string]secret.Text
+	// Read says that the catalog has read the Template where its annotations
+	// say. Whoever pushes one writes them as they please.
+	Read    bool
+	Secrets map[string]secret.Text
 	// User is the reference of whoever asks, and UserEntity their entity, nil
 	// if the catalog has none.
 	User       string
@@ -31,7 +35,7 @@ type spec struct {
 }
 
 // spec makes the spec of an order, once its values are found to fit.
-func (o Order) spec() (*spec, error) {
+func (o Order) spec(ctx context.Context) (*spec, error) {
 	t := o.Template
 	name := t.Get("metadata", "name").Str()
 	if !strings.EqualFold(t.Get("kind").Str(), entity.KindTemplate) {
@@ -49,7 +53,7 @@ func (o Order) spec() (*spec, error) {
 	if given == nil {
 		given = tree.Obj()
 	}
-	if err := o.check(given); err != nil {
+	if err := o.check(ctx, given); err != nil {
 		return nil, err
 	}
 	output := t.Get("spec", "output")
@@ -66,7 +70,7 @@ func (o Order) spec() (*spec, error) {
 		tree.F("user", tree.Obj(tree.F("entity", o.UserEntity), tree.F("ref", tree.OptStr(o.User)))),
 		tree.F("templateInfo", tree.Obj(
 			tree.F("entityRef", tree.Str(s.template)),
-			tree.F("baseUrl", tree.OptStr(base(t))),
+			tree.F("baseUrl", tree.OptStr(o.base())),
 			tree.F("entity", tree.Obj(tree.F("metadata", t.Get("metadata")))),
 		)),
 	)
@@ -74,10 +78,14 @@ func (o Order) spec() (*spec, error) {
 	return s, nil
 }
 
-// check holds the values against every page of the form.
-func (o Order) check(given *tree.Node) error {
+// check holds the values against every page of the form. Each page may take its
+// time; whoever asks does not wait for any number of them.
+func (o Order) check(ctx context.Context, given *tree.Node) error {
 	var problems []values.Problem
 	for _, page := range values.Pages(o.Template.Get("spec", "parameters")) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		problems = append(problems, values.Check(page, given)...)
 	}
 	if len(problems) > 0 {
@@ -117,18 +125,20 @@ func shallow(n *tree.Node) *tree.Node {
 }
 
 // base returns where a Template was read from, empty if that is nowhere others
-// can be read from.
-func base(t *tree.Node) string {
-	annotations := words.KeysIn(t.Get("metadata", "annotations").StringMap())
+// can be read from. Where its source is it says itself, as anybody may who has a
+// Template registered: that it is on this machine is believed only of where the
+// catalog has read it.
+func (o Order) base() string {
+	annotations := words.KeysIn(o.Template.Get("metadata", "annotations").StringMap())
 	at := annotations[words.AnnotationSourceLocation]
-	if at == "" {
+	if !strings.HasPrefix(at, "url:") {
 		at = annotations[words.AnnotationManagedBy]
 	}
 	kind, target, _ := strings.Cut(at, ":")
-	switch kind {
-	case "url":
+	switch {
+	case kind == "url":
 		return target
-	case "file":
+	case kind == "file" && o.Read:
 		return "file://" + target
 	}
 	return ""

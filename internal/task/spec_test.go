@@ -30,22 +30,53 @@ func TestSpec(t *testing.T) {
 		},
 		"Bare": {
 			reason: "what is missing is filled in",
-			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "file:/a/b/", "portal.io/managed-by-location": "url:x"}},
+			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "url:x", "portal.io/managed-by-location": "file:/a/b/"}},
 				spec: {steps: [{action: a}, {action: b, if: false}]}}`,
 			order: Order{UserEntity: tree.Obj(tree.F("kind", tree.Str("User")))},
 			want: `{"apiVersion":"scaffolder.portal.io/v1beta3","steps":[{"action":"a","id":"step-1","name":"a"},{"action":"b","if":false,"id":"step-2","name":"b"}],` +
-				`"output":{},"parameters":{},"user":{"entity":{"kind":"User"}},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"file:///a/b/",` +
-				`"entity":{"metadata":{"name":"Demo","annotations":{"portal.io/source-location":"file:/a/b/","portal.io/managed-by-location":"url:x"}}}}}`,
+				`"output":{},"parameters":{},"user":{"entity":{"kind":"User"}},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"x",` +
+				`"entity":{"metadata":{"name":"Demo","annotations":{"portal.io/source-location":"url:x","portal.io/managed-by-location":"file:/a/b/"}}}}}`,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.order.Template = node(t, tc.template)
-			got, err := tc.order.spec()
+			got, err := tc.order.spec(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, string(got.json)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestBase finds where a Template was read from, whatever it says itself.
+func TestBase(t *testing.T) {
+	cases := map[string]struct {
+		reason          string
+		source, managed string
+		read            bool
+		want            string
+	}{
+		"Source":   {"its source may be elsewhere", "url:https://host/a/b/", "url:https://host/t.yaml", true, "https://host/a/b/"},
+		"Managed":  {"or it says nothing of it", "", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"File":     {"the catalog has read it here", "", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
+		"Pretends": {"one that was read elsewhere does not get at files of this machine", "file:/etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"Beside":   {"nor does one that was read here at those of another folder", "file:/etc/portal/x.yaml", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
+		"Slashes":  {"however it is written", "FILE:///etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"Pushed":   {"nor does one that the catalog has not read", "", "file:/etc/portal/x.yaml", false, ""},
+		"Other":    {"others cannot be read from", "", "provider:x", false, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			annotations := tree.Obj(tree.F("backstage.io/managed-by-location", tree.Str(tc.managed)))
+			if tc.source != "" {
+				annotations.Set("backstage.io/source-location", tree.Str(tc.source))
+			}
+			o := Order{Template: tree.Obj(tree.F("metadata", tree.Obj(tree.F("annotations", annotations)))), Read: tc.read}
+			if diff := cmp.Diff(tc.want, o.base()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

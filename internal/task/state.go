@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task/mask"
 	"example.dev/ingestor/internal/task/step"
+	"example.dev/ingestor/internal/task/workspace"
 	"example.dev/ingestor/tree"
 )
 
@@ -29,7 +31,30 @@ type state struct {
 	over bool
 	// large says that the workspace is too large to be handed on.
 	large bool
-	files []byte
+	// hidden names what of it held a secret and was left out; empty is nothing.
+	hidden string
+	files  []byte
+}
+
+// forget makes it the state of a task that is over: secrets do not outlive that,
+// whatever steps have made of them. Whoever goes on might bring others, so that
+// nobody would know what to mask.
+func (s *state) forget(steps []*tree.Node, m *mask.Mask) {
+	outputs := map[string]*tree.Node{}
+	for _, at := range steps[:min(s.Next, len(steps))] {
+		id := at.Get("id").Scalar()
+		output := s.Outputs[id]
+		if output == nil {
+			continue
+		}
+		if outputs[id] = m.Node(output); !outputs[id].Equal(output) {
+			s.hidden = "the outputs of step " + id
+		}
+	}
+	s.Outputs = outputs
+	if workspace.Any(s.files, func(text string) bool { return m.Text(text) != text }) {
+		s.files, s.hidden = nil, "the workspace"
+	}
 }
 
 // line is the first line of a stored state.
@@ -43,6 +68,7 @@ type line struct {
 	Logged  int64           `json:"logged,omitempty"`
 	Over    bool            `json:"over,omitempty"`
 	Large   bool            `json:"large,omitempty"`
+	Hidden  string          `json:"hidden,omitempty"`
 }
 
 type kept struct {
@@ -51,7 +77,7 @@ type kept struct {
 
 // sealState returns a state as it is stored.
 func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
-	l := line{Next: s.Next, Failure: s.Failure, Failed: s.failed, Began: s.began, Run: s.run, Logged: s.logged, Over: s.over, Large: s.large,
+	l := line{Next: s.Next, Failure: s.Failure, Failed: s.failed, Began: s.began, Run: s.run, Logged: s.logged, Over: s.over, Large: s.large, Hidden: s.hidden,
 		Steps: map[string]kept{}}
 	for id, output := range s.Outputs {
 		l.Steps[id] = kept{Output: tree.AppendJSON(nil, output, "")}
@@ -81,7 +107,7 @@ func (t *Tasks) openState(stored *store.Task) (*state, error) {
 		return nil, errors.New("it is damaged")
 	}
 	s.State = step.State{Next: l.Next, Failure: l.Failure, Outputs: map[string]*tree.Node{}}
-	s.failed, s.began, s.run, s.logged, s.over, s.large, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Large, files
+	s.failed, s.began, s.run, s.logged, s.over, s.large, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Large, l.Hidden, files
 	for id, k := range l.Steps {
 		if s.Outputs[id], err = (tree.Wire{}).Decode(k.Output); err != nil {
 			return nil, errors.New("it is damaged")

@@ -159,7 +159,7 @@ func (t *Tasks) Actions() []action.Action { return t.runner.Actions() }
 // Create makes a task, which runs soon. The error is Invalid if the values do
 // not fit, and Refused if the Template cannot be run.
 func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
-	spec, err := o.spec()
+	spec, err := o.spec(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -190,6 +190,9 @@ func (t *Tasks) sealSecrets(id string, secrets map[string]secret.Text) ([]byte, 
 	if len(secrets) == 0 {
 		return nil, nil
 	}
+	if err := fewSecrets(secrets); err != nil {
+		return nil, err
+	}
 	if t.key == nil {
 		return nil, refuse("Secrets cannot be kept: the portal has no key to encrypt them with; set scaffolder.secretKey")
 	}
@@ -204,10 +207,27 @@ func (t *Tasks) sealSecrets(id string, secrets map[string]secret.Text) ([]byte, 
 	return t.key.Seal(data, id+"/secrets"), nil
 }
 
+// fewSecrets refuses more secrets than can be looked for in all that a task
+// says.
+func fewSecrets(secrets map[string]secret.Text) error {
+	const most, mostBytes = 100, 64 << 10
+	size := 0
+	for name, s := range secrets {
+		size += len(name) + len(s.Reveal())
+	}
+	if len(secrets) > most || size > mostBytes {
+		return refuse("There are too many secrets: a task may have %d, of %d KiB together", most, mostBytes>>10)
+	}
+	return nil
+}
+
 // openSecrets is the reverse of sealSecrets.
 func (t *Tasks) openSecrets(stored *store.Task) (map[string]secret.Text, error) {
 	if len(stored.Secrets) == 0 {
 		return nil, nil
+	}
+	if !seal.IsSealed(stored.Secrets) {
+		return nil, errors.New("they are not encrypted")
 	}
 	data, err := t.key.Open(stored.Secrets, stored.ID+"/secrets")
 	if err != nil {

@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/ingestor"
 )
 
 // ingested is a definition that the portals of these tests ingest from a file.
@@ -59,8 +63,60 @@ func ingestionOperations(ingestor, orchestrator, suffix string) []operation {
 		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
 		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
+		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
 	}
+}
+
+// yamlBody is the header of a body in YAML.
+var yamlBody = http.Header{"Content-Type": {"application/yaml"}}
+
+// TestPreview wants whoever is let in to see what would be made of a definition,
+// the same that the command makes which the answer names, and nothing to come of it.
+func TestPreview(t *testing.T) {
+	s := setup{sections: map[string]any{"composerIngestor": map[string]any{"defaultOwner": "storage-team"}}}
+	w := start(t, s)
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "bucket.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/api/composer-ingestor/preview"
+	for name, tc := range map[string]struct{ reason, query string }{
+		"Service":     {"it is what the service writes", ""},
+		"Variant B":   {"it is what variant B writes", "?profile=clusterIngestor"},
+		"Other words": {"the vocabulary is chosen", "?profile=cli&words=portal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got struct {
+				Definitions []struct{ YAML, Command string }
+			}
+			w.in(t).want(call{method: "POST", path: path + tc.query, body: string(text), header: yamlBody, token: nobody}, http.StatusOK, &got)
+			if len(got.Definitions) != 1 {
+				t.Fatalf("got %d definitions", len(got.Definitions))
+			}
+			args := strings.Fields(got.Definitions[0].Command)[1:]
+			// Where it was found differs, and nothing else.
+			args[0] = filepath.Join("..", "..", "examples", "bucket.yaml")
+			args[slices.Index(args, "--config")+1] = s.write(t)
+			var out, notes bytes.Buffer
+			env := &app.Env{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes, Now: time.Now, Getenv: func(string) string { return "" }}
+			if code := app.Run(t.Context(), ingestor.Name, env, ingestor.Run); code != 0 {
+				t.Fatalf("%q ended with %d: %s", args, code, notes.String())
+			}
+			want := strings.ReplaceAll(out.String(), "file:"+args[0], "file:definition.yaml")
+			if diff := cmp.Diff(want, got.Definitions[0].YAML); diff != "" {
+				t.Errorf("%s: %s", tc.reason, diff)
+			}
+		})
+	}
+	if r := w.send(call{path: "/api/catalog/entities?filter=kind=template"}); strings.TrimSpace(string(r.body)) != "[]" {
+		t.Errorf("a preview left something behind: %s", brief(r.body))
+	}
+	large := strings.Repeat("# a line that says nothing\n", 40_000)
+	w.want(call{method: "POST", path: path, body: large, header: yamlBody}, http.StatusRequestEntityTooLarge, nil)
+	w.want(call{method: "POST", path: path + "?profile=nosuch", body: "a: 1", header: yamlBody}, http.StatusBadRequest, nil)
+	closed := start(t, setup{sections: map[string]any{"auth": map[string]any{"environment": "production"}}})
+	closed.want(call{method: "POST", path: path, body: string(text), header: yamlBody, token: nobody}, http.StatusUnauthorized, nil)
 }
 
 // ingestionHealth is the answer to a question about it.

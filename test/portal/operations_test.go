@@ -75,6 +75,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", ""), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream"), scaffolderOperations(w), []operation{
 		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
 		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
+		{"getSignInProviders", call{path: "/api/auth/providers", token: nobody}, 200, `^{"guest":true,"oidc":false}$`},
 		{"getSigningKeys", call{path: "/api/auth/.well-known/jwks.json", token: nobody}, 200, `"alg":"ES256"`},
 		{"getIssuerMetadata", call{path: "/api/auth/.well-known/openid-configuration", token: nobody}, 200, `"issuer":"` + w.base},
 		{"startSignIn", call{path: "/api/auth/oidc/start", token: nobody}, 404, "NotFoundError"},

@@ -107,6 +107,7 @@ func TestInvalidValues(t *testing.T) {
 		"nullable":              {"null will do, a number will not", "{note: 1}", "", "instance.note", "type"},
 		"too few":               {"one at least", "{tags: []}", "", "instance.tags", "minItems"},
 		"too many":              {"two at most", "{tags: [a, b, c]}", "", "instance.tags", "maxItems"},
+		"twice":                 {"each once in a set", "{tags: [a, a]}", "", "instance.tags", "uniqueItems"},
 		"item":                  {"in an item", "{tags: [1]}", "", "instance.tags[0]", "type"},
 		"required in an item":   {"required in the second", "{rules: [{name: a}, {weight: 1}]}", "", "instance.rules[1]", "required"},
 		"type in an item":       {"wrong in the first", "{rules: [{name: a, weight: heavy}]}", "", "instance.rules[0].weight", "type"},
@@ -157,7 +158,6 @@ func TestRefusedByTheCluster(t *testing.T) {
 	}{
 		"rule":    {"a rule over several fields", "{count: 10, most: 2}", []string{"There are more than the most."}},
 		"both":    {"one of two, not both", "{right: b}", []string{"left", "right"}},
-		"twice":   {"each once", "{tags: [a, a]}", []string{"spec.tags", "duplicate"}},
 		"nowhere": {"a namespace that there is not", "{namespace: nowhere}", []string{`"nowhere"`}},
 	}
 	for name, tc := range cases {

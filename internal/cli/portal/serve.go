@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,6 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.thrift()
 	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions})
 	if err != nil {
 		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
@@ -62,15 +60,6 @@ func (s *serving) run(ctx context.Context) error {
 		log.Info("stopped")
 	}
 	return err
-}
-
-// thrift has the collector come sooner than usual: what ingestion reads lives
-// for a moment, and memory is what a small machine has least of. Whoever sets
-// GOGC knows better.
-func (s *serving) thrift() {
-	if s.voice.Env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(60)
-	}
 }
 
 // listen opens the port.

@@ -23,6 +23,7 @@ func (a *Auth) Plugin() server.Plugin {
 	routes := []server.Route{
 		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Handle: a.keys},
 		{Method: http.MethodGet, Path: "/.well-known/openid-configuration", Handle: a.discovery},
+		{Method: http.MethodGet, Path: "/providers", Handle: a.providers},
 		{Method: http.MethodGet, Path: "/guest/refresh", Handle: a.guestRefresh},
 		{Method: http.MethodPost, Path: "/guest/refresh", Handle: a.guestRefresh},
 		{Method: http.MethodGet, Path: "/oidc/start", Handle: a.start},
@@ -35,6 +36,14 @@ func (a *Auth) Plugin() server.Plugin {
 		routes[i].Public, routes[i].MaxBody = true, maxBody
 	}
 	return server.Plugin{Names: []string{"auth"}, Routes: routes}
+}
+
+// providers says which ways in there are, so that a page need not try them.
+func (a *Auth) providers(w http.ResponseWriter, r *http.Request) error {
+	return server.WriteJSON(w, r, http.StatusOK, struct {
+		Guest bool `json:"guest"`
+		OIDC  bool `json:"oidc"`
+	}{a.guests, a.users != nil})
 }
 
 func newGuest(g config.GuestProvider) (identity, error) {

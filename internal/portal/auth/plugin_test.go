@@ -68,6 +68,24 @@ func TestGuest(t *testing.T) {
 	}
 }
 
+func TestProviders(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		config config.Auth
+		want   string
+	}{
+		"Nobody": {"a portal may let nobody in", config.Auth{}, `{"guest":false,"oidc":false}`},
+		"Guests": {"guests alone", guests, `{"guest":true,"oidc":false}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := call(t, serve(t, newAuth(t, Options{Config: tc.config})), http.MethodGet, "/api/auth/providers", nil)
+			if diff := cmp.Diff(tc.want, w.Body.String()); w.Code != http.StatusOK || diff != "" {
+				t.Errorf("%s: got %d (-want +got):\n%s", tc.reason, w.Code, diff)
+			}
+		})
+	}
+}
+
 func TestGuestConfigured(t *testing.T) {
 	a := newAuth(t, Options{Config: config.Auth{
 		Guest:         config.GuestProvider{Enabled: true, UserRef: "Visitor", OwnershipRefs: []string{"Everyone", "user:visitor"}},

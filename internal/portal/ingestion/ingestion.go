@@ -42,6 +42,8 @@ type Ingestion struct {
 	queue  *jobs.Queue
 	policy *permission.Policy
 	how    jobs.How
+	// previews are of what somebody types, and have to do with nothing else.
+	previews *previewer
 }
 
 // taskScan is the task that reads a source.
@@ -49,7 +51,7 @@ const taskScan = "scan"
 
 // New puts the service together and tells the queue of its schedules.
 func New(opts Options) *Ingestion {
-	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy}
+	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, previews: newPreviewer(opts.Config)}
 	c := opts.Config
 	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
 	in.ingest = ingest.New(ingest.Options{

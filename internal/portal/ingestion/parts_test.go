@@ -23,7 +23,7 @@ import (
 )
 
 // load reads a configuration.
-func load(t *testing.T, text string) *config.Config {
+func load(t testing.TB, text string) *config.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app-config.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -24,6 +24,7 @@ func (in *Ingestion) Plugins() []server.Plugin {
 			{Method: http.MethodGet, Path: "/runs", Handle: in.runs},
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
+			in.previews.route(),
 		}},
 		{Names: names("/api/orchestrator/"), Routes: []server.Route{
 			{Method: http.MethodGet, Path: "/clusters", Handle: in.clusters},

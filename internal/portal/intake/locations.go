@@ -58,14 +58,22 @@ func (in *Intake) readLocation(r *http.Request) (typ, target string, err error) 
 		return "", "", err
 	}
 	typ, target = *body.Type, strings.TrimSpace(*body.Target)
-	if !slices.Contains(in.locations.types, typ) {
-		types, err := json.Marshal(append([]string{}, in.locations.types...))
-		if err != nil {
-			return "", "", err
-		}
-		return "", "", server.Input("Registered locations must be of an allowed type %s", types)
+	if err := in.mayBe(typ); err != nil {
+		return "", "", err
 	}
 	return typ, target, inputOf(location.Check(typ, target))
+}
+
+// mayBe returns the fault for a type of location that nobody may register.
+func (in *Intake) mayBe(typ string) error {
+	if slices.Contains(in.locations.types, typ) {
+		return nil
+	}
+	types, err := json.Marshal(append([]string{}, in.locations.types...))
+	if err != nil {
+		return err
+	}
+	return server.Input("Registered locations must be of an allowed type %s", types)
 }
 
 // inputOf returns what is wrong with a location as clients are told of it.

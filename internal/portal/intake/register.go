@@ -18,6 +18,9 @@ func (in *Intake) Register(ctx context.Context, target string, dry bool) ([]stri
 	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return nil, err
 	}
+	if err := in.mayBe(location.TypeURL); err != nil {
+		return nil, err
+	}
 	at := location.Target{Type: location.TypeURL, Target: strings.TrimSpace(target)}
 	if err := inputOf(location.Check(at.Type, at.Target)); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (r *Reader) scopeOf(t Target) scope {
 		s = append(s, path.Clean(filepath.ToSlash(root)))
 	}
 	if t.Static && t.Type == TypeFile {
-		s = append(s, fixed(path.Clean(filepath.ToSlash(t.Target))))
+		s = append(s, Folder(path.Clean(filepath.ToSlash(t.Target))))
 	}
 	return s
 }

@@ -14,8 +14,9 @@ import (
 // isPattern reports whether a path has patterns in it.
 func isPattern(p string) bool { return strings.ContainsAny(p, "*?[") }
 
-// fixed returns the folder of a path before the first pattern in it.
-func fixed(p string) string {
+// Folder returns the folder of a path before the first pattern in it, which is what
+// a location that the operator wrote may read.
+func Folder(p string) string {
 	dir := path.Dir(p)
 	for isPattern(dir) {
 		dir = path.Dir(dir)

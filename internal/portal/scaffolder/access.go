@@ -18,7 +18,7 @@ func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resou
 	if !query.IsText(id) {
 		return nil, nil
 	}
-	t, err := s.Store.Task(ctx, id)
+	t, err := s.Store.TaskBrief(ctx, id)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Scaffolder) task(ctx context.Context, id string) (*store.Task, error) {
 	}
 	var t *store.Task
 	if query.IsText(id) {
-		if t, err = s.Store.Task(ctx, id); err != nil {
+		if t, err = s.Store.TaskBrief(ctx, id); err != nil {
 			return nil, err
 		}
 	}

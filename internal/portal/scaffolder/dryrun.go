@@ -36,6 +36,11 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err := server.ReadJSON(r, &body); err != nil {
 		return err
 	}
+	// Only files are large: what is read into memory as a whole takes many times
+	// its size there.
+	if len(body.Template)+len(body.Values) > maxTried {
+		return server.Input("request/body/template and request/body/values must NOT have more than %d bytes together", maxTried)
+	}
 	t, err := readTemplate(body.Template)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package scaffolder
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
 )
 
@@ -116,6 +118,7 @@ func TestAnswers(t *testing.T) {
 			`{"template":` + dryTemplate + `,"values":{"word":"hi"},"directoryContents":[{"path":"a/b","base64Content":"eA=="}]}`, 200,
 			`"directoryContents":[{"path":"said.txt","executable":false,"base64Content":"PGhpPg=="}],"output":{},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"},"id":"step-1","name":"test:say"}]}`},
 		"DryInvalid":   {"with values that fit", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{},"directoryContents":[]}`, 400, `{"errors":[{"path":[],"property":"instance","message":"requires property \"word\""`},
+		"DryLarge":     {"and is not too large", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"` + strings.Repeat("x", maxTried) + `"}}`, 400, message("request/body/template and request/body/values must NOT have more than 4194304 bytes together")},
 		"DryNothing":   {"if there is one", post, "/dry-run", `{"values":{}}`, 400, message("request/body must have required property 'template'")},
 		"DryComponent": {"and it is one", post, "/dry-run", `{"template":{"apiVersion":"portal.io/v1alpha1","kind":"Component"},"values":{}}`, 400, message("Input template is not a template")},
 		"DryBad":       {"that a catalog would take", post, "/dry-run", `{"template":` + strings.Replace(dryTemplate, `"dry"`, `"not a name"`, 1) + `,"values":{}}`, 400, "Input template is not a template: "},
@@ -304,5 +307,43 @@ func TestSecrets(t *testing.T) {
 	}
 	if r := w.do("ada", "GET", "/tasks", ""); strings.Contains(r.body, hidden) {
 		t.Errorf("the list has the secret: %s", r.body)
+	}
+}
+
+// TestBase does not let a Template say that it lies on this machine, but one that
+// the catalog has read there.
+func TestBase(t *testing.T) {
+	w := newWorld(t, nil)
+	const template = `
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: { name: %s, annotations: { backstage.io/managed-by-location: "file:/srv/t.yaml", backstage.io/source-location: "file:/etc/portal/x.yaml" } }
+spec: { type: service, owner: platform, steps: [] }
+`
+	cases := map[string]struct {
+		reason   string
+		provider string
+		want     string
+	}{
+		"pushed": {"whoever pushes one writes what they please", "test", ""},
+		"read":   {"the catalog has read it there", store.LocationProvider("one"), "file:///srv/t.yaml"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			docs, errs := tree.DecodeBytes(fmt.Appendf(nil, template, name))
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if _, err := w.store.Sync(t.Context(), store.Change{Provider: tc.provider, Put: []store.Document{{Node: docs[0]}}}); err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Spec struct{ TemplateInfo struct{ BaseURL string } }
+			}
+			w.want("ada", "GET", "/tasks/"+w.create("ada", name, `{}`), "", http.StatusOK, &got)
+			if diff := cmp.Diff(tc.want, got.Spec.TemplateInfo.BaseURL); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
 	}
 }

@@ -93,6 +93,9 @@ const longest = 10 * time.Minute
 // files of 10 MiB are 14 in base64.
 const maxDryRun = 20 << 20
 
+// maxTried is the most that the Template and the values in it may have.
+const maxTried = 4 << 20
+
 // Plugin returns the endpoints below /api/scaffolder.
 func (s *Scaffolder) Plugin() server.Plugin {
 	const one = "/v2/tasks/{id}"

@@ -1,9 +1,13 @@
 package scaffolder
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,21 +66,40 @@ func (s *Scaffolder) listTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Tasks []shown `json:"tasks"`
-		Total int     `json:"totalTasks"`
-	}{Tasks: []shown{}}
-	if narrow(&q, owners) {
-		tasks, total, err := s.Store.Tasks(r.Context(), q)
+	some := narrow(&q, owners)
+	return server.WriteStream(w, r, server.Streamed{Write: func(to io.Writer) error {
+		return s.writeTasks(r.Context(), bufio.NewWriterSize(to, 64<<10), q, some)
+	}})
+}
+
+// writeTasks writes the tasks that q asks for, if there can be any. All of a page
+// can be many times what fits into memory.
+func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q store.TaskQuery, some bool) error {
+	// The writer keeps its first error, and Flush returns it.
+	_, _ = to.WriteString(`{"tasks":[`)
+	total, between := 0, ""
+	var one bytes.Buffer
+	enc := json.NewEncoder(&one)
+	enc.SetEscapeHTML(false)
+	if some {
+		var err error
+		total, err = s.Store.EachTask(ctx, q, func(t *store.Task) error {
+			one.Reset()
+			if err := enc.Encode(show(t)); err != nil {
+				return err
+			}
+			_, _ = to.WriteString(between)
+			between = ","
+			// Encode ends with a newline.
+			_, err := to.Write(bytes.TrimSuffix(one.Bytes(), []byte("\n")))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		out.Total = total
-		for _, t := range tasks {
-			out.Tasks = append(out.Tasks, show(t))
-		}
 	}
-	return server.WriteJSON(w, r, http.StatusOK, out)
+	_, _ = fmt.Fprintf(to, `],"totalTasks":%d}`, total)
+	return to.Flush()
 }
 
 // narrow makes a query ask only for tasks that may be read, and reports whether
@@ -185,6 +208,7 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	if len(problems) > 0 {
 		return invalid(w, r, problems)
 	}
+	order.Read = t.read
 	id, err := s.Tasks.Create(ctx, order)
 	if err != nil {
 		return failed(w, r, err)

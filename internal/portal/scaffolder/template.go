@@ -22,6 +22,8 @@ import (
 type found struct {
 	*tree.Node
 	resource *permission.Resource
+	// read says that the catalog has read it itself, from a location.
+	read bool
 }
 
 // template returns the Template with a reference, if the caller may read it.
@@ -41,7 +43,7 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 		return found{}, server.Input("Unsupported apiVersion field in schema entity, %s", query.Short(n.Get("apiVersion").Str()))
 	}
 	resource, err := permission.ResourceOf(e)
-	return found{n, resource}, err
+	return found{n, resource, store.IsLocationProvider(e.Provider)}, err
 }
 
 // isTemplate reports whether an entity is a Template as the scaffolder knows

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,6 +74,11 @@ func (s *Server) miss(res *response, r *http.Request) {
 	delete(res.Header(), "Allow")
 	wrongMethod := res.said == http.StatusMethodNotAllowed
 	res.said = 0
+	if s.page != nil && !wrongMethod && forPage(r) {
+		delete(res.Header(), "Content-Type")
+		s.page.ServeHTTP(res, r)
+		return
+	}
 	e := s.none
 	p, known := s.pluginOf(r.URL.Path)
 	if known {
@@ -101,6 +107,22 @@ func (s *Server) miss(res *response, r *http.Request) {
 		return
 	}
 	s.fail(res, r, NotFound("There is nothing at %s", shorten(URL(res.request))))
+}
+
+// forPage reports whether a request may be a browser's for a page: a GET of a
+// path that is neither the API's nor a machine's, by who takes HTML.
+func forPage(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if first == "api" || first == "health" || first == "metrics" || strings.HasPrefix(first, ".") {
+		return false
+	}
+	accept := r.Header["Accept"]
+	return len(accept) == 0 || slices.ContainsFunc(accept, func(list string) bool {
+		return strings.Contains(list, "text/html") || strings.Contains(list, "*/*") || !strings.Contains(list, "application/json")
+	})
 }
 
 // shorten bounds what of a request is repeated.

@@ -91,6 +91,10 @@ type Options struct {
 	// Extra are handlers beside the plugins, by pattern of http.ServeMux. They
 	// are public, and say themselves what their pages may load.
 	Extra map[string]http.Handler
+	// Page answers a GET that fits nothing else, unless it is for the API or
+	// for machines: the portal in the browser finds its way itself. It is
+	// public, and says itself what it may load. Nil means that there is none.
+	Page http.Handler
 }
 
 // DefaultMaxBody is the most a body may have if nobody says otherwise.
@@ -102,6 +106,7 @@ type Server struct {
 	mux      *http.ServeMux
 	plugins  map[string]plugin
 	none     *endpoint
+	page     *endpoint
 	metrics  *metrics
 	limit    *limiter
 	cors     cors
@@ -147,6 +152,9 @@ func New(opts Options) *Server {
 		s.mount(p)
 	}
 	s.mountHealth()
+	if opts.Page != nil {
+		s.page = s.extra("page", opts.Page)
+	}
 	for pattern, h := range opts.Extra {
 		s.mux.Handle(pattern, s.extra(pattern, h))
 	}

@@ -107,12 +107,18 @@ func (m *Mask) Text(s string) string {
 	type span struct{ from, to int }
 	var spans []span
 	for _, form := range m.forms {
+		first := len(spans)
 		for at := 0; ; at++ {
 			i := strings.Index(s[at:], form)
 			if i < 0 {
 				break
 			}
 			at += i
+			// One that overlaps itself again and again is one span.
+			if last := len(spans) - 1; last >= first && at <= spans[last].to {
+				spans[last].to = at + len(form)
+				continue
+			}
 			spans = append(spans, span{at, at + len(form)})
 		}
 	}

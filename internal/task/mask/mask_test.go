@@ -76,6 +76,21 @@ func TestHidden(t *testing.T) {
 	})
 }
 
+// TestOverlaps hides a secret that overlaps itself all along, without keeping
+// each place it is at.
+func TestOverlaps(t *testing.T) {
+	m := New(map[string]secret.Text{"x": "aaa"})
+	long := strings.Repeat("a", 1<<20)
+	n := testing.AllocsPerRun(1, func() {
+		if got := m.Text(long + "b" + long); got != "***b***" {
+			t.Errorf("it is %.20s", got)
+		}
+	})
+	if n > 20 {
+		t.Errorf("it takes %v allocations", n)
+	}
+}
+
 func TestNode(t *testing.T) {
 	m := New(map[string]secret.Text{"a": "hunter2", "b": "12345"})
 	in := tree.Obj(tree.F("a", tree.Str("x hunter2")), tree.F("hunter2", tree.Arr(tree.Number(1), tree.Number(1234567), tree.Str("y"))), tree.F("b", tree.Boolean(true)))

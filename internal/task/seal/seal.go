@@ -59,6 +59,9 @@ func (k *Key) Seal(data []byte, name string) []byte {
 	return k.aead.Seal(out, out[1:1+size], data, []byte(name))
 }
 
+// IsSealed reports whether data was encrypted.
+func IsSealed(data []byte) bool { return len(data) > 0 && data[0] == sealed }
+
 // Open returns what was sealed under a name.
 func (k *Key) Open(data []byte, name string) ([]byte, error) {
 	switch {

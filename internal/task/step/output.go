@@ -1,6 +1,7 @@
 package step
 
 import (
+	"fmt"
 	"slices"
 
 	"example.dev/ingestor/expression"
@@ -22,8 +23,17 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 	if !output.IsMap() {
 		return out
 	}
+	room := mostOutput
 	evaluate := func(name string, n *tree.Node) *tree.Node {
 		v, err := expression.Evaluate(n, known, r.env)
+		if err == nil {
+			size := len(tree.AppendJSON(nil, v, ""))
+			if room -= size; room < 0 {
+				// Something small may still fit.
+				room += size
+				err = fmt.Errorf("all of it is larger than %d MiB", mostOutput>>20)
+			}
+		}
 		if err != nil {
 			t.Log(Event{Message: "Leaving out a part of the output " + name + ": " + err.Error()})
 			return nil

@@ -29,8 +29,12 @@ const (
 	Cancelled  = "cancelled"
 )
 
-// mostOutput is the most that a step may hand on, as JSON.
-const mostOutput = 4 << 20
+// mostOutput is the most that a step may hand on, as JSON, and that a task says
+// in the end; mostOutputs what all steps may.
+const (
+	mostOutput  = 4 << 20
+	mostOutputs = 4 * mostOutput
+)
 
 // Event is something that happened. Step is the id of the step, empty if it is
 // about the whole task; Status is empty for what a step says meanwhile.
@@ -242,8 +246,17 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(tree.AppendJSON(nil, c.output, "")) > mostOutput {
+	size := len(tree.AppendJSON(nil, c.output, ""))
+	if size > mostOutput {
 		return nil, fmt.Errorf("cannot keep the outputs of step %s: they are larger than %d MiB", c.id, mostOutput>>20)
+	}
+	for id, output := range c.s.Outputs {
+		if id != c.id {
+			size += len(tree.AppendJSON(nil, output, ""))
+		}
+	}
+	if size > mostOutputs {
+		return nil, fmt.Errorf("cannot keep the outputs of step %s: those of all steps are larger than %d MiB", c.id, mostOutputs>>20)
 	}
 	return c.output, nil
 }
@@ -256,16 +269,25 @@ func (c *call) put(output *tree.Node) {
 	c.s.Outputs[c.id] = output
 }
 
+// mostEach is for how many items a step is done at most.
+const mostEach = 10_000
+
 // item is one of what a step is done for.
 type item struct {
-	scope expression.Scope
-	// said is how it is told of.
-	said string
+	// each is its key and value.
+	each *tree.Node
 	run  bool
 }
 
-// doEach does a step for each item of a list or field of an object. What they
-// are is found out before the first is done.
+// of returns what expressions know of the item.
+func (it item) of(c *call) expression.Scope {
+	s := c.scope(true)
+	s["each"] = it.each
+	return s
+}
+
+// doEach does a step for each item of a list or field of an object. Which of them
+// is found out before the first is done.
 func (c *call) doEach(ctx context.Context, each *tree.Node) error {
 	over, err := expression.Evaluate(each, c.scope(true), c.env())
 	if err != nil {
@@ -273,34 +295,41 @@ func (c *call) doEach(ctx context.Context, each *tree.Node) error {
 	}
 	var fields []tree.Field
 	switch {
+	case !over.IsMap() && !over.IsList():
+		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it cannot be resolved to a list or an object", c.action.ID)}
+	case over.Len() > mostEach:
+		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it has %d items and may have %d", c.action.ID, over.Len(), mostEach)}
 	case over.IsMap():
 		fields = over.Fields
-	case over.IsList():
+	default:
 		for i, it := range over.Items {
 			fields = append(fields, tree.F(fmt.Sprint(i), it))
 		}
-	default:
-		return &wrong{fmt.Sprintf("Invalid value on action %s.each parameter, it cannot be resolved to a list or an object", c.action.ID)}
 	}
 	var items []item
 	for _, f := range fields {
-		it := item{scope: c.scope(true), run: true}
-		one := tree.Obj(tree.F("key", tree.Str(f.Key)), tree.F("value", f.Value))
-		it.scope["each"], it.said = one, string(tree.AppendJSON(nil, one, ""))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		it := item{tree.Obj(tree.F("key", tree.Str(f.Key)), tree.F("value", f.Value)), true}
 		if c.at.Has("if") {
-			if it.run, err = c.wanted(it.scope); err != nil {
+			if it.run, err = c.wanted(it.of(c)); err != nil {
 				return err
 			}
 		}
 		items = append(items, it)
 	}
 	for i, it := range items {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		said := tree.AppendJSON(nil, it.each, "")
 		if !it.run {
-			c.logf("Skipping step each: %s", it.said)
+			c.logf("Skipping step each: %s", said)
 			continue
 		}
-		c.logf("Running step each: %s", it.said)
-		if err := c.do(ctx, it.scope, i); err != nil {
+		c.logf("Running step each: %s", said)
+		if err := c.do(ctx, it.of(c), i); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,83 @@ func TestNear(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestEach bounds what a step is done for: a list of some megabytes would
+// otherwise be gigabytes of items.
+func TestEach(t *testing.T) {
+	r, err := runner(nothing("test:nothing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(n int) *tree.Node {
+		all := tree.Arr()
+		for range n {
+			all.Items = append(all.Items, tree.Number(0))
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		each   *tree.Node
+		want   string
+	}{
+		"Most": {"many are done", list(mostEach), ""},
+		"More": {"more are none", list(mostEach + 1), "Invalid value on action test:nothing.each parameter, it has 10001 items and may have 10000"},
+		"None": {"neither is what has no items", tree.Number(1), "Invalid value on action test:nothing.each parameter, it cannot be resolved to a list or an object"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			at := tree.Obj(tree.F("id", tree.Str("a")), tree.F("action", tree.Str("test:nothing")), tree.F("each", tc.each))
+			task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr(at))), Log: func(Event) {}}
+			s := &State{}
+			r.Step(t.Context(), task, s)
+			got := ""
+			if s.Failure != nil {
+				got = s.Failure.Message
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestOutputs bounds what steps hand on, and what a task says in the end.
+func TestOutputs(t *testing.T) {
+	r, err := runner(action.Action{ID: "test:large", Run: func(_ context.Context, c *action.Call) error {
+		c.Output("it", tree.Str(strings.Repeat("x", mostOutput-100)))
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr())), Log: func(e Event) { said = append(said, e.Message) }}
+	for _, id := range []string{"a", "a", "b", "c", "d", "e"} {
+		steps := task.Spec.Get("steps")
+		steps.Items = append(steps.Items, tree.Obj(tree.F("id", tree.Str(id)), tree.F("action", tree.Str("test:large"))))
+	}
+	s := &State{}
+	for range 5 {
+		if r.Step(t.Context(), task, s); s.Failure != nil {
+			t.Fatalf("step %d: %s", s.Next, s.Failure.Message)
+		}
+	}
+	r.Step(t.Context(), task, s)
+	if s.Failure == nil || s.Failure.Message != "cannot keep the outputs of step e: those of all steps are larger than 16 MiB" {
+		t.Errorf("it is %v", s.Failure)
+	}
+	said = nil
+	entry := tree.Obj(tree.F("content", tree.Str("${{ steps.a.output.it }}")))
+	task.Spec.Set("output", tree.Obj(tree.F("text", tree.Arr(entry, entry)), tree.F("small", tree.Str("yes"))))
+	out := r.Output(task, s)
+	if out.Get("text").Len() != 1 || out.Get("small").Str() != "yes" {
+		t.Errorf("there are %d entries, and %q", out.Get("text").Len(), out.Get("small").Str())
+	}
+	if diff := cmp.Diff([]string{"Leaving out a part of the output text: all of it is larger than 4 MiB"}, said); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -26,7 +26,7 @@ var ErrLarge = fmt.Errorf("its files are more than %d MiB, deflated", MostBytes>
 func Save(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot copy the workspace: %w", err)
+		return nil, fmt.Errorf("cannot copy the workspace: %w", pathless(err))
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
 	out := &bounded{most: MostBytes}
@@ -105,7 +105,7 @@ func Restore(dir string, saved []byte) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("cannot restore the workspace: %w", err)
+		return fmt.Errorf("cannot restore the workspace: %w", pathless(err))
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
 	in := tar.NewReader(io.LimitReader(flate.NewReader(bytes.NewReader(saved)), 2*mostPlain))
@@ -119,6 +119,28 @@ func Restore(dir string, saved []byte) error {
 		}
 		if err != nil {
 			return fmt.Errorf("cannot restore the workspace: %w", err)
+		}
+	}
+}
+
+// Any reports whether there is a name or a file in what Save returned of which is
+// is true, or something that cannot be read.
+func Any(saved []byte, is func(string) bool) bool {
+	if len(saved) == 0 {
+		return false
+	}
+	in := tar.NewReader(io.LimitReader(flate.NewReader(bytes.NewReader(saved)), 2*mostPlain))
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return false
+		}
+		if err != nil || is(h.Name) || is(h.Linkname) {
+			return true
+		}
+		data, err := io.ReadAll(in)
+		if err != nil || is(string(data)) {
+			return true
 		}
 	}
 }

@@ -9,3 +9,6 @@ import "os"
 const locks = false
 
 func lock(*os.File) bool { return true }
+
+// private tells nothing here.
+func private(string) error { return nil }

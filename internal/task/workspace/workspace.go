@@ -31,6 +31,9 @@ func Open(dir string) (*Root, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder for workspaces: %w", err)
 	}
+	if err := private(dir); err != nil {
+		return nil, fmt.Errorf("cannot use the folder for workspaces %s: %w", dir, err)
+	}
 	sweep(dir)
 	r := &Root{dir: filepath.Join(dir, prefix+strings.ToLower(rand.Text()))}
 	if err := os.Mkdir(r.dir, 0o700); err != nil {
@@ -58,12 +61,21 @@ func (r *Root) Make(name string) (dir string, err error) {
 	}
 	dir = filepath.Join(r.dir, name)
 	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("cannot empty the workspace: %w", err)
+		return "", fmt.Errorf("cannot empty the workspace: %w", pathless(err))
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make the workspace: %w", err)
+		return "", fmt.Errorf("cannot make the workspace: %w", pathless(err))
 	}
 	return dir, nil
+}
+
+// pathless is an error without the path it is about: whoever runs a task is told,
+// and need not know where that is.
+func pathless(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // Remove removes a folder that Make made.

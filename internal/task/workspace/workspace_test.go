@@ -165,3 +165,50 @@ func TestLarge(t *testing.T) {
 		t.Errorf("there are %d bytes: %v", len(saved), err)
 	}
 }
+
+// TestAny looks into a copy.
+func TestAny(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "in", "name"), []byte("what it says"), 0o600), os.Symlink("elsewhere", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := Save(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason string
+		saved  []byte
+		what   string
+		want   bool
+	}{
+		"Text":    {"in a file", saved, "it says", true},
+		"Name":    {"in a name", saved, "in/name", true},
+		"Link":    {"in a link", saved, "elsewhere", true},
+		"Nowhere": {"nowhere", saved, "something", false},
+		"Nothing": {"there is nothing", nil, "something", false},
+		"Damaged": {"who knows", saved[:len(saved)/2], "something", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Any(tc.saved, func(text string) bool { return strings.Contains(text, tc.what) }); got != tc.want {
+				t.Errorf("%s: it is %v", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestPrivate refuses a folder that everybody can write to: somebody could put
+// links there.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Open(dir); err == nil || !strings.Contains(err.Error(), "others can write to it") {
+		t.Errorf("%v (%v)", r, err)
+	}
+}

@@ -1,0 +1,163 @@
+// Package web_test drives the portal in a real browser, against a real backend
+// and a real API server. The journeys are in web/e2e; this package starts what
+// they need and lets them make bad days happen.
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/issuer"
+)
+
+const (
+	sources  = "../../web"
+	chromium = "/usr/bin/chromium"
+	// patience is how long the journeys may take together, on a busy machine.
+	patience = 20 * time.Minute
+	// Screenshots is the environment variable that names the folder pictures of
+	// the pages are kept in.
+	screenshots = "INGESTOR_SCREENSHOTS"
+	// Only is the environment variable that names the journeys to run.
+	only = "INGESTOR_JOURNEYS"
+)
+
+func TestJourneys(t *testing.T) {
+	playwright := filepath.Join(sources, "node_modules", ".bin", "playwright")
+	for path, how := range map[string]string{
+		chromium:   "make chromium installs it",
+		playwright: "make web installs it",
+		filepath.Join(sources, "dist", "index.html"): "make web builds it",
+	} {
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("there is no %s: %s", path, how)
+		}
+	}
+	readJourneys(t)
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + l.Addr().String()
+	i := issuer.Start(t, issuer.Options{Groups: []string{"platform-team"}, Redirect: base + "/api/auth/oidc/handler/frame"})
+	examples, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, Apply: append(examples, "../../examples/cluster")})
+	w := &world{t: t, cluster: cluster, address: l.Addr().String(), config: configure(t, base, cluster, i), log: &tail{}}
+	w.up(l)
+	t.Cleanup(w.down)
+
+	commands := make(chan command)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	control := httptest.NewServer(controls(ctx, commands))
+	defer control.Close()
+
+	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, strings.Fields(os.Getenv(only))...)...)
+	cmd.Dir = sources
+	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
+		"CHROMIUM="+chromium, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Minute
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case c := <-commands:
+			// What fails here ends the test: it has to be done by its goroutine.
+			c.done <- w.do(c)
+		case err := <-ended:
+			t.Logf("playwright:\n%s", out.String())
+			if err != nil {
+				t.Errorf("the journeys failed: %v\nthe end of the portal's log:\n%s", err, w.log)
+			}
+			return
+		}
+	}
+}
+
+// readJourneys reads what the browser is going to do, so that the result of the
+// test is not taken from the cache when it has changed.
+func readJourneys(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(sources, "e2e"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		_, err = os.ReadFile(path)
+		return err
+	})
+	for _, name := range []string{"playwright.config.ts", "package-lock.json"} {
+		_, oneErr := os.ReadFile(filepath.Join(sources, name))
+		err = errors.Join(err, oneErr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pictures is the folder for screenshots.
+func pictures(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv(screenshots)
+	if dir == "" {
+		return t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// command is something a journey wants done to the world.
+type command struct {
+	what, method, path string
+	body               []byte
+	done               chan error
+}
+
+// controls passes commands on and waits until they are done:
+//
+//	POST /portal/down, /portal/up
+//	POST /cluster/down, /cluster/up
+//	POST /cluster/apply, with manifests
+//	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server
+func controls(ctx context.Context, commands chan<- command) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		c := command{what: r.URL.Path, method: r.URL.Query().Get("method"), path: r.URL.Query().Get("path"), body: body, done: make(chan error, 1)}
+		select {
+		case commands <- c:
+		case <-ctx.Done():
+			http.Error(w, "the test is over", http.StatusGone)
+			return
+		}
+		if err := <-c.done; err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+}
