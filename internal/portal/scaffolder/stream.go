@@ -35,7 +35,7 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := newStream(w, t.ID, s.ping, cancel)
 	defer out.close()
-	if err := out.flush(); err != nil {
+	if err := out.begin(); err != nil {
 		return err
 	}
 	if err := s.Tasks.Follow(ctx, t.ID, from, out.write); err != nil {
@@ -91,6 +91,13 @@ func newStream(w http.ResponseWriter, task string, every time.Duration, lost fun
 func (s *stream) sent() error {
 	s.timer.Reset(s.every)
 	return s.flush()
+}
+
+// begin sends what is before the events.
+func (s *stream) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent()
 }
 
 // write sends events.
