@@ -192,5 +192,5 @@ func node(t *testing.T, raw []byte) *tree.Node {
 // order asks for a Template with values.
 func order(t *testing.T, template *tree.Node, a *answer) task.Order {
 	t.Helper()
-	return task.Order{Template: template, Values: node(t, a.Values), User: user}
+	return task.Order{Template: template, Read: true, Values: node(t, a.Values), User: user}
 }

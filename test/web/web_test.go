@@ -36,7 +36,10 @@ const (
 )
 
 func TestJourneys(t *testing.T) {
-	playwright := filepath.Join(sources, "node_modules", ".bin", "playwright")
+	playwright, err := filepath.Abs(filepath.Join(sources, "node_modules", ".bin", "playwright"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, how := range map[string]string{
 		chromium:   "make chromium installs it",
 		playwright: "make web installs it",

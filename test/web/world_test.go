@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -74,7 +75,10 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "app-config.yaml")
-	c, found := config.Load([]string{path}, config.Options{ReadFile: func(string) ([]byte, error) { return text, nil }})
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, found := config.Load([]string{path}, config.Options{})
 	for _, f := range found {
 		if f.Severity == finding.Error {
 			t.Fatalf("the configuration of the test is wrong: %v", f)
@@ -86,7 +90,7 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 // up starts the portal.
 func (w *world) up(l net.Listener) {
 	w.t.Helper()
-	p, err := portal.New(context.Background(), portal.Options{Config: w.config, Now: time.Now, Log: slog.New(slog.NewJSONHandler(w.log, nil))})
+	p, err := portal.New(context.Background(), portal.Options{Config: w.config, Now: time.Now, Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		w.t.Fatal(err)
 	}

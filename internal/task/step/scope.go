@@ -183,6 +183,30 @@ func check(name string, schema, input *tree.Node) error {
 	return &wrong{"Invalid input passed to action " + name + ": " + strings.Join(all, ", ")}
 }
 
+// unknown says which inputs mean nothing to an action that knows what it takes:
+// a slip of the pen would otherwise have no effect, and nobody would know.
+func unknown(a *action.Action, input *tree.Node) []string {
+	properties := a.Input.Get("properties")
+	if !properties.IsMap() || a.Input.Has("additionalProperties") || a.Input.Has("patternProperties") || !input.IsMap() {
+		return nil
+	}
+	var lines []string
+	for _, f := range input.Fields {
+		if properties.Has(f.Key) {
+			continue
+		}
+		line := "the input " + f.Key + " means nothing to " + a.ID
+		for _, p := range properties.Fields {
+			if distance(strings.ToLower(f.Key), strings.ToLower(p.Key)) <= 2 {
+				line += "; did you mean " + p.Key + "?"
+				break
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // wrong is a mistake in the Template.
 type wrong struct{ msg string }
 

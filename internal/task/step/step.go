@@ -353,6 +353,9 @@ func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err e
 	if err := check(name, c.action.Input, input); err != nil {
 		return err
 	}
+	for _, line := range unknown(c.action, input) {
+		c.logf("%s", line)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			c.r.log.Error("an action panicked", "task", c.t.ID, "step", c.id, "action", c.action.ID, "stack", string(debug.Stack()))

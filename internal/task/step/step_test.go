@@ -175,3 +175,19 @@ func TestExample(t *testing.T) {
 		t.Error("one without an end has none")
 	}
 }
+
+func TestUnknown(t *testing.T) {
+	open := nothing("cluster:apply")
+	open.Input = tree.Obj(tree.F("properties", tree.Obj(tree.F("manifest", tree.Obj()), tree.F("takeOver", tree.Obj()))))
+	closed := open
+	closed.Input = open.Input.Clone()
+	closed.Input.Set("additionalProperties", tree.Boolean(true))
+	given := tree.Obj(tree.F("manifest", tree.Obj()), tree.F("takeover", tree.Boolean(true)), tree.F("colour", tree.Str("red")))
+	want := []string{"the input takeover means nothing to cluster:apply; did you mean takeOver?", "the input colour means nothing to cluster:apply"}
+	if diff := cmp.Diff(want, unknown(&open, given)); diff != "" {
+		t.Errorf("what is not known (-want +got):\n%s", diff)
+	}
+	if got := unknown(&closed, given); len(got) > 0 {
+		t.Errorf("an action that takes anything: %q", got)
+	}
+}
