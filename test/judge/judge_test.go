@@ -59,7 +59,7 @@ func TestDryRun(t *testing.T) {
 				continue
 			}
 			same(t, about+": steps; if they were meant to change, record anew", r.Steps, tree.AppendJSON(nil, got.Steps, ""))
-			same(t, about+": output", want.Output, tree.AppendJSON(nil, got.Output, ""))
+			same(t, about+": output", useful(t, want.Output), tree.AppendJSON(nil, got.Output, ""))
 			var said []message
 			for _, raw := range got.Log {
 				said = append(said, decode[struct{ Body message }](t, raw).Body)
@@ -95,7 +95,7 @@ func TestTasks(t *testing.T) {
 				m := decode[message](t, e.Body)
 				m.Type = e.Type
 				if e.Type == "completion" && m.Error == nil {
-					same(t, about+": output of the task", want.Output, m.Output)
+					same(t, about+": output of the task", useful(t, want.Output), m.Output)
 				}
 				said = append(said, m)
 			}
@@ -106,6 +106,19 @@ func TestTasks(t *testing.T) {
 			compareInputs(t, about, want.Inputs, inputs)
 		}
 	}
+}
+
+// useful returns an output without links that lead nowhere, which the real one
+// shows all the same: a step that was not run has no address.
+func useful(t *testing.T, output json.RawMessage) json.RawMessage {
+	t.Helper()
+	n := node(t, output)
+	links := n.Get("links")
+	if links == nil {
+		return output
+	}
+	links.Items = slices.DeleteFunc(links.Items, func(l *tree.Node) bool { return !l.Has("url") && !l.Has("entityRef") })
+	return tree.AppendJSON(nil, n, "")
 }
 
 // compareErrors holds what is wrong with values against what the real one found.
