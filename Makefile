@@ -34,7 +34,10 @@ ifneq ($(wildcard ../shared/reference/transcripts),)
 export INGESTOR_TRANSCRIPTS ?= $(abspath ../shared/reference/transcripts)
 endif
 
-.PHONY: help run run-cluster build test lint race bench fmt vuln oracle issuer postgres redis jq wrk devcluster cluster clean
+# Pictures of the pages that the tests take.
+export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
+
+.PHONY: help run run-cluster build web web-packages test lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,11 +54,30 @@ run-cluster: build ## The same, with the examples in a real API server that the 
 	echo "The cluster is $$ready"; \
 	bin/portal-backend $(addprefix --config ,app-config.yaml app-config.cluster.yaml $(wildcard app-config.local.yaml))
 
-build: ## Build the programs into bin/
+build: web ## Build the programs into bin/
 	@mkdir -p bin
 	go build -trimpath -ldflags "-X example.dev/ingestor/internal/app.Version=$(VERSION)" -o bin/ ./cmd/...
 
-test: lint oracle issuer postgres redis jq devcluster ## Lint, then run every test
+# What the page is made of: it is built again when one of these is newer.
+WEB := $(shell find web -name node_modules -prune -o -name dist -prune -o -name e2e -prune -o -type f ! -name '*.go' ! -name schema.d.ts -print) api/openapi.yaml
+
+web: web/dist/index.html ## Build the page that browsers get
+
+web/dist/index.html: $(WEB) | web-packages
+	@echo "web: building the page into web/dist"
+	@cd web && npm run --silent types >/dev/null && npm run --silent build -- --logLevel warn
+	@touch $@
+
+web-packages: # The packages of the page, as package-lock.json has them. Nothing of them runs when they are installed.
+	@command -v npm >/dev/null || { echo "web: no npm; on Debian: apt-get install nodejs npm (Node 20.19 or later)" >&2; exit 1; }
+	@mkdir -p $(CACHE); cd web; exec 9>$(CACHE)/web.lock; flock 9; stamp=node_modules/.installed-$$(sha256sum package-lock.json | cut -c1-16); \
+	if [ ! -e $$stamp ]; then \
+		echo "web: installing its npm packages into web/node_modules; the first time takes a minute"; \
+		npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; touch $$stamp; \
+	fi
+
+test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
+	cd web && npm run --silent check && npm test --silent
 	go test ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
@@ -65,7 +87,7 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 	go mod tidy -diff
 	$(call each,$(LINT) run ./... && go mod tidy -diff)
 
-race: oracle issuer postgres redis jq devcluster ## Run every test under the race detector (needs a C compiler)
+race: web oracle issuer postgres redis jq chromium devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 go test -race ./...
 
@@ -116,6 +138,12 @@ jq: ## Install jq, and the yq that hands YAML to it, which tests put into pipes,
 		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends jq yq >/dev/null; \
 	}
 
+chromium: ## Install the browser that tests drive, if it is missing
+	@command -v chromium >/dev/null || { \
+		echo "chromium: installing Debian's package"; \
+		sudo=$$([ $$(id -u) = 0 ] || echo sudo); $$sudo apt-get install -y --no-install-recommends chromium >/dev/null; \
+	}
+
 wrk: ## Install the load generator that benchmarks use, if it is missing
 	@command -v wrk >/dev/null || { \
 		echo "wrk: installing Debian's package"; \
@@ -141,7 +169,8 @@ cluster: ## Run an API server with the examples in it, until Ctrl-C
 	exec "$$program" $(SERVE)
 
 clean: ## Remove what was built here; the tools in the cache stay
-	rm -rf bin coverage.out
+	rm -rf bin coverage.out web/node_modules web/src/api/schema.d.ts
+	@find web/dist -mindepth 1 ! -name .keep -delete
 	@echo "kept: $(CACHE)"
 
 $(LINT):

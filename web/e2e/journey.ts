@@ -1,0 +1,98 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test as base, type Page } from "@playwright/test";
+
+// Journey is what every journey has besides the page.
+type Journey = {
+  // mistakes are what went wrong in the page; at the end there must be none. A journey through a bad day takes those it
+  // expects away.
+  mistakes: string[];
+};
+
+const issuer = process.env.ISSUER_URL ?? "https://issuer.invalid";
+
+// test watches over every page: nothing may be written to the console as an error, and no other host may be asked, but the
+// issuer that people sign in at.
+export const test = base.extend<Journey>({
+  mistakes: async ({ page, baseURL }, use) => {
+    const mistakes: string[] = [];
+    const ours = (url: string) => url.startsWith(baseURL ?? "") || url.startsWith(issuer) || /^(data|blob|about):/.test(url);
+    page.on("console", (m) => {
+      if (m.type() === "error" && !m.location().url.startsWith(issuer)) {
+        mistakes.push(`console: ${m.text()} (${m.location().url})`);
+      }
+    });
+    page.on("pageerror", (err) => mistakes.push(`error: ${err.message}`));
+    page.on("request", (r) => {
+      if (!ours(r.url()) && !page.url().startsWith(issuer)) {
+        mistakes.push(`another host was asked: ${r.url()}`);
+      }
+    });
+    await use(mistakes);
+    expect(mistakes, "what went wrong in the page").toEqual([]);
+  },
+});
+
+export { expect };
+
+// accessible holds the page, as it is now, to WCAG AA.
+export async function accessible(page: Page) {
+  const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]).analyze();
+  const said = found.violations.map((v) => `${v.id}: ${v.help}\n${v.nodes.map((n) => `    ${n.target.join(" ")}: ${n.failureSummary ?? ""}`).join("\n")}`);
+  expect(said, `accessibility of ${page.url()}`).toEqual([]);
+}
+
+// show takes pictures of the page, light and dark, and holds both to WCAG AA.
+export async function show(page: Page, name: string) {
+  const dir = process.env.SCREENSHOTS ?? "test-results";
+  mkdirSync(dir, { recursive: true });
+  for (const colors of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
+    await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colors);
+    await accessible(page);
+    await page.screenshot({ path: join(dir, `${name}-${colors}.png`) });
+  }
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference" });
+}
+
+// control makes a day bad, or good again: see test/web.
+export async function control(what: string, body = "", query: Record<string, string> = {}) {
+  const url = new URL(what, process.env.CONTROL_URL);
+  url.search = new URLSearchParams(query).toString();
+  const answer = await fetch(url, { method: "POST", body });
+  expect(answer.ok, `${what}: ${await answer.text()}`).toBe(true);
+}
+
+// signIn signs in at the issuer, from the page as it is, and comes back to it.
+export async function signIn(page: Page, name = "ann") {
+  const back = new URL(page.url());
+  await page.getByRole("button", { name: /You are a guest|Not signed in/ }).click();
+  await page.getByRole("menuitem", { name: "Sign in" }).click();
+  await page.locator('input[name="login"]').fill(name);
+  await page.locator('input[name="password"]').fill("anything");
+  await page.locator('button[type="submit"]').click();
+  await page.locator('button[type="submit"]').click();
+  await page.waitForURL((url) => url.pathname === back.pathname && url.host === back.host);
+  await expect(page.getByRole("button", { name: `You are ${name}` })).toBeVisible();
+}
+
+// service asks the portal as a service that may do everything.
+export async function service(path: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await fetch(new URL(path, process.env.BASE_URL), {
+    ...init,
+    headers: { Authorization: `Bearer ${process.env.SERVICE_TOKEN}`, ...init.headers },
+  });
+  expect(answer.ok, `${path} answers ${answer.status}`).toBe(true);
+  return answer;
+}
+
+// filled waits until the catalog has what the examples bring.
+export async function filled() {
+  await expect
+    .poll(async () => {
+      const answer = await service("/api/catalog/entities/by-query?limit=0&filter=kind=template");
+      return ((await answer.json()) as { totalItems: number }).totalItems;
+    }, { timeout: 60_000 })
+    .toBeGreaterThan(10);
+}

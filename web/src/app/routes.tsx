@@ -1,0 +1,38 @@
+import { lazy, Suspense } from "react";
+import { Navigate, Route, Routes, useLocation } from "react-router";
+import { Loading } from "../parts/State";
+import { Boundary } from "./Boundary";
+import { NotFound } from "./NotFound";
+
+const CatalogPage = lazy(() => import("../catalog/CatalogPage"));
+const EntityPage = lazy(() => import("../entity/EntityPage"));
+const CreatePage = lazy(() => import("../create/CreatePage"));
+const TemplatePage = lazy(() => import("../create/TemplatePage"));
+const TasksPage = lazy(() => import("../create/TasksPage"));
+const TaskPage = lazy(() => import("../create/TaskPage"));
+const IngestionPage = lazy(() => import("../ingestion/IngestionPage"));
+const PlaygroundPage = lazy(() => import("../playground/PlaygroundPage"));
+
+// Pages is what stands at each address.
+export function Pages() {
+  const { pathname } = useLocation();
+  return (
+    // A page that broke does not take the next one with it.
+    <Boundary key={pathname}>
+      <Suspense fallback={<Loading label="Loading the page" />}>
+        <Routes>
+          <Route path="/" element={<Navigate to="/catalog" replace />} />
+          <Route path="/catalog" element={<CatalogPage />} />
+          <Route path="/catalog/:namespace/:kind/:name" element={<EntityPage />} />
+          <Route path="/create" element={<CreatePage />} />
+          <Route path="/create/:namespace/:name" element={<TemplatePage />} />
+          <Route path="/tasks" element={<TasksPage />} />
+          <Route path="/tasks/:id" element={<TaskPage />} />
+          <Route path="/ingestion" element={<IngestionPage />} />
+          <Route path="/playground" element={<PlaygroundPage />} />
+          <Route path="*" element={<NotFound />} />
+        </Routes>
+      </Suspense>
+    </Boundary>
+  );
+}

@@ -1,0 +1,49 @@
+import { useEffect, useRef, useState } from "react";
+import { CloseButton, TextInput } from "@mantine/core";
+import { Icon } from "../parts/Icon";
+import styles from "./Catalog.module.css";
+
+// pause is how long somebody must not write for the search to begin.
+const pause = 200;
+
+// SearchField looks for text as it is written.
+export function SearchField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [written, setWritten] = useState(text);
+  const sent = useRef(text);
+  const latest = useRef(onChange);
+  latest.current = onChange;
+
+  // Somebody went back, or followed a link.
+  useEffect(() => {
+    if (text !== sent.current) {
+      sent.current = text;
+      setWritten(text);
+    }
+  }, [text]);
+
+  useEffect(() => {
+    if (written === sent.current) {
+      return;
+    }
+    const timer = setTimeout(() => {
+      sent.current = written;
+      latest.current(written);
+    }, pause);
+    return () => clearTimeout(timer);
+  }, [written]);
+
+  return (
+    <TextInput
+      className={styles.search}
+      type="search"
+      data-search
+      value={written}
+      onChange={(e) => setWritten(e.currentTarget.value)}
+      placeholder="Search names, titles, descriptions and tags"
+      aria-label="Search the catalog"
+      leftSection={<Icon name="search" />}
+      rightSection={written !== "" && <CloseButton aria-label="Clear the search" onClick={() => setWritten("")} />}
+      maxLength={400}
+    />
+  );
+}

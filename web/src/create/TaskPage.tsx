@@ -1,0 +1,10 @@
+import { Page } from "../parts/Page";
+import { Loading } from "../parts/State";
+
+export default function TaskPage() {
+  return (
+    <Page title="Task">
+      <Loading />
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+import { useState } from "react";
+import { TextInput } from "@mantine/core";
+import { getUiOptions, type FieldProps } from "@rjsf/utils";
+
+// readIntOrString reads what somebody wrote: digits are a number, and text in quotes is always text.
+export function readIntOrString(text: string): number | string | undefined {
+  if (text === "") {
+    return undefined;
+  }
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) {
+    return Number(text);
+  }
+  const quoted = /^"([\s\S]*)"$/.exec(text);
+  return quoted ? quoted[1]! : text;
+}
+
+function written(value: unknown): string {
+  if (value === undefined || value === null) {
+    return "";
+  }
+  return typeof value === "string" && readIntOrString(value) !== value ? `"${value}"` : String(value);
+}
+
+// IntOrString is a field for a number or a text, as ports and percentages are.
+export function IntOrString({ formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, rawErrors, autofocus }: FieldProps) {
+  const options = getUiOptions(uiSchema);
+  const [text, setText] = useState(() => written(formData));
+  const shown = readIntOrString(text) === formData ? text : written(formData);
+  const description = options.description ?? schema.description;
+  return (
+    <TextInput
+      id={fieldPathId.$id}
+      label={options.title ?? schema.title ?? name}
+      description={`${description ? `${description} ` : ""}A number or text; digits in quotes are text.`}
+      placeholder={options.placeholder}
+      required={required}
+      disabled={disabled}
+      readOnly={readonly}
+      autoFocus={autofocus}
+      value={shown}
+      error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined}
+      onChange={(e) => {
+        setText(e.currentTarget.value);
+        onChange(readIntOrString(e.currentTarget.value), fieldPathId.path);
+      }}
+      autoComplete="off"
+      spellCheck={false}
+    />
+  );
+}

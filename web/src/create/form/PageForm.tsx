@@ -1,0 +1,130 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Alert, Text } from "@mantine/core";
+import type { ErrorSchema } from "@rjsf/utils";
+import { Icon } from "../../parts/Icon";
+import type { FormContext } from "./context";
+import { behaviour } from "./pages";
+import { check } from "./problems";
+import { propertiesOf, prune } from "./prune";
+import { split } from "./split";
+import { fields, Themed, words } from "./theme";
+import type { Problem, Schema, Values } from "./types";
+import { errorsOf, validator } from "./validator";
+import styles from "./Form.module.css";
+
+const off = { norender: true };
+
+export type PageFormProps = {
+  // id lets buttons outside of the form send it.
+  id: string;
+  page: Schema;
+  values: Values;
+  secrets: Record<string, string>;
+  // problems are what the portal says of the values.
+  problems: Problem[];
+  onChange: (values: Values) => void;
+  onSecret: (name: string, value: string) => void;
+  onDone: () => void;
+};
+
+// PageForm is one page of a form.
+export function PageForm({ id, page, values, secrets, problems, onChange, onSecret, onDone }: PageFormProps) {
+  const { schema, ui, fields: count } = useMemo(() => split(page), [page]);
+  const [broken, setBroken] = useState<Record<string, string>>({});
+  const [found, setFound] = useState<Problem[]>([]);
+  const [tries, setTries] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
+
+  const noteBroken = useMemo(
+    () => (field: string, why: string | undefined) =>
+      setBroken((now) => {
+        if (now[field] === why) {
+          return now;
+        }
+        const next = { ...now };
+        if (why === undefined) {
+          delete next[field];
+        } else {
+          next[field] = why;
+        }
+        return next;
+      }),
+    [],
+  );
+  const context = useMemo<FormContext>(() => ({ fields: count, secrets, setSecret: onSecret, setBroken: noteBroken }), [count, secrets, onSecret, noteBroken]);
+  const uiSchema = useMemo(() => ({ ...ui, "ui:submitButtonOptions": off }), [ui]);
+  const shown = useMemo(() => [...found, ...problems], [found, problems]);
+  const extra = useMemo(() => errorsOf(shown) as ErrorSchema, [shown]);
+
+  // Whoever is told that something is wrong goes on where it is.
+  useEffect(() => {
+    if (tries > 0 || problems.length > 0) {
+      box.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    }
+  }, [tries, problems]);
+
+  const submit = (now: Values) => {
+    const wrong = check(schema, prune(now, schema) ?? {});
+    setFound(wrong);
+    if (wrong.length === 0 && Object.keys(broken).length === 0) {
+      onDone();
+      return;
+    }
+    setTries((n) => n + 1);
+  };
+
+  return (
+    <div ref={box}>
+      <Summary page={page} problems={shown} broken={Object.values(broken)} told={tries > 0 || problems.length > 0} />
+      <Themed
+        id={id}
+        schema={schema}
+        uiSchema={uiSchema}
+        formData={values}
+        formContext={context}
+        validator={validator}
+        fields={fields}
+        translateString={words}
+        // We check ourselves: what is sent, when it is to be sent, and again whenever something of it was mended.
+        noValidate
+        noHtml5Validate
+        showErrorList={false}
+        extraErrors={extra}
+        experimental_defaultFormStateBehavior={behaviour}
+        onChange={(e) => {
+          const next = (e.formData ?? {}) as Values;
+          if (found.length > 0) {
+            setFound(check(schema, prune(next, schema) ?? {}));
+          }
+          onChange(next);
+        }}
+        onSubmit={(e) => submit((e.formData ?? {}) as Values)}
+      />
+    </div>
+  );
+}
+
+// Summary says what is to be mended, for those who do not see the fields.
+function Summary({ page, problems, broken, told }: { page: Schema; problems: Problem[]; broken: string[]; told: boolean }) {
+  const titles = useMemo(() => propertiesOf(page).schemas, [page]);
+  const all = problems.map((p) => `${titleAt(titles, p)}: ${p.message}`).concat(problems.length === 0 ? broken : []);
+  if (!told || all.length === 0) {
+    return null;
+  }
+  return (
+    <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={all.length === 1 ? "One field needs another look" : `${all.length} fields need another look`} role="alert" mb="md">
+      {all.slice(0, 8).map((text, i) => (
+        <Text key={i} size="sm" className={styles.lines}>
+          {text}
+        </Text>
+      ))}
+      {all.length > 8 && <Text size="sm">{`and ${all.length - 8} more`}</Text>}
+    </Alert>
+  );
+}
+
+function titleAt(titles: Map<string, Schema>, p: Problem): string {
+  const [first, ...rest] = p.path;
+  const title = titles.get(String(first))?.["title"];
+  return [typeof title === "string" ? title : String(first ?? "The form"), ...rest].join(" / ");
+}

@@ -1,0 +1,105 @@
+import { useState } from "react";
+import { Autocomplete, Loader } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { ask } from "../../api/client";
+import { formatRef, refOf, titleOf } from "../../api/entity";
+import type { EntityPage, EntityPart } from "../../api/types";
+import { useSession } from "../../app/session";
+import { isObject } from "./types";
+
+// most is how many entities are proposed.
+const most = 25;
+
+// kindsOf reads which kinds a field wants, as Templates say it.
+function kindsOf(options: Record<string, unknown>, otherwise: string[]): string[] {
+  const filters = Array.isArray(options["catalogFilter"]) ? options["catalogFilter"] : [options["catalogFilter"]];
+  const kinds = filters.flatMap((f) => (isObject(f) ? [f["kind"]].flat() : []));
+  const all = [...kinds, ...[options["allowedKinds"] ?? []].flat()].filter((k): k is string => typeof k === "string");
+  return all.length > 0 ? all : otherwise;
+}
+
+function useEntities(kinds: string[], text: string) {
+  const [term] = useDebouncedValue(text.trim(), 200);
+  return useQuery({
+    queryKey: ["picker", kinds, term],
+    queryFn: ({ signal }) =>
+      ask<EntityPage>("/api/catalog/entities/by-query", {
+        json: {
+          limit: most,
+          fields: ["kind", "metadata.name", "metadata.namespace", "metadata.title", "spec.profile.displayName"],
+          orderBy: [{ field: "metadata.name", order: "asc" }],
+          query: kinds.length > 0 ? { kind: { $in: kinds } } : undefined,
+          fullTextFilter: term === "" ? undefined : { term: term.replace(/^.*[:/]/, "") },
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+}
+
+function nameOf(entity: EntityPart): string {
+  const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
+  return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
+}
+
+// picker makes a field that proposes entities of the catalog. Any text may be written: what the catalog does not know yet may
+// come.
+function picker(kinds: string[], mine: boolean) {
+  return function Picker({ formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, rawErrors, autofocus }: FieldProps) {
+    const options = getUiOptions(uiSchema) as Record<string, unknown> & ReturnType<typeof getUiOptions>;
+    const value = typeof formData === "string" ? formData : "";
+    const [searching, setSearching] = useState("");
+    const wanted = kindsOf(options, kinds);
+    const found = useEntities(wanted, searching);
+    const { owns } = useSession();
+    const names = new Map<string, string>();
+    if (mine && searching.trim() === "") {
+      owns.filter((ref) => wanted.some((k) => ref.toLowerCase().startsWith(`${k.toLowerCase()}:`))).forEach((ref) => names.set(ref, "yours"));
+    }
+    (found.data?.items ?? []).forEach((e) => {
+      const ref = formatRef(refOf(e));
+      const said = nameOf(e);
+      names.set(ref, said === e.metadata?.name ? (names.get(ref) ?? "") : said);
+    });
+    return (
+      <Autocomplete
+        id={fieldPathId.$id}
+        label={options.title ?? schema.title ?? name}
+        description={options.description ?? schema.description}
+        placeholder={options.placeholder ?? (wanted.length > 0 ? `Find a ${wanted.map((k) => k.toLowerCase()).join(" or ")}` : "Find an entity")}
+        required={required}
+        disabled={disabled}
+        readOnly={readonly}
+        autoFocus={autofocus}
+        value={value}
+        data={[...names.keys()]}
+        // The portal has looked already.
+        filter={({ options: all }) => all}
+        renderOption={({ option }) => <Proposal entity={String(option.value)} name={names.get(String(option.value)) ?? ""} />}
+        rightSection={found.isFetching ? <Loader size={14} /> : undefined}
+        error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? "The catalog cannot be asked right now: write a reference such as group:default/team." : undefined}
+        onChange={(next) => {
+          setSearching(names.has(next) ? "" : next);
+          onChange(next === "" ? undefined : next, fieldPathId.path);
+        }}
+        maxDropdownHeight={280}
+        spellCheck={false}
+      />
+    );
+  };
+}
+
+function Proposal({ entity, name }: { entity: string; name: string }) {
+  return (
+    <span>
+      {entity}
+      {name !== "" && <span style={{ opacity: 0.75 }}> {`(${name})`}</span>}
+    </span>
+  );
+}
+
+export const OwnerPicker = picker(["Group", "User"], true);
+export const EntityPicker = picker([], false);

@@ -1,0 +1,27 @@
+import { PasswordInput } from "@mantine/core";
+import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import type { FormContext } from "./context";
+
+// Secret is a value that only steps see. The form keeps stars in its place; it goes along when the task is made, and is gone
+// when the page is left.
+export function Secret({ onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, registry, rawErrors }: FieldProps) {
+  const options = getUiOptions(uiSchema);
+  const { secrets, setSecret } = registry.formContext as FormContext;
+  return (
+    <PasswordInput
+      id={fieldPathId.$id}
+      label={options.title ?? schema.title ?? name}
+      description={options.description ?? schema.description}
+      required={required}
+      disabled={disabled || readonly}
+      value={secrets[name] ?? ""}
+      error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined}
+      autoComplete="new-password"
+      onChange={(e) => {
+        const value = e.currentTarget.value;
+        setSecret(name, value);
+        onChange(value === "" ? undefined : "*".repeat([...value].length), fieldPathId.path);
+      }}
+    />
+  );
+}

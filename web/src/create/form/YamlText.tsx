@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from "react";
+import { Textarea } from "@mantine/core";
+import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { parseDocument } from "yaml";
+import { toYaml } from "../../parts/toYaml";
+import type { FormContext } from "./context";
+import { Required } from "./templates";
+import { isObject } from "./types";
+import styles from "./Form.module.css";
+
+// Read is what a text says, or why it says nothing.
+export type Read = { value?: unknown; problem?: string };
+
+// readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value.
+export function readYaml(text: string, type: unknown): Read {
+  if (text.trim() === "") {
+    return {};
+  }
+  // Aliases may make a small text a huge value.
+  const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false });
+  const error = doc.errors[0];
+  if (error) {
+    const at = error.linePos?.[0];
+    const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
+    return { problem: at ? `Line ${at.line}, column ${at.col}: ${what}` : what };
+  }
+  let value: unknown;
+  try {
+    value = doc.toJS({ maxAliasCount: 50 });
+  } catch (err) {
+    return { problem: err instanceof Error ? err.message : String(err) };
+  }
+  if (value === null || value === undefined) {
+    return {};
+  }
+  if (type === "object" && !isObject(value)) {
+    return { problem: "Line 1: write keys and values, such as size: large" };
+  }
+  if (type === "array" && !Array.isArray(value)) {
+    return { problem: "Line 1: write a list, each entry behind a dash" };
+  }
+  return { value };
+}
+
+function written(value: unknown): string {
+  if (value === undefined || value === null || (isObject(value) && Object.keys(value).length === 0)) {
+    return "";
+  }
+  return typeof value === "string" ? value : toYaml(value);
+}
+
+// YamlText is a text area whose text becomes an object. While the text cannot be read it is kept as it is, and the form
+// does not go on.
+export function YamlText(props: FieldProps) {
+  const { formData, onChange, fieldPathId, schema, uiSchema, name, required, disabled, readonly, registry, rawErrors } = props;
+  const options = getUiOptions(uiSchema);
+  const { setBroken } = registry.formContext as FormContext;
+  const id = fieldPathId.$id;
+  const type = Array.isArray(schema.type) ? schema.type.find((t) => t !== "null") : schema.type;
+  const [text, setText] = useState(() => written(formData));
+  const last = useRef<unknown>(formData);
+  const { problem } = readYaml(text, type);
+
+  // Somebody else changed the value: another Template's draft, or a form that was filled again.
+  useEffect(() => {
+    if (formData !== last.current && JSON.stringify(formData) !== JSON.stringify(last.current)) {
+      last.current = formData;
+      setText(written(formData));
+    }
+  }, [formData]);
+  useEffect(() => {
+    setBroken(id, problem);
+    return () => setBroken(id, undefined);
+  }, [id, problem, setBroken]);
+
+  const write = (next: string) => {
+    setText(next);
+    const read = readYaml(next, type);
+    last.current = read.problem === undefined ? read.value : next;
+    onChange(last.current, fieldPathId.path);
+  };
+  const title = options.title ?? schema.title ?? name;
+  const error = problem ?? (rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined);
+  return (
+    <Textarea
+      id={id}
+      className={styles.yaml}
+      label={
+        <>
+          {title}
+          {required && <Required />}
+        </>
+      }
+      description={options.description ?? schema.description}
+      placeholder={options.placeholder ?? "key: value"}
+      value={text}
+      error={error}
+      onChange={(e) => write(e.currentTarget.value)}
+      onKeyDown={indent}
+      disabled={disabled}
+      readOnly={readonly}
+      autosize
+      minRows={4}
+      maxRows={24}
+      spellCheck={false}
+    />
+  );
+}
+
+// indent keeps the indentation of the line on Enter. Tab stays what it is everywhere: the way to the next field.
+function indent(e: React.KeyboardEvent<HTMLTextAreaElement>) {
+  if (e.key !== "Enter" || e.ctrlKey || e.metaKey || e.altKey) {
+    return;
+  }
+  const area = e.currentTarget;
+  const before = area.value.slice(0, area.selectionStart);
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const spaces = /^ */.exec(line)![0] + (line.trimEnd().endsWith(":") ? "  " : "");
+  if (spaces !== "") {
+    e.preventDefault();
+    // The browser keeps what this writes as something that can be undone.
+    document.execCommand("insertText", false, `\n${spaces}`);
+  }
+}

@@ -1,0 +1,119 @@
+import { unicodePattern } from "./pattern";
+import { isObject, type Schema } from "./types";
+
+const single = ["not", "if", "then", "else", "additionalProperties", "additionalItems", "contains", "propertyNames"];
+const several = ["allOf", "anyOf", "oneOf"];
+const named = ["properties", "patternProperties", "definitions", "$defs"];
+const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "multipleOf"];
+const types = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
+
+// prepare returns a schema as the validator takes it: nothing but what can be checked, in the one way it is written. What
+// makes no sense is left out; the portal tells about it.
+export function prepare(schema: unknown): Schema | boolean {
+  if (typeof schema === "boolean") {
+    return schema;
+  }
+  const out: Schema = {};
+  if (!isObject(schema)) {
+    return out;
+  }
+  // Beside a reference nothing counts, but what it refers to may stand there.
+  if (typeof schema["$ref"] === "string") {
+    out["$ref"] = schema["$ref"];
+  }
+  for (const key of single) {
+    if (isObject(schema[key]) || typeof schema[key] === "boolean") {
+      out[key] = prepare(schema[key]);
+    }
+  }
+  for (const key of several) {
+    if (Array.isArray(schema[key])) {
+      out[key] = schema[key].map(prepare);
+    }
+  }
+  for (const key of named) {
+    const part = schema[key];
+    if (isObject(part)) {
+      out[key] = Object.fromEntries(Object.entries(part).flatMap(([name, s]) => keyed(key, name, prepare(s))));
+    }
+  }
+  items(schema, out);
+  dependencies(schema, out);
+  scalars(schema, out);
+  return out;
+}
+
+// keyed leaves out what belongs to a pattern that cannot be run.
+function keyed(key: string, name: string, schema: Schema | boolean): [string, Schema | boolean][] {
+  if (key !== "patternProperties") {
+    return [[name, schema]];
+  }
+  const pattern = unicodePattern(name);
+  return pattern === undefined ? [] : [[pattern, schema]];
+}
+
+function items(schema: Schema, out: Schema) {
+  const part = schema["items"];
+  if (Array.isArray(part)) {
+    out["items"] = part.map(prepare);
+  } else if (isObject(part) || typeof part === "boolean") {
+    out["items"] = prepare(part);
+  }
+}
+
+function dependencies(schema: Schema, out: Schema) {
+  const part = schema["dependencies"];
+  if (!isObject(part)) {
+    return;
+  }
+  out["dependencies"] = Object.fromEntries(
+    Object.entries(part).map(([name, s]) => [name, typeof s === "string" ? [s] : Array.isArray(s) ? s.filter((k) => typeof k === "string") : prepare(s)]),
+  );
+}
+
+function scalars(schema: Schema, out: Schema) {
+  const type = schema["type"];
+  if (typeof type === "string" && types.has(type)) {
+    out["type"] = type;
+  } else if (Array.isArray(type) && type.every((t) => typeof t === "string" && types.has(t))) {
+    out["type"] = type;
+  }
+  for (const key of counts) {
+    if (typeof schema[key] === "number") {
+      out[key] = schema[key];
+    }
+  }
+  // Older schemas say with true that the bound itself does not count.
+  for (const [exclusive, bound] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof schema[exclusive] === "number") {
+      out[exclusive] = schema[exclusive];
+    } else if (schema[exclusive] === true && typeof schema[bound] === "number") {
+      out[exclusive] = schema[bound];
+      delete out[bound];
+    }
+  }
+  if (Array.isArray(schema["required"])) {
+    out["required"] = schema["required"].filter((k) => typeof k === "string");
+  }
+  if (Array.isArray(schema["enum"])) {
+    out["enum"] = schema["enum"];
+  }
+  if ("const" in schema) {
+    out["const"] = schema["const"];
+  }
+  if (schema["uniqueItems"] === true) {
+    out["uniqueItems"] = true;
+  }
+  if (typeof schema["format"] === "string") {
+    out["format"] = schema["format"];
+  }
+  if (typeof schema["pattern"] === "string") {
+    const pattern = unicodePattern(schema["pattern"]);
+    if (pattern !== undefined) {
+      out["pattern"] = pattern;
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { isObject, type Schema } from "./types";
+
+// Split is a page of a form as the form component takes it: what may be filled in, and how it is shown.
+export type Split = { schema: Schema; ui: Schema; fields: number };
+
+// split takes the ui: keywords out of a page and gives them a tree of their own. It also says in the component's words what
+// the portal's forms say in theirs: numbers that may be text, choices between groups of fields, names of choices.
+export function split(page: unknown): Split {
+  const count = { fields: 0 };
+  const [schema, ui] = walk(isObject(page) ? page : {}, count, 0);
+  return { schema: { type: "object", ...schema, title: undefined, description: undefined }, ui, fields: count.fields };
+}
+
+type Count = { fields: number };
+
+function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
+  const schema: Schema = {};
+  const ui: Schema = {};
+  for (const [key, value] of Object.entries(from)) {
+    if (key.startsWith("ui:")) {
+      ui[key] = value;
+      continue;
+    }
+    schema[key] = value;
+  }
+  delete schema["enumNames"];
+  if (Array.isArray(from["enumNames"])) {
+    ui["ui:enumNames"] = from["enumNames"];
+  }
+  if (depth > 64) {
+    return [schema, ui];
+  }
+  named(from, schema, ui, "properties", count, depth);
+  named(from, schema, ui, "patternProperties", count, depth);
+  const [items, itemsUi] = inside(from["items"], count, depth);
+  if (items) {
+    schema["items"] = items;
+    ui["items"] = itemsUi;
+  }
+  const [more, moreUi] = inside(from["additionalProperties"], count, depth);
+  if (more) {
+    schema["additionalProperties"] = more;
+    ui["additionalProperties"] = moreUi;
+  }
+  choices(from, schema, ui, count, depth);
+  conditions(from, schema, ui, count, depth);
+  special(schema, ui);
+  return [schema, ui];
+}
+
+function inside(part: unknown, count: Count, depth: number): [Schema, Schema] | [undefined, undefined] {
+  return isObject(part) ? walk(part, count, depth + 1) : [undefined, undefined];
+}
+
+function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Count, depth: number) {
+  const part = from[key];
+  if (!isObject(part)) {
+    return;
+  }
+  const out: Schema = {};
+  for (const [name, s] of Object.entries(part)) {
+    count.fields++;
+    if (!isObject(s)) {
+      out[name] = s;
+      continue;
+    }
+    const [one, oneUi] = walk(s, count, depth + 1);
+    out[name] = one;
+    // Where a property stands twice, the first says how it is shown.
+    if (key === "properties" && Object.keys(oneUi).length > 0 && ui[name] === undefined) {
+      ui[name] = oneUi;
+    }
+  }
+  schema[key] = out;
+}
+
+function choices(from: Schema, schema: Schema, ui: Schema, count: Count, depth: number) {
+  for (const key of ["oneOf", "anyOf"]) {
+    const part = from[key];
+    if (!Array.isArray(part)) {
+      continue;
+    }
+    const made = part.map((s) => (isObject(s) ? walk(s, count, depth + 1) : ([s, {}] as const)));
+    schema[key] = made.map(([s]) => (isObject(s) && s["title"] === undefined ? { ...s, ...titled(s, from) } : s));
+    ui[key] = made.map(([, u]) => u);
+  }
+  if (Array.isArray(from["allOf"])) {
+    schema["allOf"] = from["allOf"].map((s) => merged(s, ui, count, depth));
+  }
+}
+
+// conditions are parts whose properties stand on the same level once they count.
+function conditions(from: Schema, schema: Schema, ui: Schema, count: Count, depth: number) {
+  for (const key of ["then", "else"]) {
+    if (isObject(from[key])) {
+      schema[key] = merged(from[key], ui, count, depth);
+    }
+  }
+  const dependencies = from["dependencies"];
+  if (!isObject(dependencies)) {
+    return;
+  }
+  schema["dependencies"] = Object.fromEntries(
+    Object.entries(dependencies).map(([name, s]) => {
+      if (!isObject(s)) {
+        return [name, s];
+      }
+      const one = merged(s, ui, count, depth) as Schema;
+      if (Array.isArray(s["oneOf"])) {
+        one["oneOf"] = s["oneOf"].map((b) => merged(b, ui, count, depth));
+      }
+      return [name, one];
+    }),
+  );
+}
+
+function merged(part: unknown, ui: Schema, count: Count, depth: number): unknown {
+  if (!isObject(part)) {
+    return part;
+  }
+  const [schema, inner] = walk(part, count, depth + 1);
+  for (const [key, value] of Object.entries(inner)) {
+    if (key !== "oneOf" && key !== "anyOf" && ui[key] === undefined) {
+      ui[key] = value;
+    }
+  }
+  return schema;
+}
+
+// titled names a choice by the fields it asks for.
+function titled(choice: Schema, parent: Schema): { title?: string } {
+  const required = choice["required"];
+  if (!Array.isArray(required) || required.length === 0) {
+    return {};
+  }
+  const titles = required.map((key) => {
+    for (const at of [choice["properties"], parent["properties"]]) {
+      const s = isObject(at) ? at[String(key)] : undefined;
+      if (isObject(s) && typeof s["title"] === "string") {
+        return s["title"];
+      }
+    }
+    return String(key);
+  });
+  return { title: `With ${titles.join(" and ")}` };
+}
+
+// special finds fields of ours by their schemas.
+function special(schema: Schema, ui: Schema) {
+  if (ui["ui:field"] !== undefined) {
+    // The field shows all of it: no choice beside it, no members below it.
+    ui["ui:fieldReplacesAnyOrOneOf"] = true;
+    return;
+  }
+  const types = (Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []).map((s) => (isObject(s) ? s["type"] : undefined)).filter((t) => t !== "null");
+  if (types.length === 2 && types.includes("integer") && types.includes("string")) {
+    ui["ui:field"] = "IntOrString";
+    ui["ui:fieldReplacesAnyOrOneOf"] = true;
+    return;
+  }
+  const free = schema["type"] === "object" && !isObject(schema["properties"]) && !isObject(schema["additionalProperties"]) && !schema["oneOf"] && !schema["anyOf"] && !schema["allOf"] && !schema["patternProperties"];
+  if (free) {
+    ui["ui:field"] = "YamlText";
+  }
+}

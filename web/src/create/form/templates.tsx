@@ -1,0 +1,175 @@
+import { Box, Group, Stack, Text, TextInput } from "@mantine/core";
+import {
+  ADDITIONAL_PROPERTY_FLAG,
+  type ArrayFieldItemTemplateProps,
+  type ArrayFieldTemplateProps,
+  type DescriptionFieldProps,
+  type FieldErrorProps,
+  type FieldHelpProps,
+  type FieldTemplateProps,
+  getTemplate,
+  getUiOptions,
+  helpId,
+  type MultiSchemaFieldTemplateProps,
+  type WrapIfAdditionalTemplateProps,
+} from "@rjsf/utils";
+import { AddButton, RemoveButton } from "./buttons";
+import styles from "./Form.module.css";
+
+// FieldTemplate stands around every field: what it is, what belongs to it in more words, and what is wrong with it.
+export function FieldTemplate(props: FieldTemplateProps) {
+  const { hidden, children, errors, help, uiSchema, registry, label } = props;
+  if (hidden) {
+    return null;
+  }
+  const options = getUiOptions(uiSchema);
+  const Wrap = getTemplate("WrapIfAdditionalTemplate", registry, options);
+  return (
+    <Wrap {...props}>
+      {children}
+      {errors}
+      {help}
+      {typeof options["details"] === "string" && <Details about={label} text={options["details"]} />}
+    </Wrap>
+  );
+}
+
+function Details({ about, text }: { about: string; text: string }) {
+  return (
+    <Text component="details" size="sm" c="dimmed" className={styles.details} mt={4}>
+      <summary>More about {about}</summary>
+      <Text size="sm" component="div" className={styles.lines}>
+        {text}
+      </Text>
+    </Text>
+  );
+}
+
+export function FieldHelp({ help, fieldPathId }: FieldHelpProps) {
+  return help ? (
+    <Text id={helpId(fieldPathId)} size="sm" c="dimmed" mt={4} className={styles.lines} component="div">
+      {help}
+    </Text>
+  ) : null;
+}
+
+// FieldError says what is wrong with a list or an object. Other fields say it themselves.
+export function FieldError({ errors, schema, uiSchema }: FieldErrorProps) {
+  const plain = schema.type !== "array" && schema.type !== "object" && !schema.properties;
+  if (!errors?.length || plain || getUiOptions(uiSchema).field) {
+    return null;
+  }
+  return (
+    <Text size="sm" c="var(--mantine-color-error)" role="alert" mt={4}>
+      {errors.map(String).join(" ")}
+    </Text>
+  );
+}
+
+export function Description({ id, description }: DescriptionFieldProps) {
+  return description ? (
+    <Text id={id} size="sm" c="dimmed" className={styles.lines} component="div">
+      {description}
+    </Text>
+  ) : null;
+}
+
+// WrapIfAdditional lets one name the entries of a map.
+export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
+  const { schema, children, id, label, onKeyRenameBlur, onRemoveProperty, disabled, readonly, registry } = props;
+  if (!(ADDITIONAL_PROPERTY_FLAG in schema)) {
+    return <Box>{children}</Box>;
+  }
+  const wide = schema.type === "object" || schema.type === "array" || schema.properties !== undefined;
+  const name = (
+    <TextInput
+      key={label}
+      id={`${id}-key`}
+      aria-label={`Name of ${label}`}
+      defaultValue={label}
+      disabled={disabled || readonly}
+      onBlur={readonly ? undefined : onKeyRenameBlur}
+      onKeyDown={(e) => {
+        // Enter means the name is complete, not the form.
+        if (e.key === "Enter") {
+          e.preventDefault();
+          e.currentTarget.blur();
+        }
+      }}
+      data-autofocus
+    />
+  );
+  const remove = <RemoveButton title={`Remove ${label}`} disabled={disabled || readonly} onClick={onRemoveProperty} registry={registry} />;
+  if (wide) {
+    return (
+      <Stack gap="xs">
+        <div className={styles.entryWide}>
+          {name}
+          {remove}
+        </div>
+        {children}
+      </Stack>
+    );
+  }
+  return (
+    <div className={styles.entry}>
+      {name}
+      <div>{children}</div>
+      {remove}
+    </div>
+  );
+}
+
+export function ArrayField(props: ArrayFieldTemplateProps) {
+  const { title, items, canAdd, onAddClick, disabled, readonly, required, schema, uiSchema, fieldPathId, registry } = props;
+  const options = getUiOptions(uiSchema);
+  const description = options.description ?? schema.description;
+  const titled = options.title ?? title;
+  const label = `${fieldPathId.$id}-label`;
+  return (
+    <Stack gap="xs" role="group" aria-labelledby={label} id={fieldPathId.$id}>
+      <div>
+        <Text size="sm" fw={500} id={label}>
+          {titled}
+          {required && <Required />}
+        </Text>
+        {description && <Description id={`${fieldPathId.$id}__description`} description={description} schema={schema} registry={registry} uiSchema={uiSchema} />}
+      </div>
+      {items}
+      {canAdd && !readonly && <AddButton title={`Add to ${titled}`} disabled={disabled} onClick={onAddClick} registry={registry} />}
+    </Stack>
+  );
+}
+
+export function Required() {
+  return (
+    <Text span inherit c="var(--mantine-color-error)" aria-hidden>
+      {" *"}
+    </Text>
+  );
+}
+
+export function ArrayItem(props: ArrayFieldItemTemplateProps) {
+  const { children, buttonsProps, hasToolbar, index, uiSchema, registry } = props;
+  const Buttons = getTemplate("ArrayFieldItemButtonsTemplate", registry, getUiOptions(uiSchema));
+  return (
+    <div className={styles.item} role="group" aria-label={`Entry ${index + 1}`}>
+      <div className={styles.itemBody}>{children}</div>
+      {hasToolbar && (
+        <Group wrap="nowrap" gap={2}>
+          <Buttons {...buttonsProps} />
+        </Group>
+      )}
+    </div>
+  );
+}
+
+// MultiSchema is a choice, and what the chosen one asks for.
+export function MultiSchema({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
+  return (
+    <Stack gap="sm">
+      {selector}
+      {optionSchemaField}
+    </Stack>
+  );
+}

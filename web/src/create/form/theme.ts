@@ -1,0 +1,65 @@
+import { englishStringTranslator, TranslatableString } from "@rjsf/utils";
+import { withTheme, type ThemeProps } from "@rjsf/core";
+import { Theme } from "@rjsf/mantine";
+import * as buttons from "./buttons";
+import { IntOrString } from "./IntOrString";
+import { ObjectField } from "./ObjectField";
+import { EntityPicker, OwnerPicker } from "./Picker";
+import { Secret } from "./Secret";
+import * as templates from "./templates";
+import * as widgets from "./widgets";
+import { YamlText } from "./YamlText";
+
+const ours: ThemeProps = {
+  templates: {
+    ...Theme.templates,
+    FieldTemplate: templates.FieldTemplate,
+    FieldHelpTemplate: templates.FieldHelp,
+    FieldErrorTemplate: templates.FieldError,
+    DescriptionFieldTemplate: templates.Description,
+    WrapIfAdditionalTemplate: templates.WrapIfAdditional,
+    ArrayFieldTemplate: templates.ArrayField,
+    ArrayFieldItemTemplate: templates.ArrayItem,
+    MultiSchemaFieldTemplate: templates.MultiSchema,
+    ObjectFieldTemplate: ObjectField,
+    BaseInputTemplate: widgets.BaseInput,
+    ButtonTemplates: { ...Theme.templates?.ButtonTemplates, ...buttons },
+  },
+  widgets: {
+    ...Theme.widgets,
+    CheckboxWidget: widgets.CheckboxWidget,
+    SelectWidget: widgets.SelectWidget,
+    PasswordWidget: widgets.PasswordWidget,
+    TextareaWidget: widgets.TextareaWidget,
+    // The browser's own fields write other formats than the portal reads; what was filled in stays as it is here.
+    DateTimeWidget: widgets.BaseInput as never,
+    DateWidget: widgets.BaseInput as never,
+    TimeWidget: widgets.BaseInput as never,
+  },
+};
+
+export const Themed = withTheme(ours);
+
+// fields are what Templates name with ui:field.
+export const fields = {
+  OwnerPicker,
+  EntityPicker,
+  OwnedEntityPicker: EntityPicker,
+  MyGroupsPicker: OwnerPicker,
+  YamlText,
+  IntOrString,
+  Secret,
+};
+
+// words are what the form component says by itself.
+export function words(text: TranslatableString, params?: string[]): string {
+  switch (text) {
+    case TranslatableString.NewStringDefault:
+      return "";
+    case TranslatableString.TitleOptionPrefix:
+      return `${params?.[0]}: choice ${params?.[1]}`;
+    case TranslatableString.OptionPrefix:
+      return `Choice ${params?.[0]}`;
+  }
+  return englishStringTranslator(text, params);
+}

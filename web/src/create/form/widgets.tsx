@@ -1,0 +1,95 @@
+import { useMemo } from "react";
+import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
+import { enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
+
+// shared is what every input of a form has: what it is called, what it is for, what is wrong with it.
+function shared(props: WidgetProps | BaseInputTemplateProps) {
+  const { id, label, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
+  const description = options.description ?? schema.description;
+  return {
+    id,
+    name: props.htmlName || id,
+    label: hideLabel ? undefined : label,
+    "aria-label": hideLabel ? label : undefined,
+    description: hideLabel ? undefined : description,
+    required,
+    disabled,
+    readOnly: readonly,
+    autoFocus: autofocus,
+    placeholder: placeholder || undefined,
+    error: rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined,
+  };
+}
+
+// native are the formats that browsers have a field for. They write what the format wants.
+const native: Record<string, string> = { date: "date" };
+
+// BaseInput is a line of text, or a number. Numbers are text here too: the browser's own fields for them drop what they
+// cannot read, and change with the mouse wheel.
+export function BaseInput(props: BaseInputTemplateProps) {
+  const { value, schema, onChange, onBlur, onFocus, id, options, type } = props;
+  const number = schema.type === "number" || schema.type === "integer";
+  const kind = type ?? (typeof schema.format === "string" ? native[schema.format] : undefined) ?? "text";
+  return (
+    <TextInput
+      {...shared(props)}
+      type={number ? "text" : kind}
+      inputMode={schema.type === "integer" ? "numeric" : number ? "decimal" : undefined}
+      value={value === undefined || value === null ? "" : String(value)}
+      onChange={(e) => onChange(e.currentTarget.value === "" ? options.emptyValue : e.currentTarget.value)}
+      onBlur={(e) => onBlur(id, e.currentTarget.value)}
+      onFocus={(e) => onFocus(id, e.currentTarget.value)}
+      autoComplete="off"
+      spellCheck={false}
+    />
+  );
+}
+
+export function PasswordWidget(props: WidgetProps) {
+  const { value, onChange, options } = props;
+  return <PasswordInput {...shared(props)} value={value ?? ""} onChange={(e) => onChange(e.currentTarget.value === "" ? options.emptyValue : e.currentTarget.value)} autoComplete="new-password" />;
+}
+
+export function TextareaWidget(props: WidgetProps) {
+  const { value, onChange, options } = props;
+  return <Textarea {...shared(props)} value={value ?? ""} autosize minRows={options.rows ?? 3} maxRows={20} onChange={(e) => onChange(e.currentTarget.value === "" ? options.emptyValue : e.currentTarget.value)} />;
+}
+
+export function CheckboxWidget(props: WidgetProps) {
+  const { value, onChange, readonly, disabled } = props;
+  const { readOnly: _, placeholder: __, label, ...rest } = shared(props);
+  return <Checkbox {...rest} label={label ?? props.label} required={false} disabled={disabled || readonly} checked={value === true || value === "true"} onChange={(e) => onChange(e.currentTarget.checked)} />;
+}
+
+export function SelectWidget(props: WidgetProps) {
+  const { value, options, onChange, multiple, required, disabled, readonly } = props;
+  const { enumOptions, enumDisabled, emptyValue } = options;
+  const data = useMemo(
+    () =>
+      (enumOptions ?? []).map((o, i) => ({
+        value: enumOptionValueEncoder(o.value, i),
+        // An empty text is a choice too, and has to be seen.
+        label: o.label === "" ? "(empty)" : String(o.label),
+        disabled: enumDisabled?.includes(o.value as never) ?? false,
+      })),
+    [enumOptions, enumDisabled],
+  );
+  const { readOnly: _, ...rest } = shared(props);
+  const common = { ...rest, data, disabled: disabled || readonly, searchable: data.length > 8, nothingFoundMessage: "Nothing fits" };
+  if (multiple) {
+    const chosen = enumOptionSelectedValue(value, enumOptions, true, undefined, []) as string[];
+    return <MultiSelect {...common} value={chosen} onChange={(next) => onChange(enumOptionValueDecoder(next, enumOptions, undefined, emptyValue))} clearable />;
+  }
+  const chosen = enumOptionSelectedValue(value, enumOptions, false, undefined, null) as string | null;
+  return (
+    <Select
+      {...common}
+      value={value === undefined ? null : chosen}
+      placeholder={rest.placeholder ?? (required ? "Choose" : "None")}
+      allowDeselect={!required}
+      clearable={!required}
+      clearButtonProps={{ "aria-label": `Clear ${props.label}` }}
+      onChange={(next) => onChange(next === null ? emptyValue : enumOptionValueDecoder(next, enumOptions, undefined, emptyValue))}
+    />
+  );
+}

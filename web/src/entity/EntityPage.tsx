@@ -1,0 +1,114 @@
+import { lazy, Suspense, type ReactNode } from "react";
+import { Anchor, Group, Tabs } from "@mantine/core";
+import { Link, useParams, useSearchParams } from "react-router";
+import { ApiError } from "../api/client";
+import { annotation, annotations, specText, titleOf } from "../api/entity";
+import type { Entity } from "../api/types";
+import { Page } from "../parts/Page";
+import { Empty, Failed, Loading } from "../parts/State";
+import { Tag } from "../parts/Tag";
+import { Actions } from "./Actions";
+import { madeOf, readinessOf, tones } from "./facts";
+import { Overview } from "./Overview";
+import { definitionOf, useEntity } from "./queries";
+import styles from "./Entity.module.css";
+
+const GraphTab = lazy(() => import("./graph/GraphTab"));
+const YamlTab = lazy(() => import("./YamlTab"));
+const ApiTab = lazy(() => import("./document/ApiTab"));
+const VersionsTab = lazy(() => import("./versions/VersionsTab"));
+const ConditionsTab = lazy(() => import("./ConditionsTab"));
+const ExplainTab = lazy(() => import("./ExplainTab"));
+
+type TabOf = { name: string; title: string; show: (entity: Entity) => ReactNode };
+
+// tabsOf are the tabs that an entity has something for.
+function tabsOf(entity: Entity): TabOf[] {
+  const made = madeOf(entity);
+  const definition = definitionOf(entity);
+  const tabs: (TabOf | false)[] = [
+    { name: "overview", title: "Overview", show: (e) => <Overview entity={e} /> },
+    { name: "graph", title: "Graph", show: (e) => <GraphTab entity={e} /> },
+    made === "resource" && { name: "conditions", title: "Conditions", show: (e) => <ConditionsTab entity={e} /> },
+    entity.kind === "API" && { name: "api", title: "API", show: (e) => <ApiTab entity={e} /> },
+    definition !== "" && { name: "versions", title: "Versions", show: (e) => <VersionsTab entity={e} /> },
+    definition !== "" && { name: "explain", title: "Explain", show: (e) => <ExplainTab entity={e} /> },
+    { name: "yaml", title: "YAML", show: (e) => <YamlTab entity={e} /> },
+  ];
+  return tabs.filter((t) => t !== false);
+}
+
+export default function EntityPage() {
+  const { namespace = "default", kind = "", name = "" } = useParams();
+  const [params, setParams] = useSearchParams();
+  const asked = params.get("tab") ?? "overview";
+  const query = useEntity({ namespace, kind, name }, asked === "conditions");
+
+  const entity = query.data;
+  // What is gone is not shown as if it were there; what cannot be asked for is.
+  const gone = query.error instanceof ApiError && query.error.status === 404;
+  if (!entity || gone) {
+    return (
+      <Page title={name}>
+        {query.isPending && <Loading label="Loading the entity" lines={8} />}
+        {gone && <Gone kind={kind} name={name} namespace={namespace} />}
+        {query.isError && !gone && <Failed error={query.error} retry={() => void query.refetch()} />}
+      </Page>
+    );
+  }
+  const tabs = tabsOf(entity);
+  const tab = tabs.find((t) => t.name === asked) ?? tabs[0]!;
+  // What else stands in the address belongs to the tab one leaves.
+  const choose = (value: string | null) => setParams(value === null || value === "overview" ? {} : { tab: value });
+  return (
+    <Page title={titleOf(entity)} lead={<Lead entity={entity} />} actions={<Actions entity={entity} />}>
+      {query.isError && <Failed title="What you see may be out of date" error={query.error} retry={() => void query.refetch()} />}
+      <Tabs value={tab.name} onChange={choose} keepMounted={false}>
+        <Tabs.List className={styles.tabs} mb="md">
+          {tabs.map((t) => (
+            <Tabs.Tab key={t.name} value={t.name}>
+              {t.title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map((t) => (
+          <Tabs.Panel key={t.name} value={t.name}>
+            <Suspense fallback={<Loading label={`Loading ${t.title}`} />}>{t.show(entity)}</Suspense>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  );
+}
+
+// Lead says what kind of thing it is, and how it is.
+function Lead({ entity }: { entity: Entity }) {
+  const readiness = readinessOf(entity);
+  const stale = annotation(entity, annotations.stale);
+  return (
+    <Group gap="xs" component="span">
+      <span>{[entity.kind, specText(entity, "type")].filter(Boolean).join(" · ")}</span>
+      {readiness && <Tag tone={tones[readiness]}>{readiness}</Tag>}
+      {stale !== "" && (
+        <Tag tone="doubt" title={stale}>
+          stale
+        </Tag>
+      )}
+    </Group>
+  );
+}
+
+function Gone({ kind, name, namespace }: { kind: string; name: string; namespace: string }) {
+  return (
+    <Empty
+      title={`There is no ${kind} ${name} in the namespace ${namespace}`}
+      action={
+        <Anchor component={Link} to={`/catalog?q=${encodeURIComponent(name)}`}>
+          Search the catalog for it
+        </Anchor>
+      }
+    >
+      It may have been removed, or it has not been read yet: something that was just created shows up within seconds.
+    </Empty>
+  );
+}

@@ -1,0 +1,55 @@
+import { useState } from "react";
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { parseRef } from "../api/entity";
+import type { Entity } from "../api/types";
+import { RefLink } from "../parts/Ref";
+import { Box } from "./Box";
+import { groupRelations, type Group } from "./relate";
+import styles from "./Entity.module.css";
+
+// few is how many of a group are shown at first; step is how many more each time.
+const few = 8;
+const step = 100;
+
+// Relations are what an entity has to do with others, by how.
+export function Relations({ entity }: { entity: Entity }) {
+  const groups = groupRelations(entity);
+  return (
+    <Box title="Relations">
+      {groups.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          It has none. Relations come from fields such as owner, system and dependsOn.
+        </Text>
+      ) : (
+        groups.map((group) => <Related key={group.type} group={group} />)
+      )}
+    </Box>
+  );
+}
+
+function Related({ group }: { group: Group }) {
+  const [shown, setShown] = useState(few);
+  const left = group.refs.length - shown;
+  return (
+    <Stack gap={4}>
+      <Title order={3} size="h6">
+        {group.refs.length > few ? `${group.title} (${group.refs.length.toLocaleString("en")})` : group.title}
+      </Title>
+      <ul className={styles.list}>
+        {group.refs.slice(0, shown).map((ref) => (
+          <li key={ref}>
+            <RefLink to={ref} />{" "}
+            <Text component="span" size="xs" c="dimmed">
+              {parseRef(ref).kind}
+            </Text>
+          </li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" style={{ alignSelf: "flex-start" }} onClick={() => setShown(shown + step)}>
+          {`Show ${Math.min(left, step)} more`}
+        </Button>
+      )}
+    </Stack>
+  );
+}

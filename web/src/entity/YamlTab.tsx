@@ -1,0 +1,10 @@
+import { useMemo } from "react";
+import type { Entity } from "../api/types";
+import { toYaml } from "../parts/toYaml";
+import { Yaml } from "../parts/Yaml";
+
+// YamlTab shows the entity as the catalog has it.
+export default function YamlTab({ entity }: { entity: Entity }) {
+  const text = useMemo(() => toYaml(entity), [entity]);
+  return <Yaml text={text} label={`YAML of ${entity.metadata.name}`} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height="70vh" />;
+}

@@ -1,0 +1,127 @@
+import { useMemo, useState } from "react";
+import { Alert, Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
+import { specText } from "../../api/entity";
+import type { Entity } from "../../api/types";
+import { Icon } from "../../parts/Icon";
+import { Empty } from "../../parts/State";
+import { Tag } from "../../parts/Tag";
+import { Yaml } from "../../parts/Yaml";
+import { operationsOf } from "./operations";
+import { OperationItem } from "./OperationItem";
+import { readDocument } from "./read";
+import { isObject, text } from "./schema";
+import { SchemaTree } from "./SchemaTree";
+import styles from "./Document.module.css";
+
+// ApiTab shows the document of an API for reading: what can be asked, with what, and what comes back. Nothing is asked
+// from here.
+export default function ApiTab({ entity }: { entity: Entity }) {
+  const source = specText(entity, "definition");
+  const [view, setView] = useState("read");
+  const read = useMemo(() => readDocument(source), [source]);
+  if (source === "") {
+    return <Empty title="No document">This API says nothing about itself: its entity has no spec.definition.</Empty>;
+  }
+  const shown = read.document !== undefined ? view : "text";
+  return (
+    <Stack gap="md">
+      {read.problem && (
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="The document is shown as it is">
+          {read.problem}
+        </Alert>
+      )}
+      {read.document !== undefined && (
+        <Group>
+          <SegmentedControl
+            value={view}
+            onChange={setView}
+            data={[
+              { value: "read", label: "For reading" },
+              { value: "text", label: "As text" },
+            ]}
+            aria-label="How to show the document"
+          />
+        </Group>
+      )}
+      {shown === "read" ? <Reading document={read.document} /> : <Yaml text={source} label="API document" file={`${entity.metadata.name}.yaml`} height="70vh" />}
+    </Stack>
+  );
+}
+
+// few is how many operations are listed before one has to search.
+const few = 100;
+
+function Reading({ document }: { document: unknown }) {
+  const operations = useMemo(() => operationsOf(document), [document]);
+  const [asked, setAsked] = useState("");
+  const info = isObject(document) && isObject(document["info"]) ? document["info"] : {};
+  const term = asked.trim().toLowerCase();
+  const found = term === "" ? operations : operations.filter((o) => `${o.method} ${o.path} ${o.summary}`.toLowerCase().includes(term));
+  return (
+    <Stack gap="lg">
+      <Stack gap={4}>
+        <Group gap="xs">
+          <Title order={2} size="h4">
+            {text(info["title"]) || "API"}
+          </Title>
+          {text(info["version"]) !== "" && <Tag>{text(info["version"])}</Tag>}
+        </Group>
+        {text(info["description"]) !== "" && <Text className={styles.text}>{text(info["description"])}</Text>}
+      </Stack>
+      <Stack gap="xs">
+        <Title order={3} size="h5">
+          {`Operations (${operations.length})`}
+        </Title>
+        {operations.length > 8 && (
+          <TextInput value={asked} onChange={(e) => setAsked(e.currentTarget.value)} label="Find an operation" placeholder="Path, method or word" maw={360} />
+        )}
+        {operations.length === 0 && <Text size="sm">The document has none.</Text>}
+        {operations.length > 0 && found.length === 0 && <Text size="sm">None fits. Write less, or another word.</Text>}
+        {found.slice(0, few).map((o) => (
+          <OperationItem key={o.key} document={document} operation={o} first={operations.length === 1} />
+        ))}
+        {found.length > few && <Text size="sm" c="dimmed">{`and ${found.length - few} more: write above to find them`}</Text>}
+      </Stack>
+      <Schemas document={document} />
+    </Stack>
+  );
+}
+
+function Schemas({ document }: { document: unknown }) {
+  const components = isObject(document) && isObject(document["components"]) ? document["components"] : {};
+  // Documents of the second generation have them at the top.
+  const named = isObject(components["schemas"]) ? components["schemas"] : isObject(document) && isObject(document["definitions"]) ? document["definitions"] : {};
+  const names = Object.keys(named);
+  if (names.length === 0) {
+    return null;
+  }
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h5">
+        {`Schemas (${names.length})`}
+      </Title>
+      {names.slice(0, few).map((name) => (
+        <NamedSchema key={name} document={document} name={name} schema={named[name]} first={names.length === 1} />
+      ))}
+      {names.length > few && <Text size="sm" c="dimmed">{`and ${names.length - few} more: they are in the text`}</Text>}
+    </Stack>
+  );
+}
+
+function NamedSchema({ document, name, schema, first }: { document: unknown; name: string; schema: unknown; first: boolean }) {
+  const [open, setOpen] = useState(first);
+  return (
+    <Paper withBorder component="section" aria-label={name}>
+      <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} className={styles.operation}>
+        <span className={styles.path}>{name}</span>
+        <span className={styles.summary}>{isObject(schema) ? text(schema["description"]) : ""}</span>
+        <Icon name={open ? "up" : "down"} size={14} />
+      </UnstyledButton>
+      {open && (
+        <div className={styles.inside}>
+          <SchemaTree document={document} schema={schema} />
+        </div>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,119 @@
+import { useMemo, useState } from "react";
+import { Code, Group, Paper, Stack, Text, Title, UnstyledButton } from "@mantine/core";
+import { Icon } from "../../parts/Icon";
+import { Tag } from "../../parts/Tag";
+import { toYaml } from "../../parts/toYaml";
+import { sample, type Content, type Operation, type Parameter } from "./operations";
+import { notesOf, resolve, typeOf } from "./schema";
+import { SchemaLine, SchemaTree } from "./SchemaTree";
+import styles from "./Document.module.css";
+
+// OperationItem is one operation, opened when it is asked for.
+export function OperationItem({ document, operation, first }: { document: unknown; operation: Operation; first: boolean }) {
+  const [open, setOpen] = useState(first);
+  return (
+    <Paper withBorder component="section" aria-label={`${operation.method} ${operation.path}`}>
+      <UnstyledButton onClick={() => setOpen(!open)} aria-expanded={open} className={styles.operation}>
+        <span className={styles.method}>{operation.method}</span>
+        <span className={styles.path}>{operation.path}</span>
+        <span className={styles.summary}>{operation.summary}</span>
+        {operation.deprecated && <Tag tone="doubt">deprecated</Tag>}
+        <Icon name={open ? "up" : "down"} size={14} />
+      </UnstyledButton>
+      {open && (
+        <Stack gap="md" p="md" pt={4}>
+          {operation.description !== "" && (
+            <Text size="sm" className={styles.text}>
+              {operation.description}
+            </Text>
+          )}
+          {operation.parameters.length > 0 && <Parameters document={document} parameters={operation.parameters} />}
+          {operation.body.map((c) => (
+            <Stack gap={6} key={c.type}>
+              <Title order={4} size="h6">
+                {`Body, ${c.type}`}
+              </Title>
+              <Body document={document} content={c} />
+            </Stack>
+          ))}
+          <Answers document={document} operation={operation} />
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+function Parameters({ document, parameters }: { document: unknown; parameters: Parameter[] }) {
+  return (
+    <Stack gap={6}>
+      <Title order={4} size="h6">
+        Parameters
+      </Title>
+      <ul className={styles.fields}>
+        {parameters.map((p, i) => (
+          <li key={i}>
+            <Group gap={8} align="baseline">
+              <Text size="sm" fw={600} ff="monospace" component="span" className={styles.name}>
+                {p.name}
+              </Text>
+              <Text size="xs" c="dimmed" component="span">
+                {`${typeOf(document, p.schema)}, in the ${p.place}${p.required ? ", required" : ""}`}
+              </Text>
+            </Group>
+            {p.description !== "" && <Text size="sm">{p.description}</Text>}
+            <Text size="xs" c="dimmed">
+              {notesOf(resolve(document, p.schema)).join(" · ")}
+            </Text>
+          </li>
+        ))}
+      </ul>
+    </Stack>
+  );
+}
+
+function Body({ document, content }: { document: unknown; content: Content }) {
+  const example = useMemo(() => {
+    const value = content.example ?? sample(document, content.schema);
+    return typeof value === "string" ? value : content.type.includes("yaml") ? toYaml(value) : JSON.stringify(value, null, 2);
+  }, [document, content]);
+  return (
+    <div className={styles.sides}>
+      <div>
+        <SchemaLine document={document} schema={content.schema} />
+        <SchemaTree document={document} schema={content.schema} />
+      </div>
+      <div>
+        <Text size="xs" c="dimmed" mb={4}>
+          Example
+        </Text>
+        <Code block className={styles.example} tabIndex={0} role="region" aria-label="Example">
+          {example}
+        </Code>
+      </div>
+    </div>
+  );
+}
+
+function Answers({ document, operation }: { document: unknown; operation: Operation }) {
+  return (
+    <Stack gap={6}>
+      <Title order={4} size="h6">
+        Answers
+      </Title>
+      <ul className={styles.answers}>
+        {operation.answers.map((a) => (
+          <li key={a.status}>
+            <Text size="sm" component="span">
+              <b>{a.status}</b> {a.description}
+            </Text>{" "}
+            {a.contents.map((c) => (
+              <Text size="xs" c="dimmed" component="span" key={c.type}>
+                {c.type} <SchemaLine document={document} schema={c.schema} />{" "}
+              </Text>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Stack>
+  );
+}

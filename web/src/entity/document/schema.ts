@@ -1,0 +1,143 @@
+// A schema of an OpenAPI document or a form is somebody's text: nothing in it is taken for granted.
+export type Schema = Record<string, unknown>;
+
+export function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+// resolve follows references within the document, a bounded number of times: they may go in circles.
+export function resolve(document: unknown, schema: unknown): Schema {
+  let at = schema;
+  for (let i = 0; i < 20; i++) {
+    if (!isObject(at) || typeof at["$ref"] !== "string") {
+      break;
+    }
+    at = lookUp(document, at["$ref"]);
+  }
+  return isObject(at) && typeof at["$ref"] !== "string" ? at : {};
+}
+
+function lookUp(document: unknown, ref: string): unknown {
+  if (!ref.startsWith("#/")) {
+    return undefined;
+  }
+  let at = document;
+  for (const part of ref.slice(2).split("/")) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}
+
+// refName is the name of the schema that a reference means; empty if it is none.
+export function refName(schema: unknown): string {
+  return isObject(schema) ? (text(schema["$ref"]).split("/").at(-1) ?? "") : "";
+}
+
+function short(value: unknown): string {
+  const said = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return said.length > 80 ? `${said.slice(0, 79)}…` : said;
+}
+
+// typeOf says in a word or two what a value is.
+export function typeOf(document: unknown, raw: unknown, depth = 0): string {
+  const schema = resolve(document, raw);
+  if (depth > 6) {
+    return "anything";
+  }
+  if (schema["x-kubernetes-int-or-string"] === true) {
+    return "integer or string";
+  }
+  const type = schema["type"];
+  if (type === "array") {
+    return `list of ${typeOf(document, schema["items"], depth + 1)}`;
+  }
+  if (type === "object" && !isObject(schema["properties"]) && isObject(schema["additionalProperties"])) {
+    return `map of ${typeOf(document, schema["additionalProperties"], depth + 1)}`;
+  }
+  if (typeof type === "string") {
+    return type;
+  }
+  if (Array.isArray(type)) {
+    return type.filter((t) => typeof t === "string").join(" or ");
+  }
+  if (isObject(schema["properties"])) {
+    return "object";
+  }
+  for (const key of ["anyOf", "oneOf"]) {
+    const choices = schema[key];
+    if (Array.isArray(choices)) {
+      const types = [...new Set(choices.map((c) => typeOf(document, c, depth + 1)))].filter((t) => t !== "anything");
+      if (types.length > 0) {
+        return types.join(" or ");
+      }
+    }
+  }
+  return "anything";
+}
+
+const bounds = [
+  ["minimum", "at least"],
+  ["maximum", "at most"],
+  ["minLength", "at least this long:"],
+  ["maxLength", "at most this long:"],
+  ["minItems", "at least this many:"],
+  ["maxItems", "at most this many:"],
+  ["pattern", "pattern"],
+  ["format", "format"],
+  ["example", "for example"],
+] as const;
+
+// notesOf is what else is known of a value: allowed ones, default, bounds.
+export function notesOf(schema: Schema): string[] {
+  const notes: string[] = [];
+  const values = schema["enum"];
+  if (Array.isArray(values)) {
+    notes.push(`one of ${values.slice(0, 12).map(short).join(", ")}${values.length > 12 ? ` and ${values.length - 12} more` : ""}`);
+  }
+  if (schema["default"] !== undefined) {
+    notes.push(`default ${short(schema["default"])}`);
+  }
+  for (const [key, word] of bounds) {
+    if (schema[key] !== undefined) {
+      notes.push(`${word} ${short(schema[key])}`);
+    }
+  }
+  if (schema["nullable"] === true) {
+    notes.push("may be null");
+  }
+  if (schema["readOnly"] === true) {
+    notes.push("read only");
+  }
+  return notes;
+}
+
+// Field is one of an object's.
+export type Field = { name: string; schema: Schema; raw: unknown; required: boolean };
+
+// fieldsOf are the fields of an object, and of what is in its list or map.
+export function fieldsOf(document: unknown, raw: unknown): Field[] {
+  let schema = resolve(document, raw);
+  for (let i = 0; i < 6 && !isObject(schema["properties"]); i++) {
+    if (isObject(schema["items"])) {
+      schema = resolve(document, schema["items"]);
+    } else if (isObject(schema["additionalProperties"])) {
+      schema = resolve(document, schema["additionalProperties"]);
+    } else {
+      break;
+    }
+  }
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const properties: Schema = {};
+  const parts = Array.isArray(schema["allOf"]) ? schema["allOf"].map((part) => resolve(document, part)) : [];
+  for (const part of [schema, ...parts]) {
+    if (isObject(part["properties"])) {
+      Object.assign(properties, part["properties"]);
+    }
+  }
+  return Object.entries(properties).map(([name, child]) => ({ name, raw: child, schema: resolve(document, child), required: required.includes(name) }));
+}

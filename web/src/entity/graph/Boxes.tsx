@@ -1,0 +1,77 @@
+import { createContext, memo, useContext, useEffect, useRef, type RefObject } from "react";
+import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow/react";
+import { Link } from "react-router";
+import { entityPath, parseRef } from "../../api/entity";
+import type { Node } from "./gather";
+import { kindOf } from "./List";
+import { Mark } from "./Mark";
+import styles from "./Graph.module.css";
+
+export type EntityNode = FlowNode<{ node: Node; root: boolean; inBlock: boolean }, "entity">;
+export type BlockNode = FlowNode<{ title: string }, "block">;
+
+// Doing is what nodes need to know of the graph they are in: which one the keyboard is at, and what they may ask for.
+type Doings = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
+export const Doing = createContext<Doings>({ active: "", wanted: { current: undefined }, setActive: () => undefined, onOpen: () => undefined });
+
+const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
+  const { node, root, inBlock } = data;
+  const { active, wanted, setActive, onOpen } = useContext(Doing);
+  const link = useRef<HTMLAnchorElement>(null);
+  const here = active === node.ref;
+  useEffect(() => {
+    if (here && wanted.current === node.ref) {
+      wanted.current = undefined;
+      link.current?.focus({ preventScroll: true });
+    }
+  }, [here, wanted, node.ref]);
+  const kind = kindOf(node);
+  const label = [node.title, kind, node.readiness, node.stale && "stale", node.missing && "not in the catalog", root && "this entity"].filter(Boolean).join(", ");
+  return (
+    <div className={`${styles.box} ${root ? styles.root : ""} ${node.missing ? styles.missing : ""}`}>
+      {!inBlock && <Ends />}
+      <Link
+        ref={link}
+        to={`${entityPath(parseRef(node.ref))}?tab=graph`}
+        className={`${styles.link} nopan`}
+        tabIndex={here ? 0 : -1}
+        aria-label={label}
+        title={label}
+        onFocus={() => setActive(node.ref)}
+      >
+        <span className={styles.title}>{node.title}</span>
+        <span className={styles.under}>
+          {node.readiness && <Mark readiness={node.readiness} />}
+          {[node.readiness, kind, node.stale && "stale", node.missing && "not in the catalog"].filter(Boolean).join(" · ")}
+        </span>
+      </Link>
+      {node.more > 0 && (
+        <button type="button" className={`${styles.more} nopan`} tabIndex={here ? 0 : -1} onClick={() => onOpen(node.ref)} aria-label={`Show ${node.more} more around ${node.title}`}>
+          {`+${node.more}`}
+        </button>
+      )}
+    </div>
+  );
+});
+
+const BlockBox = memo(function BlockBox({ data }: NodeProps<BlockNode>) {
+  return (
+    <div className={styles.block}>
+      <Ends />
+      <span className={styles.blockTitle}>{data.title}</span>
+    </div>
+  );
+});
+
+// Ends are where edges begin and end. They cannot be seen, nor pulled at.
+function Ends() {
+  return (
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} className={styles.end} />
+      <Handle type="source" position={Position.Right} isConnectable={false} className={styles.end} />
+    </>
+  );
+}
+
+// Boxes are the kinds of nodes that a graph draws.
+export const Boxes = { entity: EntityBox, block: BlockBox };

@@ -1,0 +1,145 @@
+import { useMemo, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { Alert, Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
+import { useSearchParams } from "react-router";
+import { ask } from "../../api/client";
+import type { Entity, EntityPart } from "../../api/types";
+import { Icon } from "../../parts/Icon";
+import { Failed, Loading } from "../../parts/State";
+import { madeOf } from "../facts";
+import { annotationFields, definitionOf, useFamily } from "../queries";
+import { Canvas } from "./Canvas";
+import { gather, keyOf, type Fetch, type Graph, type Wish } from "./gather";
+import { Legend } from "./Legend";
+import { List } from "./List";
+
+// most is how many entities a graph has.
+export const most = 2_000;
+
+const fields = [
+  "kind",
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.title",
+  "spec.type",
+  "relations",
+  ...["composer.io/condition-ready", "composer.io/xrd-name", "portal.io/stale"].flatMap(annotationFields),
+];
+
+// batch is how many entities are asked for at once.
+const batch = 500;
+
+function fetchWith(signal: AbortSignal): Fetch {
+  return async (refs) => {
+    const parts: string[][] = [];
+    for (let i = 0; i < refs.length; i += batch) {
+      parts.push(refs.slice(i, i + batch));
+    }
+    const answers = await Promise.all(
+      parts.map((entityRefs) => ask<{ items: (EntityPart | null)[] }>("/api/catalog/entities/by-refs", { json: { entityRefs, fields }, signal })),
+    );
+    return answers.flatMap((a) => a.items.map((item) => item ?? undefined));
+  };
+}
+
+// wholes are kinds that everything hangs on: their graph is about what they own.
+const wholes = ["group", "user", "system", "domain"];
+
+// GraphTab shows how an entity hangs together with others: the definition, its compositions, and what was made with them.
+export default function GraphTab({ entity }: { entity: Entity }) {
+  const [params, setParams] = useSearchParams();
+  const [open, setOpen] = useState<string[]>([]);
+  const [depth, setDepth] = useState(4);
+  const root = keyOf(entity);
+  const whole = wholes.includes(entity.kind.toLowerCase());
+  const owners = whole || params.get("owners") === "1";
+  const listed = params.get("view") === "list";
+  const family = useFamily(definitionOf(entity));
+  const relatives = useMemo(() => relativesOf(entity, family.data), [entity, family.data]);
+  const wish: Wish = { roots: relatives && entity.kind !== "Resource" ? [relatives.definition] : [root], open, family: relatives, owners, depth: whole ? 1 : depth, most };
+  const query = useQuery({
+    queryKey: ["graph", root, wish],
+    queryFn: ({ signal }) => gather(fetchWith(signal), wish),
+    enabled: definitionOf(entity) === "" || !family.isPending,
+    refetchInterval: (q) => ((q.state.data?.nodes.length ?? 0) > 300 ? 30_000 : 5_000),
+    placeholderData: (before, previous) => (previous?.queryKey[1] === root ? before : undefined),
+  });
+  const set = (key: string, value: string | null) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === null) {
+          next.delete(key);
+        } else {
+          next.set(key, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <SegmentedControl
+          value={listed ? "list" : "graph"}
+          onChange={(v) => set("view", v === "list" ? "list" : null)}
+          data={[
+            { value: "graph", label: "Graph" },
+            { value: "list", label: "List" },
+          ]}
+          aria-label="How to show the relations"
+        />
+        {!whole && <Switch label="Owners and systems" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
+      </Group>
+      {query.isError && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && !query.isError && <Loading label="Following the relations" />}
+      {query.data && (
+        <>
+          <Said graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />
+          {listed ? (
+            <List graph={query.data} onOpen={(ref) => setOpen([...open, ref])} />
+          ) : (
+            <Canvas graph={query.data} root={root} onOpen={(ref) => setOpen((all) => (all.includes(ref) ? all : [...all, ref]))} />
+          )}
+          <Legend />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+// relativesOf is the definition that an entity belongs to, with what no relation ties to it: its Templates. From a resource
+// they are too far away to matter.
+function relativesOf(entity: Entity, family: EntityPart[] | undefined): Wish["family"] {
+  const definition = family?.find((e) => madeOf(e) === "definition");
+  if (!definition || madeOf(entity) === "resource" || madeOf(entity) === "composition") {
+    return undefined;
+  }
+  return { definition: keyOf(definition), refs: (family ?? []).filter((e) => e.kind === "Template").map(keyOf) };
+}
+
+// Said is the graph in a sentence.
+function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | undefined; depth: number }) {
+  const resources = graph.nodes.filter((n) => n.readiness !== undefined);
+  const ready = resources.filter((n) => n.readiness === "ready").length;
+  const shown = `${graph.nodes.length.toLocaleString("en")} entities`;
+  return (
+    <>
+      <Group gap="sm">
+        <Text size="sm" role="status">
+          {resources.length === 0 ? shown : `${shown}; ${ready.toLocaleString("en")} of ${resources.length.toLocaleString("en")} resources are ready`}
+        </Text>
+        {deeper && depth < 12 && !graph.full && graph.nodes.some((n) => n.more > 0) && (
+          <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={deeper}>
+            Look further
+          </Button>
+        )}
+      </Group>
+      {graph.full && (
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />}>
+          {`There is more than this: a graph has at most ${most.toLocaleString("en")} entities. Open one of them to see what is around it, or search the catalog.`}
+        </Alert>
+      )}
+    </>
+  );
+}

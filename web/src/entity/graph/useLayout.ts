@@ -1,0 +1,55 @@
+import { useEffect, useMemo, useState } from "react";
+import type { Arranged, Plan } from "./arrange";
+import type { Graph } from "./gather";
+
+// lay arranges a plan in a worker, or here where there is none. The returned function gives it up.
+export function lay(plan: Plan, done: (arranged: Arranged) => void, failed: (err: unknown) => void): () => void {
+  let given = false;
+  let worker: Worker | undefined;
+  const here = () =>
+    import("./arrange").then(
+      ({ arrange }) => !given && done(arrange(plan)),
+      (err: unknown) => !given && failed(err),
+    );
+  if (typeof Worker === "undefined") {
+    void here();
+  } else {
+    worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = (event: MessageEvent<Arranged>) => {
+      worker?.terminate();
+      done(event.data);
+    };
+    worker.onerror = () => {
+      worker?.terminate();
+      void here();
+    };
+    worker.postMessage(plan);
+  }
+  return () => {
+    given = true;
+    worker?.terminate();
+  };
+}
+
+// useLayout arranges a graph, again only if its shape has changed. What was there stays until the new one is ready.
+export function useLayout(graph: Graph | undefined, root: string): { arranged?: Arranged; error?: unknown } {
+  const [state, setState] = useState<{ arranged?: Arranged; error?: unknown }>({});
+  const shape = useMemo(() => {
+    if (!graph) {
+      return undefined;
+    }
+    const plan: Plan = { nodes: graph.nodes.map(({ ref, title }) => ({ ref, title })), edges: graph.edges, root };
+    return JSON.stringify(plan);
+  }, [graph, root]);
+  useEffect(() => {
+    if (shape === undefined) {
+      return;
+    }
+    return lay(
+      JSON.parse(shape) as Plan,
+      (arranged) => setState({ arranged }),
+      (error) => setState({ error }),
+    );
+  }, [shape]);
+  return state;
+}

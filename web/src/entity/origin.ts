@@ -1,0 +1,12 @@
+const origins: Record<string, string> = {
+  annotation: "an annotation of the definition",
+  label: "a label of the definition",
+  option: "the configuration",
+  definition: "the definition itself",
+  default: "the default",
+};
+
+// origin says in words where a value comes from.
+export function origin(from: string): string {
+  return origins[from] ?? from;
+}

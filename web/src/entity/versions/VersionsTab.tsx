@@ -1,0 +1,122 @@
+import { useMemo } from "react";
+import { Group, Select, Stack, Switch, Text } from "@mantine/core";
+import { useSearchParams } from "react-router";
+import { formatRef, parseRef, refOf } from "../../api/entity";
+import type { Entity } from "../../api/types";
+import { RefLink } from "../../parts/Ref";
+import { Empty, Failed, Loading } from "../../parts/State";
+import { readDocument } from "../document/read";
+import { definitionOf, useEntity, useFamily } from "../queries";
+import { count, diff, most } from "./diff";
+import { Differences } from "./Differences";
+import { choose, fieldsOfEntity, sidesOf, type Side } from "./sides";
+
+// VersionsTab shows two versions of a definition side by side: what their forms or schemas ask for.
+export default function VersionsTab({ entity }: { entity: Entity }) {
+  const family = useFamily(definitionOf(entity));
+  const [params] = useSearchParams();
+  const sides = useMemo(() => sidesOf(family.data ?? []), [family.data]);
+  if (family.isError) {
+    return <Failed error={family.error} retry={() => void family.refetch()} />;
+  }
+  if (!family.data) {
+    return <Loading label="Looking for versions" />;
+  }
+  const first = choose(sides, formatRef(refOf(entity)));
+  const find = (key: string) => sides.find((s) => s.ref === params.get(key));
+  const right = find("right") ?? first.right;
+  const left = find("left") ?? (first.right === right ? first.left : choose(sides, right?.ref ?? "").left);
+  if (!right) {
+    return <Empty title="Nothing to compare">Neither a form nor an API document was made of this definition. Explain says why.</Empty>;
+  }
+  return <Compared sides={sides} left={left} right={right} />;
+}
+
+function Compared({ sides, left, right }: { sides: Side[]; left: Side | undefined; right: Side }) {
+  const [params, setParams] = useSearchParams();
+  const set = (key: string, value: string | null) =>
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      if (value === null || value === "") {
+        next.delete(key);
+      } else {
+        next.set(key, value);
+      }
+      return next;
+    });
+  const data = sides.map((s) => ({ value: s.ref, label: s.label }));
+  const all = params.get("all") === "1";
+  return (
+    <Stack gap="md">
+      {sides.length > 1 ? (
+        <Group align="flex-end">
+          <Select label="Before" data={data} value={left?.ref ?? null} onChange={(v) => set("left", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
+          <Select label="After" data={data} value={right.ref} onChange={(v) => set("right", v)} allowDeselect={false} miw={280} comboboxProps={{ withinPortal: false }} />
+          <Switch label="Show what is the same, too" checked={all} onChange={(e) => set("all", e.currentTarget.checked ? "1" : null)} mb={8} />
+        </Group>
+      ) : (
+        <Text size="sm">
+          {`There is one version, ${right.version || "without a name"}. These are its fields, as in `}
+          <RefLink to={right.ref} />.
+        </Text>
+      )}
+      {left ? <Two left={left} right={right} all={all} /> : <One side={right} note={sides.length > 1} />}
+    </Stack>
+  );
+}
+
+function useFields(side: Side) {
+  const query = useEntity(parseRef(side.ref), false);
+  const lines = useMemo(() => query.data && fieldsOfEntity(query.data, (source) => readDocument(source).document), [query.data]);
+  return { lines, error: query.error, retry: () => void query.refetch() };
+}
+
+function Two({ left, right, all }: { left: Side; right: Side; all: boolean }) {
+  const [a, b] = [useFields(left), useFields(right)];
+  const differences = useMemo(() => a.lines && b.lines && diff(a.lines, b.lines), [a.lines, b.lines]);
+  const failed = [a, b].find((side) => side.error);
+  if (failed) {
+    return <Failed error={failed.error} retry={failed.retry} />;
+  }
+  if (!differences) {
+    return <Loading label="Comparing" />;
+  }
+  const n = count(differences);
+  const said =
+    n.added + n.removed + n.changed === 0
+      ? `Both have the same ${n.same} fields.`
+      : `${n.added} fields were added, ${n.removed} removed, ${n.changed} changed; ${n.same} are the same.`;
+  return (
+    <Stack gap="sm">
+      <Text role="status">{said}</Text>
+      {left.kind !== right.kind && (
+        <Text size="sm" c="dimmed">
+          A form and a schema name fields differently: only what has the same path is put side by side.
+        </Text>
+      )}
+      <Bounded lines={Math.max(a.lines?.length ?? 0, b.lines?.length ?? 0)} />
+      <Differences differences={all ? differences : differences.filter((d) => d.change !== "same")} left={left.version} right={right.version} />
+    </Stack>
+  );
+}
+
+function One({ side, note }: { side: Side; note: boolean }) {
+  const { lines, error, retry } = useFields(side);
+  if (error) {
+    return <Failed error={error} retry={retry} />;
+  }
+  if (!lines) {
+    return <Loading label="Reading its fields" />;
+  }
+  return (
+    <Stack gap="sm">
+      {note && <Text size="sm">There is no other version to compare it with; choose something before it to compare nevertheless.</Text>}
+      <Bounded lines={lines.length} />
+      <Differences differences={lines.map((line) => ({ path: line.path, change: "same", right: line }))} right={side.version} />
+    </Stack>
+  );
+}
+
+function Bounded({ lines }: { lines: number }) {
+  return lines < most ? null : <Text size="sm" c="dimmed">{`Only the first ${most.toLocaleString("en")} fields are looked at.`}</Text>;
+}

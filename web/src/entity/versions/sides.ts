@@ -1,0 +1,64 @@
+import { formatRef, refOf, titleOf } from "../../api/entity";
+import type { EntityPart } from "../../api/types";
+import { operationsOf } from "../document/operations";
+import { isObject } from "../document/schema";
+import { purposeOf, versionOf } from "../queries";
+import { formLines, linesOf, type Line } from "./diff";
+
+// Side is an entity that has fields: a Template's form, or the schema of an API.
+export type Side = { ref: string; kind: string; version: string; label: string };
+
+// sidesOf are those of a definition that can be compared, the newest version first.
+export function sidesOf(family: EntityPart[]): Side[] {
+  return family
+    .filter((e) => e.kind === "API" || (e.kind === "Template" && purposeOf(e) === "create"))
+    .map((e) => ({
+      ref: formatRef(refOf(e)),
+      kind: e.kind ?? "",
+      version: versionOf(e),
+      label: `${versionOf(e) || "no version"} · ${e.kind === "API" ? "schema" : "form"} · ${titleOf(e)}`,
+    }))
+    .sort((a, b) => a.kind.localeCompare(b.kind) * -1 || compareVersions(b.version, a.version) || a.ref.localeCompare(b.ref));
+}
+
+const stages: Record<string, number> = { alpha: 0, beta: 1 };
+
+// compareVersions puts v1alpha1 before v1beta1 before v1 before v2.
+export function compareVersions(a: string, b: string): number {
+  const [x, y] = [parts(a), parts(b)];
+  for (let i = 0; i < 3; i++) {
+    if (x[i] !== y[i]) {
+      return x[i]! - y[i]!;
+    }
+  }
+  return a.localeCompare(b);
+}
+
+function parts(version: string): number[] {
+  const found = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  return found ? [Number(found[1]), found[2] ? stages[found[2]]! : 2, Number(found[3] ?? 0)] : [-1, 0, 0];
+}
+
+// choose says which two are compared at first: the one the page is about, or the newest, on the right, and the version
+// before it on the left.
+export function choose(sides: Side[], here: string): { left?: Side; right?: Side } {
+  const right = sides.find((s) => s.ref === here) ?? sides[0];
+  const others = sides.filter((s) => s !== right && s.kind === right?.kind);
+  const older = others.find((s) => compareVersions(s.version, right?.version ?? "") < 0);
+  return { right, left: older ?? others[0] };
+}
+
+// fieldsOfEntity lists the fields of a Template's form, or of what an API's document is about.
+export function fieldsOfEntity(entity: EntityPart, parse: (source: string) => unknown): Line[] {
+  if (entity.kind === "Template") {
+    return formLines(entity.spec?.["parameters"]);
+  }
+  const source = entity.spec?.["definition"];
+  const document = typeof source === "string" ? parse(source) : undefined;
+  const body = operationsOf(document).find((o) => o.body.length > 0)?.body[0]?.schema;
+  if (body !== undefined) {
+    return linesOf(document, body);
+  }
+  const components = isObject(document) && isObject(document["components"]) ? document["components"] : {};
+  return linesOf(document, { properties: isObject(components["schemas"]) ? components["schemas"] : {} });
+}

@@ -1,0 +1,61 @@
+import { Alert, Group, Stack, Text } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import type { Run } from "../api/types";
+import { Tag } from "../parts/Tag";
+import { duration, Time } from "../parts/Time";
+import { shares } from "./plot";
+import { changes, describe, shortSource, triggers } from "./words";
+import styles from "./Timeline.module.css";
+
+// RunDetails says what one run did.
+export function RunDetails({ run }: { run: Run }) {
+  const { ref, width } = useElementSize();
+  return (
+    <Stack gap="xs" ref={ref} data-testid="run">
+      <Group gap="xs">
+        <Text fw={600}>{run.source ? shortSource(run.source) : "What a watch brought in"}</Text>
+        <Tag>{triggers[run.trigger]}</Tag>
+        <Text size="sm" c="dimmed">
+          <Time at={run.started} />, {duration(run.milliseconds)}
+        </Text>
+      </Group>
+      <Text size="sm">
+        {run.source && `${run.discovered === 1 ? "One definition" : `${run.discovered} definitions`} found, ${run.changed} to look at. `}
+        {describe(run)}
+      </Text>
+      {width > 0 && changes.some((key) => run[key] > 0) && (
+        <svg width={width} height={14} aria-hidden>
+          {shares(changes.map((key) => ({ key, count: run[key] })), width).map((s) => (
+            <rect key={s.key} x={s.x} width={Math.max(1, s.width - 1)} height={14} className={styles[s.key]} />
+          ))}
+        </svg>
+      )}
+      <Group gap="md">
+        {changes
+          .filter((key) => run[key] > 0)
+          .map((key) => (
+            <Group key={key} gap={6} wrap="nowrap">
+              <svg width={12} height={12} aria-hidden>
+                <rect width={12} height={12} rx={2} className={styles[key]} />
+              </svg>
+              <Text size="xs">
+                {run[key]} {key}
+              </Text>
+            </Group>
+          ))}
+      </Group>
+      {run.refused > 0 && (
+        <Text size="sm" c="dimmed">
+          Refused are entities of a name that somebody else has in the catalog; theirs stay.
+        </Text>
+      )}
+      {run.error && (
+        <Alert color="red" variant="outline" title="What went wrong">
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {run.error}
+          </Text>
+        </Alert>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,120 @@
+import { useId, type KeyboardEvent } from "react";
+import { Group, Text } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import type { Run } from "../api/types";
+import { duration } from "../parts/Time";
+import { keyOf, phases, stack, type Bar, type Phase } from "./plot";
+import { describe, shortSource } from "./words";
+import styles from "./Timeline.module.css";
+
+const phaseWords: Record<Phase, string> = {
+  read: "reading the source",
+  load: "loading what changed",
+  transform: "making entities",
+  write: "writing to the catalog",
+  rest: "the rest",
+};
+
+const height = 160;
+const axis = 64;
+
+// Timeline draws runs as bars, each as high as it took, with its phases upon each other. Arrow keys go from one to the
+// next; the table beside it has the same numbers.
+export function Timeline({ runs, selected, onSelect }: { runs: Run[]; selected?: Run; onSelect: (run: Run) => void }) {
+  const { ref, width } = useElementSize();
+  const id = useId();
+  const inner = Math.max(0, width - axis - 4);
+  const { bars, ticks } = stack(runs, { width: inner, height });
+  const at = bars.findIndex((b) => selected && b.key === keyOf(selected));
+
+  const step = (event: KeyboardEvent) => {
+    const to = { ArrowLeft: at < 0 ? bars.length - 1 : at - 1, ArrowRight: at + 1, Home: 0, End: bars.length - 1 }[event.key];
+    const bar = to === undefined ? undefined : bars[to];
+    if (to !== undefined) {
+      event.preventDefault();
+    }
+    if (bar) {
+      onSelect(bar.run);
+    }
+  };
+
+  return (
+    <div ref={ref}>
+      {inner > 0 && (
+        <svg
+          className={styles.plot}
+          width={width}
+          height={height + 28}
+          role="listbox"
+          tabIndex={0}
+          aria-label="Runs, the newest last"
+          aria-activedescendant={at < 0 ? undefined : `${id}-${at}`}
+          onKeyDown={step}
+        >
+          <g aria-hidden transform={`translate(${axis}, 6)`}>
+            {ticks.map((t) => (
+              <g key={t.y} transform={`translate(0, ${t.y})`}>
+                <line className={styles.grid} x1={0} x2={inner} />
+                <text className={styles.label} x={-8} dy="0.32em" textAnchor="end">
+                  {duration(t.milliseconds)}
+                </text>
+              </g>
+            ))}
+          </g>
+          <g role="presentation" transform={`translate(${axis}, 6)`}>
+            {bars.map((b, i) => (
+              <OneBar key={b.key} bar={b} id={`${id}-${i}`} selected={i === at} onSelect={() => onSelect(b.run)} />
+            ))}
+          </g>
+          {bars.length > 0 && (
+            <g aria-hidden transform={`translate(${axis}, ${height + 22})`} className={styles.label}>
+              <text>{clock(bars[0]!.run)}</text>
+              {bars.length > 4 && (
+                <text x={bars.at(-1)!.x + bars.at(-1)!.width} textAnchor="end">
+                  {clock(bars.at(-1)!.run)}
+                </text>
+              )}
+            </g>
+          )}
+        </svg>
+      )}
+      <Group gap="md" mt={4}>
+        {phases.map((phase) => (
+          <Group key={phase} gap={6} wrap="nowrap">
+            <svg width={12} height={12} aria-hidden>
+              <rect width={12} height={12} rx={2} className={styles[phase]} />
+            </svg>
+            <Text size="xs">{phaseWords[phase]}</Text>
+          </Group>
+        ))}
+        <Group gap={6} wrap="nowrap">
+          <svg width={12} height={12} aria-hidden>
+            <path d="M6 1l5 10H1z" className={styles.error} />
+          </svg>
+          <Text size="xs">with an error</Text>
+        </Group>
+      </Group>
+    </div>
+  );
+}
+
+function OneBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selected: boolean; onSelect: () => void }) {
+  const { run } = bar;
+  const middle = bar.x + bar.width / 2;
+  const label = `${clock(run)}, ${shortSource(run.source ?? "watch")}, ${duration(run.milliseconds)}. ${describe(run)}${run.error ? " With an error." : ""}`;
+  return (
+    <g id={id} role="option" aria-selected={selected} aria-label={label} onClick={onSelect} className={styles.bar}>
+      <title>{label}</title>
+      {/* What can be pointed at is the whole height: bars may be very small. */}
+      <rect x={bar.x - 1} y={0} width={bar.width + 2} height={height} className={selected ? styles.chosen : styles.field} />
+      {bar.parts.map((p) => (
+        <rect key={p.phase} x={bar.x} y={Math.min(p.y, height - 1)} width={bar.width} height={Math.max(p.height, 0.75)} className={styles[p.phase]} />
+      ))}
+      {run.error && <path d={`M${middle} ${Math.max(bar.top - 12, 0)}l5 10h-10z`} className={styles.error} />}
+    </g>
+  );
+}
+
+function clock(run: Run): string {
+  return new Date(run.started).toLocaleTimeString();
+}

@@ -1,0 +1,90 @@
+import type { Run } from "../api/types";
+
+// The geometry of the plots. What is drawn is worked out here, so that it can be tested without drawing.
+
+export const phases = ["read", "load", "transform", "write", "rest"] as const;
+export type Phase = (typeof phases)[number];
+
+export type Part = { phase: Phase; milliseconds: number; y: number; height: number };
+export type Bar = { key: string; run: Run; x: number; width: number; top: number; total: number; parts: Part[] };
+export type Tick = { y: number; milliseconds: number };
+export type Plot = { bars: Bar[]; ticks: Tick[]; top: number };
+
+export type Size = { width: number; height: number };
+
+// keyOf names a run among others.
+export function keyOf(run: Run): string {
+  return `${run.started} ${run.source ?? ""}`;
+}
+
+// partsOf are how long the phases of a run took. Phases that run side by side add up to more than the whole; what is in
+// none of them is the rest.
+export function partsOf(run: Run): { phase: Phase; milliseconds: number }[] {
+  const known = run.phases ?? {};
+  const parts: { phase: Phase; milliseconds: number }[] = [];
+  let sum = 0;
+  for (const phase of ["read", "load", "transform", "write"] as const) {
+    const milliseconds = Math.max(0, known[phase] ?? 0);
+    sum += milliseconds;
+    parts.push({ phase, milliseconds });
+  }
+  parts.push({ phase: "rest", milliseconds: Math.max(0, run.milliseconds - sum) });
+  return parts.filter((p) => p.milliseconds > 0);
+}
+
+// nice is the next round number that is not below n: 1, 2 or 5 times a power of ten.
+export function nice(n: number): number {
+  if (!(n > 0)) {
+    return 1;
+  }
+  const power = 10 ** Math.floor(Math.log10(n));
+  for (const step of [1, 2, 5]) {
+    if (n <= step * power * (1 + 1e-9)) {
+      return step * power;
+    }
+  }
+  return 10 * power;
+}
+
+const gap = 2;
+const widest = 28;
+
+// stack lays out runs as bars, the oldest on the left, in an area of a size. Of many, the newest that fit are shown.
+export function stack(newestFirst: Run[], size: Size, narrowest = 6): Plot {
+  const room = Math.max(1, Math.floor(size.width / (narrowest + gap)));
+  const runs = newestFirst.slice(0, room).reverse();
+  const totals = runs.map((run) => partsOf(run).reduce((sum, p) => sum + p.milliseconds, 0));
+  const top = nice(Math.max(1, ...totals));
+  const pitch = runs.length === 0 ? 0 : Math.min(size.width / runs.length, widest + gap);
+  const bars = runs.map((run, i): Bar => {
+    let y = size.height;
+    const parts = partsOf(run).map(({ phase, milliseconds }): Part => {
+      const height = (milliseconds / top) * size.height;
+      y -= height;
+      return { phase, milliseconds, y, height };
+    });
+    return { key: keyOf(run), run, x: i * pitch, width: Math.max(1, pitch - gap), top: y, total: totals[i] ?? 0, parts };
+  });
+  const ticks = [0, 0.5, 1].map((share) => ({ milliseconds: share * top, y: size.height * (1 - share) }));
+  return { bars, ticks, top };
+}
+
+export type Share = { key: string; count: number; x: number; width: number };
+
+// shares lays out counts side by side over a width. What is there at all is wide enough to be seen.
+export function shares(counts: { key: string; count: number }[], width: number, least = 3): Share[] {
+  const some = counts.filter((c) => c.count > 0);
+  const sum = some.reduce((n, c) => n + c.count, 0);
+  if (sum === 0) {
+    return [];
+  }
+  const wanted = some.map((c) => Math.max(least, (c.count / sum) * width));
+  const scale = width / wanted.reduce((n, w) => n + w, 0);
+  let x = 0;
+  return some.map((c, i) => {
+    const w = (wanted[i] ?? 0) * scale;
+    const share = { key: c.key, count: c.count, x, width: w };
+    x += w;
+    return share;
+  });
+}

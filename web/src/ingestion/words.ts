@@ -1,0 +1,62 @@
+import type { IngestionHealth, Run } from "../api/types";
+import type { Tone } from "../parts/Tag";
+import type { State } from "./ask";
+
+// States in words. What is not said of a state here is said by the error and the hint beside it.
+export const stateWords: Record<State, string> = {
+  connected: "connected",
+  waiting: "not read yet",
+  partial: "partly read",
+  settings: "settings are wrong",
+  unreachable: "unreachable",
+  timeout: "too slow",
+  certificate: "certificate not trusted",
+  unauthorized: "not let in",
+  forbidden: "not allowed",
+  absent: "not there",
+  server: "has an error",
+  spoilt: "cannot be read",
+  canceled: "interrupted",
+  failed: "failed",
+};
+
+// toneOf says how a state is to be shown.
+export function toneOf(state: State): Tone {
+  switch (state) {
+    case "connected":
+      return "good";
+    case "waiting":
+      return "busy";
+    case "partial":
+      return "doubt";
+  }
+  return "bad";
+}
+
+export const healthWords: Record<IngestionHealth["status"], { tone: Tone; title: string }> = {
+  healthy: { tone: "good", title: "Everything can be read" },
+  degraded: { tone: "doubt", title: "Something cannot be read or made" },
+  unhealthy: { tone: "bad", title: "Nothing can be read" },
+};
+
+// shortSource is a source's name without the part that all have in common.
+export function shortSource(name: string): string {
+  return name.replace(/^(composerIngestor|clusterIngestor)\/(sources\/)?/, "");
+}
+
+export const triggers: Record<Run["trigger"], string> = { schedule: "on schedule", manual: "asked for", watch: "watched" };
+
+// changes are what a run did to the catalog, in the order in which they are shown.
+export const changes = ["added", "updated", "removed", "unchanged", "refused"] as const;
+
+// changedBy is how many entities a run wrote or removed.
+export function changedBy(run: Run): number {
+  return run.added + run.updated + run.removed;
+}
+
+// describe says what a run did, in a sentence.
+export function describe(run: Run): string {
+  const done = changes.filter((c) => run[c] > 0).map((c) => `${run[c]} ${c}`);
+  const failed = run.failed > 0 ? `; nothing could be made of ${run.failed}` : "";
+  return `${done.length === 0 ? "Nothing was to be done" : `Entities: ${done.join(", ")}`}${failed}.`;
+}

@@ -1,0 +1,33 @@
+import { lazy, Suspense, useState } from "react";
+import { Select, Stack } from "@mantine/core";
+import type { Entity } from "../api/types";
+import { Empty, Loading } from "../parts/State";
+import type { Previewed } from "./preview";
+
+const ApiTab = lazy(() => import("../entity/document/ApiTab"));
+
+// Api shows the API document of a definition, as its entity's page would.
+export function Api({ definition }: { definition: Previewed }) {
+  const apis = definition.entities.filter((e) => e.kind === "API");
+  const [name, setName] = useState<string>();
+  const chosen = apis.find((e) => e.metadata?.name === name) ?? apis[0];
+  if (!chosen) {
+    return <Empty title="No API document">The definition has no served version with a schema, or the configuration leaves API entities out.</Empty>;
+  }
+  return (
+    <Stack gap="md">
+      {apis.length > 1 && (
+        <Select
+          label="Version"
+          data={apis.map((e) => ({ value: e.metadata?.name ?? "", label: e.metadata?.title ?? e.metadata?.name ?? "" }))}
+          value={chosen.metadata?.name ?? ""}
+          onChange={(value) => setName(value ?? undefined)}
+          allowDeselect={false}
+        />
+      )}
+      <Suspense fallback={<Loading label="Loading the document" />}>
+        <ApiTab entity={chosen as Entity} />
+      </Suspense>
+    </Stack>
+  );
+}

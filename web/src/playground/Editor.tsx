@@ -1,0 +1,114 @@
+import { useEffect, useMemo, useRef } from "react";
+import { useComputedColorScheme } from "@mantine/core";
+import CodeMirror, { EditorView, type ReactCodeMirrorRef } from "@uiw/react-codemirror";
+import { yaml } from "@codemirror/lang-yaml";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
+import { tags } from "@lezer/highlight";
+import { nonce } from "../app/theme";
+import type { Finding } from "./preview";
+import { rangeOf } from "./range";
+
+// Jump is a place to go to. Each is an object of its own, so that one can go to the same place twice.
+export type Jump = { line: number; column: number };
+
+type Props = {
+  text: string;
+  onChange: (text: string) => void;
+  findings: Finding[];
+  jump?: Jump;
+};
+
+// Colours that can be read on either background; those of the editor itself cannot on the dark one.
+const colours = {
+  light: { key: "#0b5394", string: "#8f1d1d", number: "#116644", comment: "#5c636a", keyword: "#6f1d8f" },
+  dark: { key: "#8ab8f5", string: "#f0a48c", number: "#9bd49b", comment: "#a6abb1", keyword: "#d3a6f0" },
+};
+
+function highlighting(scheme: "light" | "dark") {
+  const c = colours[scheme];
+  return syntaxHighlighting(
+    HighlightStyle.define([
+      { tag: [tags.definition(tags.propertyName), tags.propertyName], color: c.key },
+      { tag: [tags.string, tags.content, tags.special(tags.string)], color: "inherit" },
+      { tag: tags.attributeValue, color: c.string },
+      { tag: [tags.number, tags.bool, tags.null], color: c.number },
+      { tag: tags.comment, color: c.comment },
+      { tag: [tags.keyword, tags.meta, tags.labelName, tags.typeName], color: c.keyword },
+    ]),
+  );
+}
+
+const look = EditorView.theme({
+  "&": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", height: "100%" },
+  "&.cm-focused": { outline: "2px solid var(--mantine-color-anchor)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "13px", lineHeight: "1.55" },
+  ".cm-gutters": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-dimmed)", borderRight: "1px solid var(--mantine-color-default-border)" },
+  ".cm-content": { caretColor: "var(--mantine-color-text)" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--mantine-color-text)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--mantine-color-default-hover)" },
+  ".cm-tooltip": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", border: "1px solid var(--mantine-color-default-border)" },
+  ".cm-panels": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)" },
+});
+
+// Editor is the text. It is large, and loaded when somebody opens the playground.
+export default function Editor({ text, onChange, findings, jump }: Props) {
+  const scheme = useComputedColorScheme("light");
+  const editor = useRef<ReactCodeMirrorRef>(null);
+  const extensions = useMemo(
+    () => [
+      yaml(),
+      lintGutter(),
+      look,
+      highlighting(scheme),
+      EditorView.cspNonce.of(nonce),
+      EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", tabindex: "0" }),
+    ],
+    [scheme],
+  );
+
+  useEffect(() => {
+    const view = editor.current?.view;
+    if (view) {
+      view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, findings)));
+    }
+  }, [findings]);
+
+  useEffect(() => {
+    const view = editor.current?.view;
+    if (!view || !jump) {
+      return;
+    }
+    const { from } = rangeOf(view.state.doc, jump.line, jump.column);
+    view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+    view.focus();
+  }, [jump]);
+
+  return (
+    <CodeMirror
+      ref={editor}
+      value={text}
+      onChange={onChange}
+      extensions={extensions}
+      theme="none"
+      height="100%"
+      // The Tab key leaves the editor, as it leaves any other field.
+      indentWithTab={false}
+      basicSetup={{ autocompletion: false, foldGutter: true, highlightSelectionMatches: false }}
+      onCreateEditor={(view) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, findings)))}
+      style={{ height: "100%" }}
+    />
+  );
+}
+
+function diagnosticsOf(view: EditorView, findings: Finding[]): Diagnostic[] {
+  return findings
+    .filter((f) => f.line !== undefined)
+    .map((f) => ({
+      ...rangeOf(view.state.doc, f.line ?? 1, f.column ?? 1),
+      severity: f.severity,
+      source: f.rule,
+      message: f.hint ? `${f.message}. ${f.hint}.` : f.message,
+    }))
+    .sort((a, b) => a.from - b.from);
+}

@@ -1,0 +1,55 @@
+import { Alert, Stack, Table, Text, Title } from "@mantine/core";
+import { Yaml } from "../parts/Yaml";
+import type { Previewed } from "./preview";
+
+// Entities shows what would be in the catalog: a list, the documents, and where their values come from.
+export function Entities({ definition }: { definition: Previewed }) {
+  return (
+    <Stack gap="md">
+      {definition.withheld && definition.withheld.length > 0 && (
+        <Alert color="yellow" variant="outline" title="The catalog would refuse some of it">
+          {definition.withheld.join(", ")}: the findings say why.
+        </Alert>
+      )}
+      <Text size="sm">
+        {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "Nothing is made of it."}
+      </Text>
+      <Yaml text={definition.yaml} label="Entities as YAML" file={`${fileName(definition.name)}.entities.yaml`} height={480} />
+      {definition.values.length > 0 && (
+        <Stack gap={4}>
+          <Title order={3} size="h5">
+            Where values come from
+          </Title>
+          <Table.ScrollContainer minWidth={360} scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": "Where values come from" } }}>
+            <Table withRowBorders>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Value</Table.Th>
+                  <Table.Th>Is</Table.Th>
+                  <Table.Th>From</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {definition.values.map((v) => (
+                  <Table.Tr key={v.field}>
+                    <Table.Td>{v.field}</Table.Td>
+                    <Table.Td style={{ overflowWrap: "anywhere" }}>{v.value}</Table.Td>
+                    <Table.Td>
+                      {v.from}
+                      {v.key ? ` ${v.key}` : ""}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        </Stack>
+      )}
+    </Stack>
+  );
+}
+
+// fileName makes of a definition's name one for a file: the name is somebody's text.
+export function fileName(name: string): string {
+  return name.replace(/[^A-Za-z0-9.-]+/g, "-").replace(/^[.-]+|[.-]+$/g, "").slice(0, 80) || "definition";
+}

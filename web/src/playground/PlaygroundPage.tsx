@@ -1,0 +1,218 @@
+import { lazy, Suspense, useState, type DragEvent } from "react";
+import { Alert, Button, Code, FileButton, Group, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
+import { Copy } from "../parts/Copy";
+import { Icon } from "../parts/Icon";
+import { Page } from "../parts/Page";
+import { Empty, Failed, Loading } from "../parts/State";
+import { Api } from "./Api";
+import { useAddress, useDraft } from "./draft";
+import type { Jump } from "./Editor";
+import { Entities } from "./Entities";
+import { examples } from "./examples";
+import { Findings } from "./Findings";
+import { FormView } from "./FormView";
+import { mostText } from "./link";
+import { profiles, usePreview, vocabularies, type Profile, type Words } from "./preview";
+import { statusOf } from "./status";
+import styles from "./Playground.module.css";
+
+const Editor = lazy(() => import("./Editor"));
+
+const profileNames: Record<Profile, string> = {
+  composerIngestor: "Service, variant A",
+  clusterIngestor: "Service, variant B",
+  cli: "Command line",
+};
+const wordNames: Record<Words, string> = { auto: "Words of the text", portal: "Portal's words", upstream: "Upstream words" };
+
+const tabs = ["form", "entities", "api", "findings"] as const;
+
+function oneOf<T extends string>(all: readonly T[], value: string | null): T | undefined {
+  return all.find((one) => one === value);
+}
+
+// PlaygroundPage is an editor and, beside it, what the portal would make of the text. Nothing is written.
+export default function PlaygroundPage() {
+  const [address, set, setHash] = useAddress();
+  const draft = useDraft(setHash);
+  const profile = oneOf(profiles, address.get("profile")) ?? "composerIngestor";
+  const words = oneOf(vocabularies, address.get("words"));
+  const tab = oneOf(tabs, address.get("tab")) ?? "form";
+  const view = usePreview(draft.text ?? "", { profile, words });
+  const [jump, setJump] = useState<Jump>();
+  const [dropping, setDropping] = useState(false);
+  const [fileTrouble, setFileTrouble] = useState<string>();
+
+  const open = async (file: File | null | undefined) => {
+    if (!file) {
+      return;
+    }
+    if (file.size > mostText) {
+      setFileTrouble(`${file.name} has more than 1 MiB, which is the most the playground shows. ingestor-cli has no such limit.`);
+      return;
+    }
+    setFileTrouble(undefined);
+    draft.setText(await file.text());
+  };
+  const drop = (event: DragEvent) => {
+    setDropping(false);
+    if (event.dataTransfer.files.length > 0) {
+      // The editor would put the file's text where the pointer is.
+      event.preventDefault();
+      event.stopPropagation();
+      void open(event.dataTransfer.files[0]);
+    }
+  };
+
+  const definitions = view.shown?.definitions ?? [];
+  const definition = definitions.find((d) => d.name === address.get("definition")) ?? definitions.find((d) => d.entities.length > 0) ?? definitions[0];
+  const trouble = fileTrouble ?? draft.trouble;
+
+  return (
+    <Page
+      title="Playground"
+      lead="Type or paste a definition, and see the form and the entities that the portal would make of it. Nothing is written."
+      actions={
+        <>
+          <Menu>
+            <Menu.Target>
+              <Button size="xs" variant="default" rightSection={<Icon name="down" size={14} />}>
+                Examples
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {examples.map((e) => (
+                <Menu.Item key={e.name} onClick={() => draft.setText(e.text)}>
+                  {e.name}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+          <FileButton onChange={(file) => void open(file)} accept=".yaml,.yml,.json">
+            {(props) => (
+              <Button {...props} size="xs" variant="default" leftSection={<Icon name="upload" size={14} />}>
+                Open a file
+              </Button>
+            )}
+          </FileButton>
+          <Copy text={() => window.location.href} label="Copy link" />
+        </>
+      }
+    >
+      {trouble && (
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} role="status">
+          {trouble}
+        </Alert>
+      )}
+      <div className={styles.halves}>
+        <section
+          aria-label="Editor"
+          className={`${styles.editor} ${dropping ? styles.dropping : ""}`}
+          onDragOverCapture={(event) => {
+            if (event.dataTransfer.types.includes("Files")) {
+              event.preventDefault();
+              setDropping(true);
+            }
+          }}
+          onDragLeave={() => setDropping(false)}
+          onDropCapture={drop}
+        >
+          {draft.text === undefined ? (
+            <Loading label="Unpacking the link" />
+          ) : (
+            <Suspense fallback={<Loading label="Loading the editor" lines={8} />}>
+              <Editor text={draft.text} onChange={draft.setText} findings={view.findings} jump={jump} />
+            </Suspense>
+          )}
+        </section>
+        <section aria-label="Result" className={styles.result}>
+          <Stack gap="sm">
+            <Group gap="sm" align="flex-end">
+              <Select
+                size="xs"
+                label="Made by"
+                data={profiles.map((p) => ({ value: p, label: profileNames[p] }))}
+                value={profile}
+                allowDeselect={false}
+                onChange={(value) => set("profile", value === "composerIngestor" ? undefined : (value ?? undefined))}
+              />
+              <Select
+                size="xs"
+                label="Words"
+                placeholder="As configured"
+                clearable
+                data={vocabularies.map((w) => ({ value: w, label: wordNames[w] }))}
+                value={words ?? null}
+                onChange={(value) => set("words", value ?? undefined)}
+              />
+              {definitions.length > 1 && (
+                <Select
+                  size="xs"
+                  label="Definition"
+                  data={[...new Set(definitions.map((d) => d.name))]}
+                  value={definition?.name ?? null}
+                  allowDeselect={false}
+                  onChange={(value) => set("definition", value ?? undefined)}
+                />
+              )}
+            </Group>
+            <Text size="sm" c="dimmed" role="status" data-testid="status">
+              {statusOf(view, definition)}
+            </Text>
+            {view.error !== null && view.error !== undefined && <Failed error={view.error} retry={view.retry} />}
+            {definition?.refused && !view.stale && (
+              <Alert color="yellow" variant="outline" icon={<Icon name="info" />} title="The service would leave it">
+                {definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1)}. What it would make otherwise is below.
+              </Alert>
+            )}
+            <Tabs value={tab} onChange={(value) => set("tab", value === "form" ? undefined : (value ?? undefined))} keepMounted={false}>
+              <Tabs.List>
+                <Tabs.Tab value="form">Form</Tabs.Tab>
+                <Tabs.Tab value="entities">Entities</Tabs.Tab>
+                <Tabs.Tab value="api">API</Tabs.Tab>
+                <Tabs.Tab value="findings">Findings{view.findings.length > 0 ? ` (${view.findings.length})` : ""}</Tabs.Tab>
+              </Tabs.List>
+              <div className={view.stale ? styles.stale : undefined}>
+                {definition ? (
+                  <>
+                    <Tabs.Panel value="form" pt="md">
+                      <FormView definition={definition} />
+                    </Tabs.Panel>
+                    <Tabs.Panel value="entities" pt="md">
+                      <Entities definition={definition} />
+                    </Tabs.Panel>
+                    <Tabs.Panel value="api" pt="md">
+                      <Api definition={definition} />
+                    </Tabs.Panel>
+                  </>
+                ) : (
+                  tab !== "findings" && (
+                    <Tabs.Panel value={tab} pt="md">
+                      {view.busy ? <Loading label="Making a preview" /> : <Empty title="No definition yet">Paste a CompositeResourceDefinition on the left, drop a file there, or take an example.</Empty>}
+                    </Tabs.Panel>
+                  )
+                )}
+              </div>
+              <Tabs.Panel value="findings" pt="md">
+                <Findings findings={view.findings} passed={view.passed} onGo={(f) => setJump({ line: f.line ?? 1, column: f.column ?? 1 })} />
+              </Tabs.Panel>
+            </Tabs>
+            {definition && (
+              <Stack gap={4}>
+                <Text size="sm" id="command">
+                  The same with the text in a file and the portal's configuration:
+                </Text>
+                <Group gap="xs" wrap="nowrap" align="flex-start">
+                  <Code block className={styles.command} aria-labelledby="command" tabIndex={0}>
+                    {definition.command}
+                  </Code>
+                  <Copy text={definition.command} />
+                </Group>
+              </Stack>
+            )}
+          </Stack>
+        </section>
+      </div>
+    </Page>
+  );
+}

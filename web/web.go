@@ -1,0 +1,152 @@
+// Package web is the portal in the browser: one page, its scripts and styles,
+// built by `make web` from the sources beside it and embedded. The build tag
+// noweb leaves it out.
+package web
+
+import (
+	"crypto/rand"
+	"fmt"
+	"html"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Options are what a page is told.
+type Options struct {
+	// Title is what the portal calls itself; empty means Portal.
+	Title string
+	// Files are the page and its assets; nil means what is embedded.
+	Files fs.FS
+}
+
+// site answers browsers. It may be used at once by many.
+type site struct {
+	// before and after are the page around its nonce.
+	before, after string
+	files         map[string]*file
+}
+
+// Handler returns what answers browsers: the page at every path that is no
+// file, and the files. It returns nil if this build has no page at all. A page
+// that cannot be used, because `make web` has not been run, says so.
+func Handler(opts Options) http.Handler {
+	files := opts.Files
+	if files == nil {
+		files = dist()
+	}
+	if files == nil {
+		return nil
+	}
+	page, err := fs.ReadFile(files, "index.html")
+	if err != nil {
+		page = []byte(unbuilt)
+	}
+	title := opts.Title
+	if title == "" {
+		title = "Portal"
+	}
+	s := &site{files: map[string]*file{}}
+	text := string(page)
+	text = strings.Replace(text, "<title>Portal</title>", "<title>"+html.EscapeString(title)+"</title>", 1)
+	s.before, s.after, _ = strings.Cut(text, nonceMark)
+	s.collect(files)
+	return s
+}
+
+// nonceMark is where the page has its nonce, empty as it was built.
+const nonceMark = `name="nonce" content=""`
+
+// unbuilt is the page of a program that was built without one.
+const unbuilt = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>Portal</title></head>
+  <body>
+    <h1>The page has not been built</h1>
+    <p>Run <code>make web</code>, then <code>make build</code>; or <code>make run</code>, which does both. The API below /api works without.</p>
+  </body>
+</html>
+`
+
+// collect finds the files that may be asked for. What begins with a dot is the
+// builder's own.
+func (s *site) collect(files fs.FS) {
+	// What cannot be read cannot be served, and is not found.
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := path.Base(name); name != "." && strings.HasPrefix(base, ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.IsDir() && name != "index.html" {
+			s.files["/"+name] = newFile(files, name)
+		}
+		return nil
+	})
+}
+
+// ServeHTTP answers a GET or HEAD.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f, ok := s.files[r.URL.Path]; ok {
+		f.serve(w, r)
+		return
+	}
+	if looksLikeFile(r.URL.Path) {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Error(w, fmt.Sprintf("There is no file %s", path.Base(r.URL.Path)), http.StatusNotFound)
+		return
+	}
+	s.page(w, r)
+}
+
+// page answers with the page. Its nonce is of this answer alone, so that it is
+// asked for again each time.
+func (s *site) page(w http.ResponseWriter, r *http.Request) {
+	nonce := rand.Text()
+	body := s.before
+	if s.after != "" {
+		body += `name="nonce" content="` + nonce + `"` + s.after
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy(nonce))
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+// policy is what the page may load: only what this portal serves, no script but
+// files, no style but files and those elements that know the nonce.
+func policy(nonce string) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; connect-src 'self'; " +
+		"img-src 'self' data:; font-src 'self'; worker-src 'self'; manifest-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+}
+
+// looksLikeFile reports whether a path means a file rather than a place in the
+// page. Below the places that show names, any name is one.
+func looksLikeFile(p string) bool {
+	for _, place := range []string{"/catalog/", "/create/", "/tasks/"} {
+		if strings.HasPrefix(p, place) {
+			return false
+		}
+	}
+	return strings.HasPrefix(p, "/assets/") || extensions[path.Ext(p)]
+}
+
+// extensions are those of files that browsers and robots ask for.
+var extensions = map[string]bool{
+	".js": true, ".mjs": true, ".css": true, ".map": true, ".json": true, ".ico": true, ".png": true, ".svg": true, ".jpg": true,
+	".txt": true, ".xml": true, ".woff": true, ".woff2": true, ".webmanifest": true, ".php": true,
+}
