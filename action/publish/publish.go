@@ -108,7 +108,7 @@ var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]
 
 // place finds out where a repository is. With ask the server is asked what it
 // is, if nothing else tells.
-func (p publisher) place(ctx context.Context, c *action.Call, in *input, ask bool) (place, error) {
+func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error) {
 	name := strings.ToLower(in.host)
 	if !hostName.MatchString(name) {
 		return place{}, wrong("write it as in github.com, without a scheme and a path", "%q is not the name of a host", in.host)

@@ -24,7 +24,7 @@ func (p publisher) commit(ctx context.Context, c *action.Call) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.place(ctx, c, in, false)
+	at, err := p.place(ctx, in, false)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.place(ctx, c, in, true)
+	at, err := p.place(ctx, in, true)
 	if err != nil {
 		return err
 	}
