@@ -34,7 +34,8 @@ type world struct {
 	config  *config.Config
 	log     *tail
 	// stop ends the portal, nil if it does not run.
-	stop func() error
+	stop        func() error
+	clusterDown bool
 }
 
 // configure is the configuration of `make run-cluster`, and somebody to sign in.
@@ -124,6 +125,9 @@ func (w *world) do(c command) error {
 	case "/portal/down":
 		w.down()
 	case "/portal/up":
+		if w.stop != nil {
+			return nil
+		}
 		l, err := net.Listen("tcp", w.address)
 		if err != nil {
 			return err
@@ -131,8 +135,12 @@ func (w *world) do(c command) error {
 		w.up(l)
 	case "/cluster/down":
 		w.cluster.Kill()
+		w.clusterDown = true
 	case "/cluster/up":
-		w.cluster.Restart(w.t)
+		if w.clusterDown {
+			w.cluster.Restart(w.t)
+			w.clusterDown = false
+		}
 	case "/cluster/apply":
 		w.cluster.Apply(w.t, string(c.body)+"\n")
 	case "/cluster/request":

@@ -16,7 +16,8 @@ export function App() {
       <Boundary>
         <QueryClientProvider client={queries}>
           <SessionProvider>
-            <BrowserRouter>
+            {/* What is chosen stands in the address: a box that is ticked must be ticked at once, not when the page is ready. */}
+            <BrowserRouter useTransitions={false}>
               <Frame>
                 <Pages />
               </Frame>

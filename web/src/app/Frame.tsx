@@ -79,7 +79,7 @@ export function Frame({ children }: { children: ReactNode }) {
       </AppShell.Navbar>
       <AppShell.Main id="main" ref={main} tabIndex={-1} className={styles.main}>
         <Container size={1600} px={0}>
-          <Content state={session.state}>{children}</Content>
+          <Content key={session.era} state={session.state}>{children}</Content>
         </Container>
       </AppShell.Main>
     </AppShell>

@@ -15,6 +15,8 @@ export type SessionView = {
   // owns are the references of the groups they belong to, and of themselves.
   owns: string[];
   offers: Offers;
+  // era changes when somebody leaves or comes as somebody else: what was on the page is not for them.
+  era: number;
   // why says what went wrong, if something did.
   why?: string;
   signIn: () => void;
@@ -86,6 +88,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const [ways, setWays] = useState<Offers>({ guest: false, oidc: false });
   const [why, setWhy] = useState<string>();
   const [turn, setTurn] = useState(0);
+  const [era, setEra] = useState(0);
   const queries = useQueryClient();
 
   useEffect(
@@ -139,16 +142,19 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       guest: held?.how === "guest",
       owns: identity?.ownershipEntityRefs ?? [],
       offers: ways,
+      era,
       why,
       signIn: () => {
         setMark(true);
         window.location.assign(`/api/auth/oidc/start?redirect=${encodeURIComponent(here())}`);
       },
       enterAsGuest: () => {
+        setEra((n) => n + 1);
         enter("guest").catch((err: unknown) => setWhy(err instanceof Error ? err.message : String(err)));
       },
       signOut: () => {
         setMark(false);
+        setEra((n) => n + 1);
         leave()
           .catch((err: unknown) => setWhy(err instanceof Error ? err.message : String(err)))
           // What one person saw is not for the next.
@@ -156,7 +162,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       },
       again,
     };
-  }, [state, held, ways, why, again, queries]);
+  }, [state, held, ways, era, why, again, queries]);
 
   return <Context value={view}>{children}</Context>;
 }

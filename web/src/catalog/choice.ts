@@ -47,7 +47,7 @@ export type Choice = {
 
 export function readChoice(params: URLSearchParams): Choice {
   const sort = params.get("sort") ?? "name";
-  const known = sort in columns;
+  const known = Object.hasOwn(columns, sort);
   return {
     text: params.get("q") ?? "",
     chosen: Object.fromEntries(facetNames.map((name) => [name, params.getAll(name)])) as Choice["chosen"],

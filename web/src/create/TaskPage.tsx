@@ -1,10 +1,8 @@
-import { Page } from "../parts/Page";
-import { Loading } from "../parts/State";
+import { useParams } from "react-router";
+import { TaskView } from "./task/TaskView";
 
+// TaskPage is one task; another one is another page.
 export default function TaskPage() {
-  return (
-    <Page title="Task">
-      <Loading />
-    </Page>
-  );
+  const { id = "" } = useParams();
+  return <TaskView key={id} id={id} />;
 }

@@ -43,7 +43,7 @@ function Go({ to, label, icon, primary }: { to: string; label: string; icon: Ico
   const may = useMay("scaffolder.task.create");
   const common = { variant: primary ? "filled" : "default", leftSection: <Icon name={icon} size={16} /> };
   // Whoever may not run a Template may still look at its form.
-  if (may.known && !may.allowed && !primary) {
+  if (!may.allowed && !primary) {
     return (
       <Denied may={may}>
         <Button {...common} disabled>

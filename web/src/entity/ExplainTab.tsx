@@ -12,6 +12,7 @@ import { Time } from "../parts/Time";
 import { Box } from "./Box";
 import { origin } from "./origin";
 import { definitionOf } from "./queries";
+import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
 
 const severities: Record<string, Tone> = { error: "bad", warning: "doubt", info: "plain" };
@@ -43,9 +44,9 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
         </Alert>
       )}
       {explained.stale && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="This may be out of date">
+        <Warning title="This may be out of date">
           {explained.stale}, since <Time at={explained.staleSince} />
-        </Alert>
+        </Warning>
       )}
       <Values values={explained.values} />
       <Findings findings={explained.findings} />
@@ -63,7 +64,7 @@ function Values({ values }: { values: Explanation["values"] }) {
       {values.length === 0 ? (
         <Text size="sm">Nothing was made of it, so there are no values.</Text>
       ) : (
-        <div className={styles.scroll} tabIndex={0} role="region" aria-label="Where each value comes from">
+        <div className={styles.scroll} tabIndex={0} role="region" aria-label="Values">
           <table className={styles.table}>
             <thead>
               <tr>

@@ -1,15 +1,16 @@
 import type { ReactNode } from "react";
-import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
-import { annotation, annotations, specText } from "../api/entity";
+import { Anchor, Group, Stack, Text } from "@mantine/core";
+import { annotation, annotations, formatRef, refOf, specText } from "../api/entity";
 import type { Entity } from "../api/types";
 import { Icon } from "../parts/Icon";
 import { RefLink } from "../parts/Ref";
 import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
 import { Box } from "./Box";
-import { safeUrl, thingOf } from "./facts";
-import { definitionOf, versionOf } from "./queries";
+import { madeOf, safeUrl, thingOf } from "./facts";
+import { definitionOf, useFamily, versionOf } from "./queries";
 import { Relations } from "./Relations";
+import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
 
 // Overview is what one wants to know at first.
@@ -18,12 +19,12 @@ export function Overview({ entity }: { entity: Entity }) {
   return (
     <Stack gap="md">
       {stale !== "" && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="This may be out of date">
+        <Warning title="This may be out of date">
           <Text size="sm">
             {`What could not be read of late: ${stale}. Last known `}
             <Time at={annotation(entity, annotations.staleSince)} />. It is put right with the next reading that succeeds.
           </Text>
-        </Alert>
+        </Warning>
       )}
       <div className={styles.columns}>
         <Stack gap="md">
@@ -55,7 +56,7 @@ function About({ entity }: { entity: Entity }) {
     ["Owner", owner && <RefLink to={owner} kind="group" namespace={namespace} />],
     ["System", system && <RefLink to={system} kind="system" namespace={namespace} />],
     ["Lifecycle", specText(entity, "lifecycle")],
-    ["Definition", definition],
+    ["Definition", definition && <Definition name={definition} />],
     ["Version", versionOf(entity)],
     ["Object", thing && [thing.kind, thing.name].filter(Boolean).join(" ")],
     ["In namespace", thing?.namespace],
@@ -89,6 +90,13 @@ function About({ entity }: { entity: Entity }) {
       </dl>
     </Box>
   );
+}
+
+// Definition links to the Resource that stands for the definition, where there is one.
+function Definition({ name }: { name: string }) {
+  const family = useFamily(name);
+  const found = family.data?.find((e) => madeOf(e) === "definition");
+  return found ? <RefLink to={formatRef(refOf(found))}>{name}</RefLink> : <>{name}</>;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

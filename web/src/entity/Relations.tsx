@@ -37,8 +37,8 @@ function Related({ group }: { group: Group }) {
       </Title>
       <ul className={styles.list}>
         {group.refs.slice(0, shown).map((ref) => (
-          <li key={ref}>
-            <RefLink to={ref} />{" "}
+          <li key={ref} className={styles.related}>
+            <RefLink to={ref} />
             <Text component="span" size="xs" c="dimmed">
               {parseRef(ref).kind}
             </Text>

@@ -69,6 +69,11 @@ export function Problems({ failures, version }: { failures: Record<string, strin
                         <List.Item key={i}>
                           <ToObject name={f.definition} />: {f.finding.message}
                           {f.finding.hint ? `; ${f.finding.hint}` : ""}
+                          {f.finding.path && (
+                            <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+                              {f.finding.path}
+                            </Text>
+                          )}
                         </List.Item>
                       ))}
                     </List>
@@ -90,7 +95,7 @@ function ToObject({ name }: { name: string }) {
   const params = new URLSearchParams(search);
   params.set("explain", name);
   return (
-    <Anchor component={Link} to={{ search: params.toString() }} preventScrollReset inherit>
+    <Anchor component={Link} to={{ search: params.toString() }} preventScrollReset inherit underline="always">
       {name}
     </Anchor>
   );

@@ -31,8 +31,8 @@ export function Sources({ sources, may, busy, onRun }: Props) {
 }
 
 function OneSource({ source, may, busy, onRun }: { source: Source; may: May; busy: boolean; onRun: () => void }) {
-  const stale = Object.entries(source.stale ?? {});
-  const objects = Object.entries(source.objects ?? {}).sort(([a], [b]) => a.localeCompare(b));
+  const stale = Object.entries(source.stale ?? {}).sort(([a], [b]) => a.localeCompare(b));
+  const objects = countByWord(source.objects ?? {});
   return (
     <Stack gap={6} h="100%">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -52,12 +52,24 @@ function OneSource({ source, may, busy, onRun }: { source: Source; may: May; bus
           </>
         )}
       </Text>
-      {objects.length > 0 && <Text size="sm">{objects.map(([list, n]) => `${list}: ${n}`).join(" · ")}</Text>}
-      {stale.map(([list, since]) => (
-        <Text key={list} size="sm">
-          <Tag tone="doubt">stale</Tag> {list} since <Time at={since} />
-        </Text>
-      ))}
+      {objects.length > 0 && <Text size="sm">{objects.map(([word, n]) => `${word}: ${n}`).join(" · ")}</Text>}
+      {stale.length > 0 && (
+        <Stack gap={2}>
+          <Text size="sm" component="div">
+            <Tag tone="doubt">stale</Tag> {[...new Set(stale.map(([list]) => wordOf(list)))].join(", ")} since <Time at={stale.map(([, since]) => since).sort()[0]} />
+          </Text>
+          <details>
+            <Text component="summary" size="sm">
+              {stale.length === 1 ? "Which list" : `Which ${stale.length} lists`}
+            </Text>
+            {stale.map(([list, since]) => (
+              <Text key={list} size="xs" style={{ overflowWrap: "anywhere" }}>
+                {list}, <Time at={since} />
+              </Text>
+            ))}
+          </details>
+        </Stack>
+      )}
       {source.lastError && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: "anywhere" }}>
           {source.lastError}
@@ -77,4 +89,18 @@ function OneSource({ source, may, busy, onRun }: { source: Source; may: May; bus
       </Group>
     </Stack>
   );
+}
+
+// wordOf is what a list is of; the rest of its name says which one.
+function wordOf(list: string): string {
+  return list.split(" ")[0] ?? list;
+}
+
+// countByWord adds up what is known by what it is.
+export function countByWord(objects: Record<string, number>): [string, number][] {
+  const out = new Map<string, number>();
+  for (const [list, n] of Object.entries(objects)) {
+    out.set(wordOf(list), (out.get(wordOf(list)) ?? 0) + n);
+  }
+  return [...out].sort(([a], [b]) => a.localeCompare(b));
 }

@@ -32,13 +32,13 @@ export function partsOf(run: Run): { phase: Phase; milliseconds: number }[] {
   return parts.filter((p) => p.milliseconds > 0);
 }
 
-// nice is the next round number that is not below n: 1, 2 or 5 times a power of ten.
+// nice is the next round number that is not below n: one whose half is round too.
 export function nice(n: number): number {
   if (!(n > 0)) {
     return 1;
   }
   const power = 10 ** Math.floor(Math.log10(n));
-  for (const step of [1, 2, 5]) {
+  for (const step of [1, 2, 3, 4, 5, 6, 8]) {
     if (n <= step * power * (1 + 1e-9)) {
       return step * power;
     }

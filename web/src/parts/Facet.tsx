@@ -42,7 +42,7 @@ export function Facet({
         {shown.map((v) => {
           const on = chosen.some((c) => same(v.value, c));
           return (
-            <Group key={v.value} justify="space-between" wrap="nowrap" gap="xs" mih={24}>
+            <Group key={v.value} justify="space-between" wrap="nowrap" gap="xs" align="flex-start" py={3}>
               <Checkbox
                 size="xs"
                 label={show(v.value)}

@@ -13,7 +13,7 @@ export function Page({ title, lead, actions, children }: { title: string; lead?:
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box miw={0} flex={1}>
+        <Box miw={0} flex="1 1 240px">
           <Title order={1} size="h2" style={{ overflowWrap: "anywhere" }}>
             {title}
           </Title>

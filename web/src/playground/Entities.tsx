@@ -1,4 +1,5 @@
-import { Alert, Stack, Table, Text, Title } from "@mantine/core";
+import { Stack, Table, Text, Title } from "@mantine/core";
+import { Warning } from "../entity/Warning";
 import { Yaml } from "../parts/Yaml";
 import type { Previewed } from "./preview";
 
@@ -7,9 +8,9 @@ export function Entities({ definition }: { definition: Previewed }) {
   return (
     <Stack gap="md">
       {definition.withheld && definition.withheld.length > 0 && (
-        <Alert color="yellow" variant="outline" title="The catalog would refuse some of it">
+        <Warning title="The catalog would refuse some of it">
           {definition.withheld.join(", ")}: the findings say why.
-        </Alert>
+        </Warning>
       )}
       <Text size="sm">
         {definition.entities.map((e) => `${e.kind ?? "?"} ${e.metadata?.title ?? e.metadata?.name ?? ""}`).join(" · ") || "Nothing is made of it."}

@@ -2,6 +2,7 @@ import { configure, fireEvent, render, screen, waitFor } from "@testing-library/
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
+import type { Entity } from "../api/types";
 import { hashOf, pack } from "./link";
 import PlaygroundPage from "./PlaygroundPage";
 import type { Finding, Preview } from "./preview";
@@ -22,7 +23,7 @@ vi.mock("./Editor", () => ({
 const finding: Finding = { rule: "XRD069", severity: "error", message: "not a type", hint: "write string", line: 7, column: 3 };
 
 function preview(name: string, more: Partial<Preview["definitions"][number]> = {}): Preview {
-  const template = { kind: "Template", metadata: { name, title: `Form of ${name}` }, spec: { parameters: [{ title: "First", properties: { size: { type: "string" } } }] } };
+  const template = { kind: "Template", metadata: { name, description: `How to get ${name}` }, spec: { parameters: [{ title: "First", properties: { size: { type: "string" } } }] } } as unknown as Entity;
   return {
     definitions: [{ name, entities: [template], yaml: `name: ${name}\n`, values: [], findings: [], command: "ingestor-cli definition.yaml", ...more }],
     findings: [],
@@ -79,7 +80,7 @@ it("keeps the last result that worked, says so, and goes on when the text is men
   answers = () => ({ definitions: [], findings: [finding], passed: [] });
   await type("name: bad [");
   await screen.findByText(/Line 7 is in the way: not a type\. What is shown is the last version that worked\./);
-  expect(screen.getByText("First")).toBeTruthy();
+  expect(screen.getByText("How to get good")).toBeTruthy();
   answers = () => preview("mended");
   await type("name: mended");
   await screen.findByText(/^mended: 1 entity/);

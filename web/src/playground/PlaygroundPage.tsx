@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState, type DragEvent } from "react";
-import { Alert, Button, Code, FileButton, Group, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
+import { Button, Code, FileButton, Group, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
+import { Warning } from "../entity/Warning";
 import { Copy } from "../parts/Copy";
 import { Icon } from "../parts/Icon";
 import { Page } from "../parts/Page";
@@ -100,9 +101,9 @@ export default function PlaygroundPage() {
       }
     >
       {trouble && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} role="status">
-          {trouble}
-        </Alert>
+        <div role="status">
+          <Warning>{trouble}</Warning>
+        </div>
       )}
       <div className={styles.halves}>
         <section
@@ -161,9 +162,9 @@ export default function PlaygroundPage() {
             </Text>
             {view.error !== null && view.error !== undefined && <Failed error={view.error} retry={view.retry} />}
             {definition?.refused && !view.stale && (
-              <Alert color="yellow" variant="outline" icon={<Icon name="info" />} title="The service would leave it">
+              <Warning title="The service would leave it">
                 {definition.refused.charAt(0).toUpperCase() + definition.refused.slice(1)}. What it would make otherwise is below.
-              </Alert>
+              </Warning>
             )}
             <Tabs value={tab} onChange={(value) => set("tab", value === "form" ? undefined : (value ?? undefined))} keepMounted={false}>
               <Tabs.List>

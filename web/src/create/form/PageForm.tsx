@@ -126,5 +126,6 @@ function Summary({ page, problems, broken, told }: { page: Schema; problems: Pro
 function titleAt(titles: Map<string, Schema>, p: Problem): string {
   const [first, ...rest] = p.path;
   const title = titles.get(String(first))?.["title"];
-  return [typeof title === "string" ? title : String(first ?? "The form"), ...rest].join(" / ");
+  const inside = rest.map((step) => (/^\d+$/.test(String(step)) ? `entry ${Number(step) + 1}` : String(step)));
+  return [typeof title === "string" ? title : String(first ?? "The form"), ...inside].join(", ");
 }

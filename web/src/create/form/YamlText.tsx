@@ -99,9 +99,8 @@ export function YamlText(props: FieldProps) {
       onKeyDown={indent}
       disabled={disabled}
       readOnly={readonly}
-      autosize
-      minRows={4}
-      maxRows={24}
+      rows={Math.min(Math.max(text.split("\n").length + 1, 4), 24)}
+      resize="vertical"
       spellCheck={false}
     />
   );

@@ -85,6 +85,7 @@ export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
     <TextInput
       key={label}
       id={`${id}-key`}
+      label="Name"
       aria-label={`Name of ${label}`}
       defaultValue={label}
       disabled={disabled || readonly}
@@ -99,7 +100,11 @@ export function WrapIfAdditional(props: WrapIfAdditionalTemplateProps) {
       data-autofocus
     />
   );
-  const remove = <RemoveButton title={`Remove ${label}`} disabled={disabled || readonly} onClick={onRemoveProperty} registry={registry} />;
+  const remove = (
+    <div className={styles.beside}>
+      <RemoveButton title={`Remove ${label}`} disabled={disabled || readonly} onClick={onRemoveProperty} registry={registry} />
+    </div>
+  );
   if (wide) {
     return (
       <Stack gap="xs">
@@ -129,7 +134,7 @@ export function ArrayField(props: ArrayFieldTemplateProps) {
   return (
     <Stack gap="xs" role="group" aria-labelledby={label} id={fieldPathId.$id}>
       <div>
-        <Text size="sm" fw={500} id={label}>
+        <Text size="sm" fw={600} id={label}>
           {titled}
           {required && <Required />}
         </Text>

@@ -52,7 +52,7 @@ export function PasswordWidget(props: WidgetProps) {
 
 export function TextareaWidget(props: WidgetProps) {
   const { value, onChange, options } = props;
-  return <Textarea {...shared(props)} value={value ?? ""} autosize minRows={options.rows ?? 3} maxRows={20} onChange={(e) => onChange(e.currentTarget.value === "" ? options.emptyValue : e.currentTarget.value)} />;
+  return <Textarea {...shared(props)} value={value ?? ""} rows={options.rows ?? 4} resize="vertical" onChange={(e) => onChange(e.currentTarget.value === "" ? options.emptyValue : e.currentTarget.value)} />;
 }
 
 export function CheckboxWidget(props: WidgetProps) {

@@ -1,11 +1,12 @@
 import { useMemo, useState } from "react";
-import { Alert, Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
+import { Group, Paper, SegmentedControl, Stack, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
 import { specText } from "../../api/entity";
 import type { Entity } from "../../api/types";
 import { Icon } from "../../parts/Icon";
 import { Empty } from "../../parts/State";
 import { Tag } from "../../parts/Tag";
 import { Yaml } from "../../parts/Yaml";
+import { Warning } from "../Warning";
 import { operationsOf } from "./operations";
 import { OperationItem } from "./OperationItem";
 import { readDocument } from "./read";
@@ -25,11 +26,7 @@ export default function ApiTab({ entity }: { entity: Entity }) {
   const shown = read.document !== undefined ? view : "text";
   return (
     <Stack gap="md">
-      {read.problem && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="The document is shown as it is">
-          {read.problem}
-        </Alert>
-      )}
+      {read.problem && <Warning title="The document is shown as it is">{read.problem}</Warning>}
       {read.document !== undefined && (
         <Group>
           <SegmentedControl

@@ -5,10 +5,11 @@ import { entityPath, parseRef } from "../../api/entity";
 import type { Node } from "./gather";
 import { kindOf } from "./List";
 import { Mark } from "./Mark";
+import type { Marks } from "./marks";
 import styles from "./Graph.module.css";
 
 export type EntityNode = FlowNode<{ node: Node; root: boolean; inBlock: boolean }, "entity">;
-export type BlockNode = FlowNode<{ title: string }, "block">;
+export type BlockNode = FlowNode<{ title: string; marks: Marks | undefined }, "block">;
 
 // Doing is what nodes need to know of the graph they are in: which one the keyboard is at, and what they may ask for.
 type Doings = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
@@ -54,11 +55,22 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   );
 });
 
-const BlockBox = memo(function BlockBox({ data }: NodeProps<BlockNode>) {
+const markStyles = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown, none: styles.none };
+
+const BlockBox = memo(function BlockBox({ data, width = 0, height = 0 }: NodeProps<BlockNode>) {
+  const { title, marks } = data;
   return (
     <div className={styles.block}>
       <Ends />
-      <span className={styles.blockTitle}>{data.title}</span>
+      {marks ? (
+        <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={title}>
+          {marks.map((m) => (
+            <path key={m.readiness} d={m.path} className={`${styles.far} ${markStyles[m.readiness]}`} />
+          ))}
+        </svg>
+      ) : (
+        <span className={styles.blockTitle}>{title}</span>
+      )}
     </div>
   );
 });

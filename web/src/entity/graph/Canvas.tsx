@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { ActionIcon, Group, useComputedColorScheme } from "@mantine/core";
-import { ReactFlow, ReactFlowProvider, useReactFlow, type Edge as FlowEdge } from "@xyflow/react";
+import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge as FlowEdge } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { Failed, Loading } from "../../parts/State";
 import { Icon, type IconName } from "../../parts/Icon";
 import type { Arranged } from "./arrange";
-import { Boxes, Doing, type BlockNode, type EntityNode } from "./Boxes";
+import { Boxes, Doing } from "./Boxes";
+import { nodesOf } from "./flow";
 import type { Graph } from "./gather";
 import { directions, nearest } from "./keys";
 import { size } from "./sizes";
@@ -30,17 +31,23 @@ export function Canvas({ graph, root, onOpen }: Props) {
   );
 }
 
-// large is from how many nodes on the first view is around the root, and not of everything.
-const large = 80;
+// readable is how small nodes may become before the first view is of the root and what is around it, not of everything.
+const readable = 0.5;
+
+// distant is how small they are when those in blocks are only marks.
+const distant = 0.4;
 
 function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged }) {
   const flow = useReactFlow();
+  const away = useStore((state) => state.transform[2] < distant);
+  const [leaving, setLeaving] = useState(false);
+  const far = away || leaving;
   const scheme = useComputedColorScheme("light");
   const [active, setActive] = useState(root);
   const wanted = useRef<string>(undefined);
   const holder = useRef<HTMLDivElement>(null);
 
-  const nodes = useMemo(() => nodesOf(graph, arranged, root), [graph, arranged, root]);
+  const nodes = useMemo(() => nodesOf(graph, arranged, root, far), [graph, arranged, root, far]);
   const edges = useMemo(
     () => arranged.edges.map((e): FlowEdge => ({ id: `${e.from} ${e.to}`, source: e.from, target: e.to, type: "default", focusable: false, className: styles.edge ?? "" })),
     [arranged],
@@ -55,18 +62,50 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
     },
     [arranged, flow],
   );
-  const first = useRef(true);
-  const begin = useCallback(() => {
-    if (!first.current) {
+  // fit shows everything, or says that it would be too small to read.
+  const fit = useCallback(
+    (least: number) => {
+      const [width, height] = [holder.current?.clientWidth ?? 0, holder.current?.clientHeight ?? 0];
+      const zoom = Math.min(1, width / arranged.width, height / arranged.height);
+      const go = () => void flow.setCenter(arranged.width / 2, arranged.height / 2, { zoom });
+      if (zoom < least) {
+        return false;
+      }
+      if (zoom >= distant) {
+        go();
+        return true;
+      }
+      // Blocks are made marks of before they come into sight as a whole: otherwise thousands of nodes are drawn in between.
+      setLeaving(true);
+      setTimeout(() => {
+        go();
+        setLeaving(false);
+      }, 50);
+      return true;
+    },
+    [arranged, flow],
+  );
+  const shown = useRef<Arranged>(undefined);
+  useEffect(() => {
+    const before = shown.current?.places[active];
+    const at = arranged.places[active];
+    const first = shown.current === undefined;
+    shown.current = arranged;
+    if (fit(readable) || !at) {
       return;
     }
-    first.current = false;
-    if (graph.nodes.length > large && arranged.places[root]) {
-      show(root, 0.8);
-    } else {
-      void flow.fitView({ maxZoom: 1, padding: 0.1 });
+    if (first) {
+      // What hangs on it is to be seen, too, and stands on its right.
+      const width = holder.current?.clientWidth ?? 0;
+      const zoom = width < 600 ? 0.7 : 0.8;
+      void flow.setCenter(at.x + Math.max(size.width / 2, (width / zoom) * 0.3), at.y + size.height / 2, { zoom });
+    } else if (before) {
+      // Where one looks stays where it was.
+      const { x, y, zoom } = flow.getViewport();
+      void flow.setViewport({ x: x + (before.x - at.x) * zoom, y: y + (before.y - at.y) * zoom, zoom });
     }
-  }, [graph.nodes.length, arranged, root, show, flow]);
+    // Only another arrangement moves the view, not another node that the keyboard is at.
+  }, [arranged]);
 
   const press = (e: KeyboardEvent) => {
     const direction = directions[e.key];
@@ -112,8 +151,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
           nodes={nodes}
           edges={edges}
           nodeTypes={Boxes}
-          onInit={begin}
-          minZoom={0.03}
+          minZoom={0.02}
           maxZoom={2}
           onlyRenderVisibleElements
           nodesDraggable={false}
@@ -127,7 +165,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
           proOptions={{ hideAttribution: true }}
         />
       </Doing.Provider>
-      <Controls onFit={() => void flow.fitView({ maxZoom: 1, padding: 0.05 })} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
+      <Controls onFit={() => fit(0)} onZoom={(by) => void flow.zoomTo(flow.getZoom() * by)} onHome={() => show(root, 1)} />
     </div>
   );
 }
@@ -148,22 +186,4 @@ function Controls({ onFit, onZoom, onHome }: { onFit: () => void; onZoom: (by: n
       ))}
     </Group>
   );
-}
-
-function nodesOf(graph: Graph, arranged: Arranged, root: string): (EntityNode | BlockNode)[] {
-  const known = new Map(graph.nodes.map((n) => [n.ref, n]));
-  const blocks = arranged.blocks.map((b): BlockNode => {
-    const inside = b.refs.flatMap((ref) => known.get(ref) ?? []);
-    const count = (readiness: string) => inside.filter((n) => n.readiness === readiness).length;
-    const parts = (["ready", "not ready", "unknown"] as const).map((r) => [count(r), r] as const).filter(([n]) => n > 0);
-    const what = inside.every((n) => n.made === "resource") ? "resources" : "entities";
-    const title = `${inside.length.toLocaleString("en")} ${what}${parts.length > 0 ? `: ${parts.map(([n, r]) => `${n.toLocaleString("en")} ${r}`).join(", ")}` : ""}`;
-    return { id: b.id, type: "block", position: { x: b.x, y: b.y }, width: b.width, height: b.height, zIndex: -1, data: { title } };
-  });
-  const inBlock = new Set(arranged.blocks.flatMap((b) => b.refs));
-  const entities = graph.nodes.flatMap((n): EntityNode[] => {
-    const at = arranged.places[n.ref];
-    return at ? [{ id: n.ref, type: "entity", position: at, ...size, data: { node: n, root: n.ref === root, inBlock: inBlock.has(n.ref) } }] : [];
-  });
-  return [...blocks, ...entities];
 }

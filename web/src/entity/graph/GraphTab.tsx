@@ -1,13 +1,13 @@
 import { useMemo, useState } from "react";
 import { useQuery } from "@tanstack/react-query";
-import { Alert, Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
+import { Button, Group, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import { ask } from "../../api/client";
 import type { Entity, EntityPart } from "../../api/types";
-import { Icon } from "../../parts/Icon";
 import { Failed, Loading } from "../../parts/State";
 import { madeOf } from "../facts";
 import { annotationFields, definitionOf, useFamily } from "../queries";
+import { Warning } from "../Warning";
 import { Canvas } from "./Canvas";
 import { gather, keyOf, type Fetch, type Graph, type Wish } from "./gather";
 import { Legend } from "./Legend";
@@ -89,7 +89,7 @@ export default function GraphTab({ entity }: { entity: Entity }) {
           ]}
           aria-label="How to show the relations"
         />
-        {!whole && <Switch label="Owners and systems" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
+        {!whole && <Switch label="Owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
       </Group>
       {query.isError && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && !query.isError && <Loading label="Following the relations" />}
@@ -101,7 +101,7 @@ export default function GraphTab({ entity }: { entity: Entity }) {
           ) : (
             <Canvas graph={query.data} root={root} onOpen={(ref) => setOpen((all) => (all.includes(ref) ? all : [...all, ref]))} />
           )}
-          <Legend />
+          <Legend drawn={!listed} />
         </>
       )}
     </Stack>
@@ -136,9 +136,9 @@ function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | u
         )}
       </Group>
       {graph.full && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />}>
+        <Warning>
           {`There is more than this: a graph has at most ${most.toLocaleString("en")} entities. Open one of them to see what is around it, or search the catalog.`}
-        </Alert>
+        </Warning>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { Mark } from "./Mark";
 import styles from "./Graph.module.css";
 
 // Legend says what the marks mean, and how to get about.
-export function Legend() {
+export function Legend({ drawn }: { drawn: boolean }) {
   return (
     <Group gap="lg" className={styles.legend}>
       {(["ready", "not ready", "unknown"] as const).map((readiness) => (
@@ -12,9 +12,11 @@ export function Legend() {
           <Text size="xs">{readiness}</Text>
         </Group>
       ))}
-      <Text size="xs" c="dimmed">
-        What is needed stands on the left of what needs it. Arrows go from one to the next, Enter opens, + shows what is around it.
-      </Text>
+      {drawn && (
+        <Text size="xs" c="dimmed">
+          What is needed stands on the left of what needs it. Arrows go from one to the next, Enter opens, + shows what is around it.
+        </Text>
+      )}
     </Group>
   );
 }

@@ -117,11 +117,8 @@ export async function gather(fetch: Fetch, wish: Wish): Promise<Graph> {
       }
       for (const relation of relationsOf(entity)) {
         const all = open.has(ref);
-        // Owners and systems are ends: everything hangs on them. Only from where one stands they are followed.
-        if (relation.owner && !all && !wish.owners) {
-          continue;
-        }
-        if (relation.owner && relation.way === "down" && !all && !roots.has(ref)) {
+        // Everything hangs on owners and systems: they are shown only from where one stands, or asks.
+        if (relation.owner && (!wish.owners || (!all && !roots.has(ref)))) {
           continue;
         }
         if (all || ways.has(relation.way)) {
@@ -137,6 +134,7 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
   const edges = new Map<string, Edge>();
   const put = (from: string, to: string) => edges.set(`${from} ${to}`, { from, to });
   const nodes: Node[] = [];
+  const asked = new Set([...wish.roots, ...wish.open]);
   for (const ref of seen.keys()) {
     const entity = entities.get(ref);
     let more = 0;
@@ -147,7 +145,7 @@ function assemble(seen: Map<string, Visit>, entities: Map<string, EntityPart | u
           counted.add(relation.ref);
           more++;
         }
-      } else if (!relation.owner || wish.owners || wish.open.length > 0) {
+      } else if (!relation.owner || (wish.owners && [ref, relation.ref].some((end) => asked.has(end)))) {
         if (relation.way === "up") {
           put(relation.ref, ref);
         } else {

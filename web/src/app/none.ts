@@ -1,0 +1,2 @@
+// Stands for a package that is named somewhere and never used.
+export default {};

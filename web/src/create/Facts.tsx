@@ -1,0 +1,77 @@
+import { Text, Title } from "@mantine/core";
+import { toYaml } from "../parts/toYaml";
+import { isSecret } from "./form/draft";
+import type { Page } from "./form/pages";
+import { propertiesOf } from "./form/prune";
+import { isObject, type Schema, type Values } from "./form/types";
+import styles from "./Steps.module.css";
+
+// inWords writes a value as people read it.
+function inWords(value: unknown, schema: Schema): string {
+  if (typeof value === "boolean") {
+    return value ? "Yes" : "No";
+  }
+  const names = schema["enumNames"];
+  const all = schema["enum"];
+  if (Array.isArray(names) && Array.isArray(all)) {
+    const at = all.findIndex((v) => v === value);
+    if (at >= 0 && typeof names[at] === "string") {
+      return names[at];
+    }
+  }
+  if (value === "") {
+    return "(empty text)";
+  }
+  if (Array.isArray(value) && value.every((v) => typeof v !== "object" || v === null)) {
+    return value.length === 0 ? "(none)" : value.map(String).join(", ");
+  }
+  return typeof value === "object" && value !== null ? (Object.keys(value).length === 0 ? "(none)" : toYaml(value).trimEnd()) : String(value);
+}
+
+// masked puts stars in the place of what must not be seen, at any depth.
+export function masked(value: unknown, schema: Schema): unknown {
+  if (isSecret(schema)) {
+    return "•••••";
+  }
+  if (isObject(value) && isObject(schema["properties"])) {
+    const properties = schema["properties"];
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, isObject(properties[k]) ? masked(v, properties[k]) : v]));
+  }
+  return value;
+}
+
+function isHidden(schema: Schema): boolean {
+  return schema["ui:widget"] === "hidden" || (isObject(schema["ui:options"]) && schema["ui:options"]["widget"] === "hidden");
+}
+
+// Facts are the values of a form in words, page by page.
+export function Facts({ pages, values }: { pages: Page[]; values: Values }) {
+  return pages.map((page, i) => {
+    const rows = [...propertiesOf(page.schema).schemas].filter(([key, schema]) => values[key] !== undefined && !isHidden(schema));
+    return (
+      <section key={i} aria-label={page.title}>
+        <Title order={3} size="h5" mb={6}>
+          {page.title}
+        </Title>
+        {rows.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            Nothing filled in.
+          </Text>
+        ) : (
+          <dl className={styles.facts}>
+            {rows.map(([key, schema]) => {
+              const shown = masked(values[key], schema);
+              const block = typeof shown === "object" && shown !== null && !(Array.isArray(shown) && shown.every((v) => typeof v !== "object"));
+              return [
+                <dt key={`${key}-t`}>{typeof schema["title"] === "string" ? schema["title"] : key}</dt>,
+                <dd key={`${key}-d`}>
+                  <pre className={block ? styles.block : styles.value}>{inWords(shown, schema)}</pre>
+                </dd>,
+              ];
+            })}
+          </dl>
+        )}
+      </section>
+    );
+  });
+}

@@ -1,0 +1,131 @@
+import { Alert, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { ApiError } from "../api/client";
+import type { Entity } from "../api/types";
+import type { May } from "../app/may";
+import { Icon } from "../parts/Icon";
+import { Failed, Loading, messageOf } from "../parts/State";
+import { Tag } from "../parts/Tag";
+import { toYaml } from "../parts/toYaml";
+import { Yaml } from "../parts/Yaml";
+import type { Values } from "./form/types";
+import { tryOut } from "./queries";
+import { onlyTold, outcomes, type Change, type Manifest, type Outcome } from "./review";
+import styles from "./Steps.module.css";
+
+// Shown is what a trial has to say: what would happen, or why it would not, and the manifests in any case.
+type Shown = { outcomes: Outcome[]; why?: string };
+
+// look tries the Template out. Where that fails because something does not answer, the manifests can be told all the same.
+async function look(template: Entity, values: Values, signal: AbortSignal): Promise<Shown> {
+  try {
+    return { outcomes: outcomes(await tryOut(template, values, signal)) };
+  } catch (err) {
+    if (!(err instanceof ApiError) || err.status !== 400 || hasErrors(err.body)) {
+      throw err;
+    }
+    const told = onlyTold(template);
+    const steps = (told.spec as Record<string, unknown>)["steps"];
+    if (!Array.isArray(steps) || steps.length === 0) {
+      return { outcomes: [], why: err.message };
+    }
+    const tried = await tryOut(told, values, signal).catch(() => undefined);
+    return { outcomes: tried ? outcomes(tried) : [], why: err.message };
+  }
+}
+
+function hasErrors(body: unknown): boolean {
+  return Array.isArray((body as { errors?: unknown } | null)?.errors);
+}
+
+// Trial shows what a task would do, as far as that can be found out without doing it.
+export function Trial({ template, values, may }: { template: Entity; values: Values; may: May }) {
+  const trial = useQuery({
+    queryKey: ["trial", template.metadata.name, template.metadata.namespace, JSON.stringify(values)],
+    queryFn: ({ signal }) => look(template, values, signal),
+    enabled: may.allowed,
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  if (!may.allowed) {
+    return may.known ? <Text c="dimmed">{`What would be applied cannot be shown. ${may.why ?? ""}`}</Text> : <Loading lines={3} />;
+  }
+  if (trial.isPending) {
+    return <Loading label="Trying it out" lines={8} />;
+  }
+  if (trial.isError) {
+    return <Failed error={trial.error} title="It cannot be tried out" retry={() => void trial.refetch()} />;
+  }
+  const { outcomes: all, why } = trial.data;
+  const counting = all.filter((o) => o.status !== "skipped");
+  const manifests = counting.flatMap((o) => o.manifests);
+  return (
+    <Stack gap="md">
+      {why !== undefined && (
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Trying it out did not go through" styles={{ title: { color: "var(--mantine-color-text)" } }}>
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {why}
+          </Text>
+          <Text size="sm" mt={4}>
+            You can start it all the same; it would probably stop there.
+          </Text>
+        </Alert>
+      )}
+      {why === undefined && counting.map((o) => <Step key={o.step} outcome={o} />)}
+      {manifests.map((m, i) => (
+        <ManifestView key={i} manifest={m} changes={counting.find((o) => o.step === m.step)?.changes ?? []} />
+      ))}
+      {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">No step would run with these values.</Text>}
+    </Stack>
+  );
+}
+
+const marks: Record<Change["what"], string> = { add: "+", change: "~", remove: "−" };
+
+function Step({ outcome }: { outcome: Outcome }) {
+  const passed = outcome.lines.some((l) => l.includes("does not support dry-run"));
+  return (
+    <section aria-label={outcome.name}>
+      <Group gap="xs">
+        <Text fw={600}>{outcome.name}</Text>
+        <Tag tone={passed ? "plain" : "good"}>{passed ? "not tried out" : "would work"}</Tag>
+      </Group>
+      {outcome.changes.length > 0 && (
+        <ul className={styles.steps} style={{ flexDirection: "column" }} aria-label="Files that would change">
+          {outcome.changes.map((c, i) => (
+            <li key={i}>
+              <pre className={styles.block}>{`${marks[c.what]} ${c.file}`}</pre>
+            </li>
+          ))}
+        </ul>
+      )}
+      {outcome.lines
+        .filter((l) => !l.startsWith("{"))
+        .slice(0, 20)
+        .map((l, i) => (
+          <Text key={i} size="sm" c="dimmed" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
+            {l}
+          </Text>
+        ))}
+    </section>
+  );
+}
+
+function ManifestView({ manifest, changes }: { manifest: Manifest; changes: Change[] }) {
+  let text: string;
+  try {
+    text = typeof manifest.content === "string" ? manifest.content : toYaml(manifest.content);
+  } catch (err) {
+    text = messageOf(err);
+  }
+  const added = changes.length === 1 && changes[0]!.what === "add";
+  return (
+    <section aria-label="Manifest">
+      <Title order={3} size="h5">
+        {added ? `New file ${changes[0]!.file}` : "Manifest"}
+      </Title>
+      <Yaml text={added ? text.replace(/^(?=.)/gm, "+ ") : text} label="The manifest as it would be applied" file="manifest.yaml" height={420} />
+    </section>
+  );
+}

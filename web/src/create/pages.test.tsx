@@ -1,0 +1,167 @@
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { Testbed } from "../app/Testbed";
+import CreatePage from "./CreatePage";
+import { outcomes } from "./review";
+import TasksPage from "./TasksPage";
+import TemplatePage from "./TemplatePage";
+
+const session = { portalIdentity: { token: "t", expiresInSeconds: 3600, identity: { userEntityRef: "user:default/ann", ownershipEntityRefs: [], type: "user" } }, profile: {} };
+
+type Answer = { status?: number; body: unknown; etag?: string } | "gone";
+
+// portal answers as the portal would; what a test says goes before.
+let portal: (url: string, body: unknown) => Answer | undefined;
+
+const template = { apiVersion: "v1", kind: "Template", metadata: { name: "bucket", namespace: "default", title: "Bucket <b>", description: "For files." }, spec: { type: "storage", owner: "group:default/red", steps: [] }, relations: [] };
+const other = { ...template, metadata: { name: "bucket-delete", title: "Delete", annotations: { "portal.io/template-purpose": "delete" } } };
+const schema = { required: ["name"], properties: { name: { title: "Name", type: "string", pattern: "^[a-z]+$" }, size: { title: "Size", type: "string" } } };
+const form = (properties: object = schema) => ({ title: "Bucket <b>", steps: [{ title: "Basics", schema: properties }] });
+
+function usual(url: string, body: unknown): Answer {
+  if (url.endsWith("/providers")) return { body: { guest: false, oidc: true } };
+  if (url.endsWith("/refresh")) return { body: session };
+  if (url.endsWith("/authorize")) return { body: { items: (body as { items: { id: string }[] }).items.map((i) => ({ id: i.id, result: "ALLOW" })) } };
+  if (url.includes("/parameter-schema")) return { body: form(), etag: '"1"' };
+  if (url.includes("/v2/templates")) return { body: [template, other] };
+  if (url.includes("/by-name/template")) return { body: template };
+  if (url.endsWith("/dry-run")) return { body: { log: [], steps: [], output: {}, directoryContents: [] } };
+  if (url.includes("/v2/tasks?")) return { body: { tasks: [], totalTasks: 0 } };
+  return { status: 404, body: { error: { name: "NotFoundError", message: `nothing at ${url}` } } };
+}
+
+const sent: { url: string; body: unknown }[] = [];
+
+beforeEach(() => {
+  portal = () => undefined;
+  sent.length = 0;
+  sessionStorage.clear();
+  window.scrollTo = () => undefined;
+  vi.stubGlobal("fetch", (url: string, init?: RequestInit) => {
+    const body = typeof init?.body === "string" ? (JSON.parse(init.body) as unknown) : undefined;
+    sent.push({ url, body });
+    const answer = portal(url, body) ?? usual(url, body);
+    if (answer === "gone") {
+      return Promise.reject(new TypeError("gone"));
+    }
+    return Promise.resolve(new Response(JSON.stringify(answer.body), { status: answer.status ?? 200, headers: answer.etag ? { ETag: answer.etag } : {} }));
+  });
+});
+
+const open = () =>
+  render(
+    <Testbed path="/create/default/bucket" route="/create/:namespace/:name">
+      <TemplatePage />
+    </Testbed>,
+  );
+
+async function fill(name: string) {
+  fireEvent.change(await screen.findByLabelText(/Name/), { target: { value: name } });
+  await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>(/Name/).value).toBe(name));
+  fireEvent.submit(document.getElementById("template-form")!);
+}
+
+async function create() {
+  const button = await screen.findByRole("button", { name: "Create" });
+  await waitFor(() => expect(button.hasAttribute("disabled")).toBe(false));
+  fireEvent.click(button);
+}
+
+describe("the form of a template", () => {
+  test("sends what was filled in, and forgets the draft", async () => {
+    portal = (url) => (url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
+    open();
+    await fill("abc");
+    await screen.findByText("What you filled in");
+    await create();
+    await waitFor(() => expect(sent.find((s) => s.url.endsWith("/v2/tasks"))?.body).toEqual({ templateRef: "template:default/bucket", values: { name: "abc" } }));
+    await waitFor(() => expect(sessionStorage.length).toBe(0));
+  });
+
+  test("loses nothing while the portal is gone", async () => {
+    open();
+    await fill("abc");
+    await screen.findByText("What you filled in");
+    portal = (url) => (url.includes("/scaffolder/") ? "gone" : undefined);
+    await create();
+    expect(await screen.findByText(/kept in this tab/)).toBeTruthy();
+    await waitFor(() => expect(sessionStorage.getItem("portal-form:template:default/bucket")).toContain("abc"));
+  });
+
+  test("opens the page and the field of what the portal refuses", async () => {
+    portal = (url) => (url.endsWith("/v2/tasks") ? { status: 400, body: { errors: [{ path: ["size"], name: "x", message: "is taken" }] } } : undefined);
+    open();
+    await fill("abc");
+    await screen.findByText("What you filled in");
+    await create();
+    expect(await screen.findAllByText(/is taken/)).not.toHaveLength(0);
+    expect(screen.getByLabelText(/Size/).getAttribute("aria-invalid")).toBe("true");
+  });
+
+  test("says that it has changed, and keeps what still fits", async () => {
+    open();
+    await fill("abc");
+    await screen.findByText("What you filled in");
+    portal = (url) => (url.includes("/parameter-schema") ? { body: form({ properties: { name: { title: "Name", type: "string" }, more: { title: "More", type: "string" } } }), etag: '"2"' } : undefined);
+    await create();
+    expect(await screen.findByText("This form has changed since you began")).toBeTruthy();
+    expect((await screen.findByLabelText<HTMLInputElement>("Name")).value).toBe("abc");
+    expect(screen.getByLabelText("More")).toBeTruthy();
+    expect(sent.some((s) => s.url.endsWith("/v2/tasks"))).toBe(false);
+  });
+
+  test("tries nothing out while something is missing, and shows what", async () => {
+    render(
+      <Testbed path="/create/default/bucket?step=2" route="/create/:namespace/:name">
+        <TemplatePage />
+      </Testbed>,
+    );
+    fireEvent.click(await screen.findByText("Show me"));
+    expect(await screen.findAllByText(/Fill this in\./)).not.toHaveLength(0);
+    expect(sent.some((s) => s.url.endsWith("/dry-run"))).toBe(false);
+  });
+
+  test("is filled again after a reload", async () => {
+    sessionStorage.setItem("portal-form:template:default/bucket", JSON.stringify({ etag: '"1"', values: { name: "kept" } }));
+    open();
+    expect((await screen.findByLabelText<HTMLInputElement>(/Name/)).value).toBe("kept");
+    expect(screen.getByText("What you filled in before is here again.")).toBeTruthy();
+  });
+});
+
+describe("the cards", () => {
+  const cards = (path: string) =>
+    render(
+      <Testbed path={path}>
+        <CreatePage />
+      </Testbed>,
+    );
+  test("show what can be made, as text", async () => {
+    cards("/create");
+    expect(await screen.findByText("Bucket <b>")).toBeTruthy();
+    expect(screen.queryByText("Delete")).toBeNull();
+  });
+  test("are chosen by the address", async () => {
+    cards("/create?q=nothing-like-it");
+    expect(await screen.findByText("Nothing fits")).toBeTruthy();
+  });
+});
+
+test("a list without tasks says what to do", async () => {
+  render(
+    <Testbed path="/tasks">
+      <TasksPage />
+    </Testbed>,
+  );
+  expect(await screen.findByText("You have not started anything yet")).toBeTruthy();
+});
+
+test("a trial is read from its log", () => {
+  const said = (message: string, status?: string) => ({ body: { stepId: "a", message, status } });
+  const [o] = outcomes({
+    steps: [{ id: "a", name: "Propose", action: "publish:change-request" }],
+    output: {},
+    log: [said("Beginning step Propose", "processing"), said('Running x in dry-run mode with inputs (secrets redacted): {"manifest": {"kind": "Bucket"}}'), said("add a/b.yaml"), said("Finished step Propose", "completed")],
+  });
+  expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: [], changes: [{ what: "add", file: "a/b.yaml" }], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" } }] });
+});

@@ -1,0 +1,117 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { allProperties, carryOver, pagesOf, withDefaults, type Page } from "./form/pages";
+import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./form/draft";
+import type { Values } from "./form/types";
+import type { Filling, Opened } from "./queries";
+
+// Changed says that a form is another than the one that was filled in, and which values no longer fit.
+export type Changed = { lost: string[] };
+
+type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: Changed };
+
+// given are values that the address gives for a form that is not filled by the portal, such as one to delete something.
+function given(pages: Page[], filling: Filling): Values {
+  const known = allProperties(pages);
+  const out: Values = {};
+  for (const [key, value] of Object.entries({ ...filling, deliveryCluster: filling.cluster })) {
+    if (value !== undefined && known.has(key)) {
+      out[key] = value;
+    }
+  }
+  return out;
+}
+
+function titles(pages: Page[], keys: string[]): string[] {
+  const known = allProperties(pages);
+  return keys.map((key) => {
+    const title = known.get(key)?.["title"];
+    return typeof title === "string" ? title : key;
+  });
+}
+
+function begin(opened: Opened, filling: Filling, key: string): State {
+  const pages = pagesOf(opened.form);
+  const draft = readDraft(key);
+  const start = (opened.form.values ?? {}) as Values;
+  if (!draft) {
+    return { opened, pages, values: withDefaults(pages, { ...given(pages, filling), ...start }), restored: false };
+  }
+  if (draft.etag === opened.etag || draft.etag === "") {
+    return { opened, pages, values: withDefaults(pages, { ...start, ...draft.values }), restored: true };
+  }
+  const over = carryOver(pages, draft.values);
+  return { opened, pages, values: withDefaults(pages, { ...start, ...over.values }), restored: true, changed: { lost: titles(pages, over.lost) } };
+}
+
+// useFilling holds what is filled into a form. It is kept in this tab until the task is made, so that nothing typed is lost
+// when the page, the session or the portal goes.
+export function useFilling(ref: string, filling: Filling, first: Opened) {
+  const key = draftKey(ref, new URLSearchParams(Object.entries(filling).filter((e): e is [string, string] => e[1] !== undefined)).toString());
+  const [state, setState] = useState(() => begin(first, filling, key));
+  const [kept, setKept] = useState(true);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const properties = useMemo(() => allProperties(state.pages), [state.pages]);
+
+  const pending = useRef<() => void>(undefined);
+
+  const keep = useCallback(
+    (values: Values, etag: string) => {
+      clearTimeout(timer.current);
+      pending.current = () => {
+        pending.current = undefined;
+        setKept(saveDraft(key, { etag, values: withoutSecrets(values, properties) }));
+      };
+      // A large form is not written with every letter.
+      timer.current = setTimeout(() => pending.current?.(), 150);
+    },
+    [key, properties],
+  );
+  // Whoever leaves the page right after the last letter finds it again too.
+  useEffect(() => {
+    const flush = () => {
+      clearTimeout(timer.current);
+      pending.current?.();
+    };
+    window.addEventListener("pagehide", flush);
+    return () => {
+      window.removeEventListener("pagehide", flush);
+      flush();
+    };
+  }, []);
+
+  const setValues = useCallback(
+    (values: Values) => {
+      setState((now) => ({ ...now, values }));
+      keep(values, state.opened.etag);
+    },
+    [keep, state.opened.etag],
+  );
+
+  // renew puts another version of the form in place of this one, with all that still fits.
+  const renew = useCallback(
+    (opened: Opened) => {
+      const pages = pagesOf(opened.form);
+      setState((now) => {
+        const over = carryOver(pages, now.values);
+        const values = withDefaults(pages, over.values);
+        keep(values, opened.etag);
+        return { opened, pages, values, restored: now.restored, changed: { lost: titles(now.pages, over.lost) } };
+      });
+    },
+    [keep],
+  );
+
+  const forget = useCallback(() => {
+    clearTimeout(timer.current);
+    pending.current = undefined;
+    dropDraft(key);
+  }, [key]);
+
+  // startOver takes back everything that was typed.
+  const startOver = useCallback(() => {
+    forget();
+    setState((now) => begin(now.opened, filling, key));
+  }, [forget, filling, key]);
+
+  return { ...state, kept, setValues, renew, forget, startOver };
+}

@@ -1,0 +1,155 @@
+import { configure, render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Testbed } from "../app/Testbed";
+import EntityPage from "./EntityPage";
+
+// Other things run on the machine at the same time.
+configure({ asyncUtilTimeout: 10_000 });
+
+const photos = {
+  apiVersion: "portal.io/v1alpha1",
+  kind: "Resource",
+  metadata: {
+    name: "photos-1",
+    namespace: "default",
+    title: "<b>photos</b>",
+    description: "<script>alert(1)</script>",
+    annotations: {
+      "composer.io/xrd-name": "buckets.example.org",
+      "composer.io/xrd-version": "v1",
+      "composer.io/condition-ready": "False (Creating)",
+      "composer.vendor.io/xr-name": "photos",
+      "composer.vendor.io/xr-kind": "Bucket",
+      "portal.io/cluster-namespace": "shop",
+      "portal.io/discovered-from": "production",
+    } as Record<string, string>,
+    links: [{ url: "javascript:alert(1)", title: "Run" }, { url: "https://photos.example.org", title: "Open" }],
+  },
+  spec: { type: "composer-xr", owner: "team", system: "shop" },
+  relations: [
+    { type: "dependsOn", targetRef: "resource:default/buckets-xrd" },
+    { type: "ownedBy", targetRef: "group:default/team" },
+  ],
+};
+
+const family = [
+  { kind: "Template", metadata: { name: "bucket", annotations: { "composer.io/xrd-version": "v1" } } },
+  { kind: "Template", metadata: { name: "bucket-update", annotations: { "composer.io/xrd-version": "v1", "portal.io/template-purpose": "update" } } },
+  { kind: "Resource", metadata: { name: "buckets-xrd" }, spec: { type: "composer-xrd" } },
+];
+
+const explanation = {
+  name: "buckets.example.org",
+  takenBy: "composerIngestor",
+  copies: [{ source: "composerIngestor/production" }],
+  compositions: 0,
+  composites: 1,
+  entities: ["template:default/bucket"],
+  values: [{ field: "owner", value: "team", from: "annotation", key: "portal.io/owner" }],
+  findings: [{ rule: "XRD050", severity: "warning", message: "no description", hint: "write one" }],
+};
+
+const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user", userEntityRef: "user:development/guest", ownershipEntityRefs: [] } };
+
+let entity: unknown;
+let allowed: boolean;
+
+beforeEach(() => {
+  entity = structuredClone(photos);
+  allowed = true;
+  vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+    const answer = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
+    if (url.startsWith("/api/auth/providers")) {
+      return answer({ guest: true, oidc: false });
+    }
+    if (url.startsWith("/api/auth/guest/refresh")) {
+      return answer({ profile: {}, portalIdentity: identity, backstageIdentity: identity });
+    }
+    if (url.startsWith("/api/permission/authorize")) {
+      const { items } = JSON.parse(String(init.body)) as { items: unknown[] };
+      return answer({ items: items.map((_, i) => ({ id: String(i), result: allowed ? "ALLOW" : "DENY" })) });
+    }
+    if (url.startsWith("/api/catalog/entities/by-name")) {
+      return entity ? answer(entity) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
+    }
+    if (url.startsWith("/api/catalog/entities/by-query")) {
+      return answer({ items: family, totalItems: family.length, pageInfo: {} });
+    }
+    if (url.startsWith("/api/composer-ingestor/explain/")) {
+      return answer(explanation);
+    }
+    return answer({}, 404);
+  });
+});
+
+function open(query = "") {
+  return render(
+    <Testbed path={`/catalog/default/resource/photos-1${query}`} route="/catalog/:namespace/:kind/:name">
+      <EntityPage />
+    </Testbed>,
+  );
+}
+
+describe("the entity page", () => {
+  it("shows what somebody wrote as text, and links only where they lead to a page", async () => {
+    const { container } = open();
+    expect(await screen.findByRole("heading", { level: 1, name: "<b>photos</b>" })).toBeTruthy();
+    expect(screen.getByText("<script>alert(1)</script>")).toBeTruthy();
+    expect(container.querySelector("script, b")).toBeNull();
+    expect(screen.getByRole("link", { name: "Open" }).getAttribute("href")).toBe("https://photos.example.org/");
+    expect(screen.queryByRole("link", { name: "Run" })).toBeNull();
+    expect(screen.getByText("not ready")).toBeTruthy();
+  });
+
+  it("offers to change a resource with the Template of its definition, for the object behind it", async () => {
+    open();
+    const update = await screen.findByRole("link", { name: "Update" });
+    expect(update.getAttribute("href")).toBe("/create/default/bucket-update?name=photos&namespace=shop&cluster=production");
+    expect(screen.queryByRole("link", { name: "Delete" })).toBeNull();
+  });
+
+  it("says why it does not offer it", async () => {
+    allowed = false;
+    open();
+    const why = await screen.findByRole("note", { name: /Guests may only look/ });
+    expect(within(why).getByRole("button", { name: "Update" }).hasAttribute("disabled")).toBe(true);
+    expect(screen.queryByRole("link", { name: "Update" })).toBeNull();
+  });
+
+  it("opens the tab in the address, and puts the one that is chosen there", async () => {
+    open("?tab=conditions");
+    const table = within(await screen.findByRole("region", { name: "Conditions" }));
+    expect(table.getByText("Creating")).toBeTruthy();
+    await userEvent.click(screen.getByRole("tab", { name: "YAML" }));
+    expect((await screen.findByRole("region", { name: /YAML of/ })).textContent).toContain("kind: Resource");
+  });
+
+  it("shows conditions as they change", async () => {
+    open("?tab=conditions");
+    await screen.findByText("Creating");
+    const next = structuredClone(photos);
+    next.metadata.annotations["composer.io/condition-ready"] = "True";
+    entity = next;
+    expect(await screen.findByText("It is ready to use.")).toBeTruthy();
+  });
+
+  it("explains where values come from, to those who may ask", async () => {
+    open("?tab=explain");
+    expect(await screen.findByText(/an annotation of the definition/)).toBeTruthy();
+    expect(screen.getByText("no description")).toBeTruthy();
+  });
+
+  it("says that it is not for those who may not", async () => {
+    allowed = false;
+    open("?tab=explain");
+    expect(await screen.findByText("This is for those who look after ingestion")).toBeTruthy();
+  });
+
+  it("says what to do about an entity that is not there", async () => {
+    entity = undefined;
+    open();
+    expect(await screen.findByText(/There is no resource photos-1/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Search the catalog for it" }).getAttribute("href")).toBe("/catalog?q=photos-1");
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { operationsOf, sample } from "./operations";
+import { readDocument } from "./read";
+import { fieldsOf, resolve, typeOf } from "./schema";
+
+const text = `
+openapi: 3.0.0
+info: { title: Buckets, version: v1 }
+paths:
+  /buckets/{name}:
+    parameters: [{ name: name, in: path, required: true, schema: { type: string } }]
+    get:
+      summary: Read one
+      responses: { "200": { $ref: "#/components/responses/One" } }
+    put:
+      requestBody: { content: { application/yaml: { schema: { $ref: "#/components/schemas/Bucket" } } } }
+      responses: {}
+components:
+  responses:
+    One: { description: Here it is, content: { application/json: { schema: { $ref: "#/components/schemas/Bucket" } } } }
+  schemas:
+    Bucket:
+      type: object
+      required: [region]
+      properties:
+        region: { type: string, enum: [a, b] }
+        days: { type: integer, minimum: 3 }
+        size: { x-kubernetes-int-or-string: true }
+        labels: { type: object, additionalProperties: { type: string } }
+        inner: { $ref: "#/components/schemas/Bucket" }
+    Ring: { $ref: "#/components/schemas/Ring" }
+`;
+
+describe("a document", () => {
+  const { document } = readDocument(text);
+
+  it("lists its operations, with what stands elsewhere filled in", () => {
+    const [get, put] = operationsOf(document);
+    expect(get).toMatchObject({ method: "GET", path: "/buckets/{name}", summary: "Read one", answers: [{ status: "200", description: "Here it is" }] });
+    expect(put!.parameters).toMatchObject([{ name: "name", place: "path", required: true }]);
+    expect(put!.body).toMatchObject([{ type: "application/yaml" }]);
+  });
+
+  it("says what values are", () => {
+    const fields = fieldsOf(document, { $ref: "#/components/schemas/Bucket" });
+    expect(fields.map((f) => `${f.name} ${typeOf(document, f.raw)}${f.required ? " required" : ""}`)).toEqual([
+      "region string required",
+      "days integer",
+      "size integer or string",
+      "labels map of string",
+      "inner object",
+    ]);
+  });
+
+  it("comes to an end where it goes in circles, and at names that every object has", () => {
+    expect(resolve(document, { $ref: "#/components/schemas/Ring" })).toEqual({});
+    expect(resolve(document, { $ref: "#/constructor/name" })).toEqual({});
+    expect(JSON.stringify(sample(document, { $ref: "#/components/schemas/Bucket" })).length).toBeLessThan(10_000);
+  });
+
+  it("makes an example", () => {
+    expect(sample(document, { $ref: "#/components/schemas/Bucket" })).toMatchObject({ region: "a", days: 3, size: 1, labels: {} });
+  });
+});
+
+describe("readDocument", () => {
+  it.each([
+    ["asyncapi: 2.0.0", /Only OpenAPI/],
+    ["a: [", /neither YAML nor JSON/],
+    ["just text", /Only OpenAPI/],
+  ])("%s", (source, want) => {
+    const read = readDocument(source);
+    expect(read.document).toBeUndefined();
+    expect(read.problem).toMatch(want);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import type { EntityPart } from "../api/types";
+import { conditionsOf, madeOf, readinessOf, safeUrl, thingOf, words } from "./facts";
+
+function resource(annotations: Record<string, string>, type = "composer-xr"): EntityPart {
+  return { kind: "Resource", metadata: { name: "r", annotations }, spec: { type } } as unknown as EntityPart;
+}
+
+describe("conditionsOf", () => {
+  it("reads both vocabularies, Ready and Synced first, and leaves out what is no condition", () => {
+    const e = resource({
+      "composer.io/condition-last-async-operation": "Unknown (Waiting)",
+      "composer.io/condition-synced": "True",
+      "crossplane.io/condition-ready": "False (Creating)",
+      "composer.io/condition-odd": "<b>True</b>",
+      "composer.io/xrd-name": "True",
+    });
+    expect(conditionsOf(e)).toEqual([
+      { type: "ready", state: "False", reason: "Creating" },
+      { type: "synced", state: "True", reason: "" },
+      { type: "last-async-operation", state: "Unknown", reason: "Waiting" },
+    ]);
+    expect(words("last-async-operation")).toBe("Last async operation");
+  });
+});
+
+describe("readinessOf", () => {
+  it.each([
+    ["ready", resource({ "composer.io/condition-ready": "True" })],
+    ["not ready", resource({ "composer.io/condition-ready": "False (Creating)" })],
+    ["unknown", resource({ "composer.io/condition-ready": "Unknown" })],
+    ["unknown", resource({})],
+    [undefined, resource({}, "composer-composition")],
+    [undefined, resource({}, "database")],
+  ])("is %s", (want, entity) => expect(readinessOf(entity)).toBe(want));
+});
+
+describe("thingOf", () => {
+  it("is the object behind a resource, and nothing else's", () => {
+    const notes = {
+      "crossplane.terasky.io/xr-name": "photos",
+      "crossplane.terasky.io/xr-kind": "Bucket",
+      "backstage.io/kubernetes-namespace": "shop",
+      "backstage.io/discovered-from": "production",
+    };
+    expect(thingOf(resource(notes, "crossplane-xr"))).toEqual({ name: "photos", kind: "Bucket", namespace: "shop", cluster: "production", apiVersion: "" });
+    expect(thingOf(resource(notes, "crossplane-xrd"))).toBeUndefined();
+    expect(madeOf(resource({}, "crossplane-xrd"))).toBe("definition");
+  });
+});
+
+describe("safeUrl", () => {
+  it.each([
+    ["https://docs.example.org/a", "https://docs.example.org/a"],
+    ["mailto:team@example.org", "mailto:team@example.org"],
+    ["javascript:alert(1)", undefined],
+    [" JaVaScRiPt:alert(1)", undefined],
+    ["data:text/html,<script>1</script>", undefined],
+    ["/relative", undefined],
+    [undefined, undefined],
+  ])("%s", (text, want) => expect(safeUrl(text)).toBe(want));
+});

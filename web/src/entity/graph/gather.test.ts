@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { EntityPart } from "../../api/types";
+import { gather, type Fetch, type Wish } from "./gather";
+
+type Relation = [type: string, target: string];
+
+function entity(ref: string, type: string, relations: Relation[], notes: Record<string, string> = {}): [string, EntityPart] {
+  const [kind, rest] = ref.split(":") as [string, string];
+  const [namespace, name] = rest.split("/") as [string, string];
+  const kinds: Record<string, string> = { api: "API", resource: "Resource", template: "Template", component: "Component", group: "Group" };
+  return [
+    ref,
+    {
+      kind: kinds[kind],
+      metadata: { namespace, name, annotations: notes },
+      spec: { type },
+      relations: relations.map(([t, targetRef]) => ({ type: t, targetRef })),
+    } as unknown as EntityPart,
+  ];
+}
+
+const definition = "resource:default/buckets-xrd";
+const composition = "resource:default/fast-composition";
+const api = "api:default/buckets-api";
+const made = { "composer.io/xrd-name": "buckets" };
+
+function bucket(n: number) {
+  return `resource:default/bucket-${n}`;
+}
+
+// world is a definition with a composition, an API, a number of resources, and an owner of everything.
+function world(buckets: number): Map<string, EntityPart> {
+  const owner: Relation = ["ownedBy", "group:default/team"];
+  const all = Array.from({ length: buckets }, (_, i) => bucket(i));
+  return new Map([
+    entity(definition, "composer-xrd", [["dependsOn", api], ["dependencyOf", composition], owner], made),
+    entity(composition, "composer-composition", [["dependsOn", definition], ["dependsOn", api], ...all.map((ref): Relation => ["dependencyOf", ref]), owner], made),
+    entity(api, "openapi", [["dependencyOf", definition], ["dependencyOf", composition], owner], made),
+    entity("template:default/bucket", "infrastructure", [owner], made),
+    ...all.map((ref, i) => entity(ref, "composer-xr", [["dependsOn", composition], owner], { ...made, "composer.io/condition-ready": i % 2 === 0 ? "True" : "False (Creating)" })),
+  ]);
+}
+
+function fetchFrom(entities: Map<string, EntityPart>): Fetch {
+  return (refs) => Promise.resolve(refs.map((ref) => entities.get(ref)));
+}
+
+const wish: Wish = { roots: [definition], open: [], family: undefined, owners: false, depth: 4, most: 2000 };
+
+const names = (g: { nodes: { ref: string }[] }) => g.nodes.map((n) => n.ref).sort();
+const arrows = (g: { edges: { from: string; to: string }[] }) => g.edges.map((e) => `${e.from} > ${e.to}`).sort();
+
+describe("gather", () => {
+  it("goes from the definition over compositions to resources, its API and forms beside", async () => {
+    const graph = await gather(fetchFrom(world(2)), { ...wish, family: { definition, refs: ["template:default/bucket"] } });
+    expect(names(graph)).toEqual([api, bucket(0), bucket(1), definition, composition, "template:default/bucket"].sort());
+    expect(arrows(graph)).toEqual(
+      [
+        `${definition} > ${composition}`,
+        `${definition} > ${api}`,
+        `${definition} > template:default/bucket`,
+        `${composition} > ${bucket(0)}`,
+        `${composition} > ${bucket(1)}`,
+      ].sort(),
+    );
+    expect(graph.nodes.find((n) => n.ref === bucket(0))?.readiness).toBe("ready");
+    expect(graph.nodes.find((n) => n.ref === bucket(1))?.readiness).toBe("not ready");
+  });
+
+  it("does not turn round: from a resource, others of the same composition are counted, not shown, until they are asked for", async () => {
+    const entities = world(5);
+    const graph = await gather(fetchFrom(entities), { ...wish, roots: [bucket(0)] });
+    expect(names(graph)).toEqual([bucket(0), definition, composition].sort());
+    expect(graph.nodes.find((n) => n.ref === composition)?.more).toBe(4);
+    const more = await gather(fetchFrom(entities), { ...wish, roots: [bucket(0)], open: [composition] });
+    expect(names(more)).toHaveLength(7);
+  });
+
+  it("shows the owner only if it is wanted, of where one stands, and does not go on from there; who is not there is marked", async () => {
+    const graph = await gather(fetchFrom(world(1)), { ...wish, owners: true });
+    expect(graph.nodes.find((n) => n.ref === "group:default/team")).toMatchObject({ missing: true, title: "team" });
+    expect(arrows(graph).filter((a) => a.startsWith("group:"))).toEqual([`group:default/team > ${definition}`]);
+    expect((await gather(fetchFrom(world(1)), wish)).nodes.some((n) => n.ref.startsWith("group:"))).toBe(false);
+  });
+
+  it("is bounded, and says so", async () => {
+    const graph = await gather(fetchFrom(world(300)), { ...wish, most: 100 });
+    expect(graph.nodes).toHaveLength(100);
+    expect(graph.full).toBe(true);
+    expect((await gather(fetchFrom(world(10)), { ...wish, most: 100 })).full).toBe(false);
+  });
+
+  it("stops at its depth, and comes to an end where relations go in circles", async () => {
+    const ring = new Map(
+      Array.from({ length: 6 }, (_, i) => entity(`component:default/c${i}`, "service", [["dependsOn", `component:default/c${(i + 1) % 6}`], ["dependencyOf", `component:default/c${(i + 5) % 6}`]])),
+    );
+    expect((await gather(fetchFrom(ring), { ...wish, roots: ["component:default/c0"], depth: 1 })).nodes).toHaveLength(3);
+    expect((await gather(fetchFrom(ring), { ...wish, roots: ["component:default/c0"], depth: 50 })).nodes).toHaveLength(6);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Readiness } from "../facts";
+import type { Place } from "./arrange";
+import type { Node } from "./gather";
+import { size } from "./sizes";
+
+// Marks are the nodes of a block as seen from afar: one shape for all of a readiness, so that thousands cost nothing.
+export type Marks = { readiness: Readiness | "none"; path: string }[];
+
+const radius = 24;
+
+function shape(readiness: Readiness | "none", x: number, y: number): string {
+  const r = radius;
+  switch (readiness) {
+    case "ready":
+      return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+    case "not ready":
+      return `M${x} ${y - r}L${x + r} ${y + r}H${x - r}z`;
+    case "unknown":
+      return `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}z`;
+    case "none":
+      return `M${x - 2 * r} ${y - r}h${4 * r}v${2 * r}h${-4 * r}z`;
+  }
+}
+
+// marksOf draws the nodes of a block that begins at a place.
+export function marksOf(nodes: Node[], places: Record<string, Place>, corner: Place): Marks {
+  const paths = new Map<Readiness | "none", string[]>();
+  for (const node of nodes) {
+    const at = places[node.ref];
+    if (!at) {
+      continue;
+    }
+    const readiness = node.readiness ?? "none";
+    const part = shape(readiness, Math.round(at.x - corner.x + size.width / 2), Math.round(at.y - corner.y + size.height / 2));
+    const parts = paths.get(readiness);
+    if (parts) {
+      parts.push(part);
+    } else {
+      paths.set(readiness, [part]);
+    }
+  }
+  return [...paths].map(([readiness, parts]) => ({ readiness, path: parts.join("") }));
+}

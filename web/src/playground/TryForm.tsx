@@ -1,0 +1,79 @@
+import { useMemo, useState } from "react";
+import { Button, Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Icon } from "../parts/Icon";
+import { PageForm } from "../create/form/PageForm";
+import { carryOver, withDefaults, type Page } from "../create/form/pages";
+import type { Schema, Values } from "../create/form/types";
+
+const id = "playground-form";
+
+// TryForm is the form as whoever creates a resource fills it. Nothing is sent; what was filled in stays while the
+// definition changes, as far as it still fits.
+export default function TryForm({ schemas }: { schemas: Schema[] }) {
+  const pages = useMemo<Page[]>(
+    () => schemas.map((schema, i) => ({ title: typeof schema["title"] === "string" ? schema["title"] : `Page ${i + 1}`, schema })),
+    [schemas],
+  );
+  const [of, setOf] = useState(pages);
+  const [values, setValues] = useState<Values>(() => withDefaults(pages, {}));
+  const [secrets, setSecrets] = useState<Record<string, string>>({});
+  const [at, setAt] = useState(0);
+  const [fits, setFits] = useState(false);
+  let now = values;
+  if (of !== pages) {
+    // What only the definition said is said anew; what somebody filled in stays.
+    const before = withDefaults(of, {});
+    const mine = Object.fromEntries(Object.entries(values).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
+    now = withDefaults(pages, carryOver(pages, mine).values);
+    setOf(pages);
+    setValues(now);
+    setFits(false);
+  }
+  const index = Math.min(at, pages.length - 1);
+  const page = pages[index];
+  if (!page) {
+    return <Text size="sm">The form has no pages.</Text>;
+  }
+  const go = (to: number) => {
+    setAt(to);
+    setFits(false);
+  };
+  return (
+    <Stack gap="md">
+      {pages.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label="Page of the form"
+          data={pages.map((p, i) => ({ value: String(i), label: `${i + 1}. ${p.title}` }))}
+          value={String(index)}
+          onChange={(value) => go(Number(value))}
+        />
+      )}
+      <PageForm
+        key={index}
+        id={id}
+        page={page.schema}
+        values={now}
+        secrets={secrets}
+        problems={none}
+        onChange={(next) => {
+          setValues(next);
+          setFits(false);
+        }}
+        onSecret={(name, value) => setSecrets((old) => ({ ...old, [name]: value }))}
+        onDone={() => (index < pages.length - 1 ? go(index + 1) : setFits(true))}
+      />
+      <Group>
+        <Button type="submit" form={id} size="xs" variant="default" leftSection={<Icon name="check" size={14} />}>
+          {index < pages.length - 1 ? "Check and go on" : "Check"}
+        </Button>
+        <Text size="sm" c="dimmed" role="status">
+          {fits ? "Everything fits. Nothing is created from here." : ""}
+        </Text>
+      </Group>
+    </Stack>
+  );
+}
+
+// The portal is not asked what it says of the values.
+const none: never[] = [];
