@@ -52,6 +52,9 @@ type Options struct {
 	Unrequired bool
 	// SkipValidation leaves out all checks of definitions and entities.
 	SkipValidation bool
+	// SkipLint leaves out the checks of definitions alone, for runs in which
+	// nobody asks what is wrong with them.
+	SkipLint bool
 	// Surroundings adds the System and Domain the entities belong to, in the
 	// vocabulary chosen.
 	Surroundings bool
@@ -255,6 +258,19 @@ func (r *run) keep(o *outcome, holder map[string]string) (clashes []finding.Find
 	return clashes
 }
 
+// lint returns what is wrong with a definition and its Compositions.
+func (r *run) lint(d *xrd.Definition, compositions []*xrd.Composition) []finding.Finding {
+	var required []string
+	if l := r.Engine.Profile().RequiredLabel; l != "" {
+		required = append(required, l)
+	}
+	found := lint.Definition(d, lint.Options{RequiredLabels: required})
+	for _, c := range compositions {
+		found = append(found, lint.Composition(c)...)
+	}
+	return found
+}
+
 // one checks and transforms one definition. A definition that makes the
 // engine fail costs no other its place.
 func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
@@ -274,13 +290,8 @@ func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	if r.SkipValidation {
 		return res, nil
 	}
-	var required []string
-	if l := r.Engine.Profile().RequiredLabel; l != "" {
-		required = append(required, l)
-	}
-	res.Findings = append(res.Findings, lint.Definition(d, lint.Options{RequiredLabels: required})...)
-	for _, c := range in.Compositions {
-		res.Findings = append(res.Findings, lint.Composition(c)...)
+	if !r.SkipLint {
+		res.Findings = append(res.Findings, r.lint(d, in.Compositions)...)
 	}
 	kept := res.Entities[:0]
 	for _, e := range res.Entities {

@@ -252,7 +252,7 @@ func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, 
 	if len(x.Copies) == 0 {
 		return x, false, nil
 	}
-	s := &shift{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions}
+	s := &shift{Ingest: in, caches: in.caches, asked: true, now: in.Now(), conditions: conditions}
 	entities, m := s.transform(ctx, name, objects, s.now)
 	x.Stale, x.StaleSince = s.stale(objects)
 	x.TakenBy, x.LeftBy, x.Withheld, x.Failure = m.part, m.left, m.withheld, m.failed

@@ -174,6 +174,7 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 		report, err := pipeline.Run(ctx, pipeline.Options{
 			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 			Engine: maker, Transformer: transformer, Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
+			SkipLint: !s.asked,
 		})
 		if err != nil {
 			m.failed = err.Error()

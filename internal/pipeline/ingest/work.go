@@ -124,7 +124,9 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 type shift struct {
 	*Ingest
 	// caches are those of Ingest, or none.
-	caches     *caches
+	caches *caches
+	// asked says that somebody wants to know what is wrong with definitions.
+	asked      bool
 	now        time.Time
 	conditions map[string]condition
 	// failures are the units of which nothing could be made, and why, and
