@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,40 +15,15 @@ import (
 // soonEnough is a limit for what takes moments: the machine may be busy.
 const soonEnough = 30 * time.Second
 
-// server is the PostgreSQL of all tests, each of which has a database of its
-// own. It is started by the first that needs it.
-var server struct {
-	once sync.Once
-	*postgres.Server
-	err error
-}
+// shared is the PostgreSQL of tests that leave it alone.
+var shared postgres.Shared
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		child()
 		return
 	}
-	code := m.Run()
-	if server.Server != nil {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
-
-// postgresURL returns the address of an empty database.
-func postgresURL(tb testing.TB) string {
-	tb.Helper()
-	server.once.Do(func() { server.Server, server.err = postgres.Run(postgres.Options{}) })
-	if errors.Is(server.err, postgres.ErrOff) {
-		tb.Skip(server.err)
-	}
-	if server.err != nil {
-		tb.Fatal(server.err)
-	}
-	return server.Database(tb)
+	os.Exit(shared.End(m.Run()))
 }
 
 // onBoth runs a test on SQLite and on PostgreSQL, on a database that is empty
@@ -63,7 +36,7 @@ func onBoth(t *testing.T, test func(t *testing.T, opts Options)) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		test(t, Options{Client: store.Postgres, URL: postgresURL(t), Now: time.Now})
+		test(t, Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now})
 	})
 }
 

@@ -177,7 +177,7 @@ func TestKilledSoon(t *testing.T) {
 // taken over when it was not seen for a while, and at no other time.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
-	url := postgresURL(t)
+	url := shared.Database(t)
 	now := time.Now()
 	q := open(t, Options{Client: store.Postgres, URL: url, Now: func() time.Time { return now }})
 	add(t, q, "scan", "a", How{})
@@ -285,7 +285,7 @@ func TestNotOverdue(t *testing.T) {
 // left.
 func TestDeadLeader(t *testing.T) {
 	t.Parallel()
-	opts := Options{Client: store.Postgres, URL: postgresURL(t), Now: time.Now}
+	opts := Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now}
 	q := open(t, opts)
 	_, err := q.db.ExecContext(t.Context(), "INSERT INTO river_leader (leader_id, elected_at, expires_at) VALUES ('gone', now(), now() + interval '1 hour')")
 	if err != nil {

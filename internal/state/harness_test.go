@@ -18,14 +18,8 @@ import (
 // The servers of all tests, each of which has a database or a prefix of its
 // own. They are started by the first that needs them, and stopped at the end.
 var (
-	ends           []func() error
-	postgresServer = sync.OnceValues(func() (*postgres.Server, error) {
-		s, err := postgres.Run(postgres.Options{})
-		if err == nil {
-			ends = append(ends, s.Stop)
-		}
-		return s, err
-	})
+	shared      postgres.Shared
+	ends        []func() error
 	redisServer = sync.OnceValues(func() (*redis.Server, error) {
 		s, err := redis.Run(redis.Options{})
 		if err == nil {
@@ -43,18 +37,7 @@ func TestMain(m *testing.M) {
 			code = max(code, 1)
 		}
 	}
-	os.Exit(code)
-}
-
-// need skips the test if there is to be no server.
-func need(tb testing.TB, err, off error) {
-	tb.Helper()
-	if errors.Is(err, off) {
-		tb.Skip(err)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	os.Exit(shared.End(code))
 }
 
 func openSQLite(t *testing.T) func() state.Marks {
@@ -63,9 +46,7 @@ func openSQLite(t *testing.T) func() state.Marks {
 
 func openPostgres(t *testing.T) func() state.Marks {
 	t.Helper()
-	s, err := postgresServer()
-	need(t, err, postgres.ErrOff)
-	return openStore(t, store.Options{Client: store.Postgres, URL: s.Database(t), Now: time.Now})
+	return openStore(t, store.Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now})
 }
 
 func openStore(t *testing.T, opts store.Options) func() state.Marks {
@@ -84,7 +65,12 @@ func openStore(t *testing.T, opts store.Options) func() state.Marks {
 func openMarks(t *testing.T) func() state.Marks {
 	t.Helper()
 	s, err := redisServer()
-	need(t, err, redis.ErrOff)
+	if errors.Is(err, redis.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	return func() state.Marks {
 		t.Helper()
 		return openRedis(t, state.RedisOptions{URL: s.URL(0), Prefix: t.Name() + "[*]:"}).Marks()

@@ -21,7 +21,7 @@ func aloneStores(t *testing.T, test func(t *testing.T, a, b *Store)) {
 		test(t, s, s)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+		open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 		test(t, open(), open())
 	})
 }
@@ -96,7 +96,7 @@ func TestAlonePanic(t *testing.T) {
 
 // TestAloneWaitingLeavesRoom has more wait than there are connections.
 func TestAloneWaitingLeavesRoom(t *testing.T) {
-	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 	a, b := open(), open()
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -124,7 +124,7 @@ func TestAloneWaitingLeavesRoom(t *testing.T) {
 
 // TestAloneLost has the server end the connection that has the lock.
 func TestAloneLost(t *testing.T) {
-	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 	a, b := open(), open()
 	err := a.Alone(t.Context(), "work", func(ctx context.Context) error {
 		if _, err := b.write.Exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
@@ -158,7 +158,7 @@ func TestAloneLost(t *testing.T) {
 // not keep the lock for good: the server ends its session, and does not while it
 // is looked after.
 func TestAloneStandsStill(t *testing.T) {
-	s := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})()
+	s := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})()
 	if err := s.Alone(t.Context(), "work", func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

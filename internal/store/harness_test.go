@@ -3,48 +3,21 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"example.dev/ingestor/test/postgres"
 )
 
-// server is the PostgreSQL of all tests, each of which has a database of its
-// own. It is started by the first that needs it.
-var server struct {
-	once sync.Once
-	*postgres.Server
-	err error
-}
+// shared is the PostgreSQL of tests that leave it alone.
+var shared postgres.Shared
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	endBenchmarks()
-	if server.Server != nil {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
-
-// postgresURL returns the address of an empty database.
-func postgresURL(tb testing.TB) string {
-	tb.Helper()
-	server.once.Do(func() { server.Server, server.err = postgres.Run(postgres.Options{}) })
-	if errors.Is(server.err, postgres.ErrOff) {
-		tb.Skip(server.err)
-	}
-	if server.err != nil {
-		tb.Fatal(server.err)
-	}
-	return server.Database(tb)
+	os.Exit(shared.End(code))
 }
 
 // onBoth runs a test on SQLite and on PostgreSQL. open opens the database of
@@ -56,7 +29,7 @@ func onBoth(t *testing.T, test func(t *testing.T, open func() *Store)) {
 		test(t, opener(t, Options{Client: SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now}))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		test(t, opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now}))
+		test(t, opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now}))
 	})
 }
 

@@ -96,7 +96,7 @@ func BenchmarkSyncAllFirst(b *testing.B) {
 
 func openIngest(b *testing.B) *Store {
 	if *benchPostgres {
-		return opener(b, Options{Client: Postgres, URL: postgresURL(b), Now: time.Now})()
+		return opener(b, Options{Client: Postgres, URL: shared.Database(b), Now: time.Now})()
 	}
 	return openBench(b)
 }

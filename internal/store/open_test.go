@@ -37,7 +37,7 @@ func TestOpenAtOnce(t *testing.T) {
 		"SQLite": func(t *testing.T) Options {
 			return Options{Client: SQLite, Path: filepath.Join(t.TempDir(), "below", "portal.db"), Now: time.Now}
 		},
-		"PostgreSQL": func(t *testing.T) Options { return Options{Client: Postgres, URL: postgresURL(t), Now: time.Now} },
+		"PostgreSQL": func(t *testing.T) Options { return Options{Client: Postgres, URL: shared.Database(t), Now: time.Now} },
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +263,7 @@ func TestCancelled(t *testing.T) {
 // TestWaitingLeavesRoom has another replica that does not end its change. Those
 // here who wait for it leave connections to whoever reads.
 func TestWaitingLeavesRoom(t *testing.T) {
-	open := opener(t, Options{Client: Postgres, URL: postgresURL(t), Now: time.Now})
+	open := opener(t, Options{Client: Postgres, URL: shared.Database(t), Now: time.Now})
 	s, other := open(), open()
 	put(t, s, component(t, "a"))
 	tx, err := other.write.BeginTx(t.Context(), nil)

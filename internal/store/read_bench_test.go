@@ -56,7 +56,7 @@ func benchStore(b *testing.B, n int) *Store {
 	}
 	opts := Options{Client: Postgres, Now: time.Now}
 	if *benchPostgres {
-		opts.URL = postgresURL(b)
+		opts.URL = shared.Database(b)
 	} else {
 		dir, err := os.MkdirTemp("", "ingestor-store-bench-")
 		if err != nil {

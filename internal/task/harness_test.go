@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,39 +23,15 @@ import (
 // soonEnough is a limit for what takes moments: the machine may be busy.
 const soonEnough = 60 * time.Second
 
-// server is the PostgreSQL of all tests, started by the first that needs it.
-var server struct {
-	once sync.Once
-	*postgres.Server
-	err error
-}
+// shared is the PostgreSQL of tests that leave it alone.
+var shared postgres.Shared
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		child()
 		return
 	}
-	code := m.Run()
-	if server.Server != nil {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
-
-// postgresURL returns the address of an empty database.
-func postgresURL(tb testing.TB) string {
-	tb.Helper()
-	server.once.Do(func() { server.Server, server.err = postgres.Run(postgres.Options{}) })
-	if errors.Is(server.err, postgres.ErrOff) {
-		tb.Skip(server.err)
-	}
-	if server.err != nil {
-		tb.Fatal(server.err)
-	}
-	return server.Database(tb)
+	os.Exit(shared.End(m.Run()))
 }
 
 // place is where a database is. Several worlds may share one.
@@ -66,7 +40,7 @@ type place struct{ client, dir, url string }
 func onSQLite(tb testing.TB) place { return place{client: store.SQLite, dir: tb.TempDir()} }
 
 func onPostgres(tb testing.TB) place {
-	return place{client: store.Postgres, dir: tb.TempDir(), url: postgresURL(tb)}
+	return place{client: store.Postgres, dir: tb.TempDir(), url: shared.Database(tb)}
 }
 
 // world is a process that runs tasks.

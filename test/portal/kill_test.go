@@ -102,7 +102,7 @@ func TestKill(t *testing.T) {
 			done <- err == nil && r.status == http.StatusOK
 		}()
 		time.Sleep(wait)
-		p.kill()
+		p.Kill()
 		ok := <-done
 		p = start50(t, database)
 		switch digest := p.look(); {

@@ -1,13 +1,11 @@
 package portal_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,13 +13,14 @@ import (
 	"time"
 
 	"example.dev/ingestor/test/postgres"
+	"example.dev/ingestor/test/process"
 )
 
-// built is the folder of the program, and shared a PostgreSQL server, if a test
-// needed them.
+// built is the folder of the program, if a test needed it, and shared the
+// PostgreSQL of tests that leave it alone.
 var (
 	built  string
-	shared *postgres.Server
+	shared postgres.Shared
 )
 
 func TestMain(m *testing.M) {
@@ -29,40 +28,20 @@ func TestMain(m *testing.M) {
 	if built != "" {
 		_ = os.RemoveAll(built)
 	}
-	if shared != nil {
-		if err := shared.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	os.Exit(shared.End(code))
 }
-
-// sharedPostgres starts a server for all tests that leave it alone.
-var sharedPostgres = sync.OnceValues(func() (*postgres.Server, error) {
-	var err error
-	shared, err = postgres.Run(postgres.Options{})
-	return shared, err
-})
 
 // onBoth runs a test on SQLite and on PostgreSQL.
 func onBoth(t *testing.T, test func(t *testing.T, database map[string]any)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
 	t.Run("pg", func(t *testing.T) {
-		s, err := sharedPostgres()
-		if errors.Is(err, postgres.ErrOff) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		test(t, pg(t, s))
+		test(t, pg(t, &shared))
 	})
 }
 
 // pg is a database of its own on a PostgreSQL server.
-func pg(t *testing.T, s *postgres.Server) map[string]any {
+func pg(t *testing.T, s interface{ Database(testing.TB) string }) map[string]any {
 	return map[string]any{"client": "pg", "connection": s.Database(t)}
 }
 
@@ -84,9 +63,8 @@ var build = sync.OnceValues(func() (string, error) {
 // program is the portal as a process of its own.
 type program struct {
 	caller
-	cmd  *exec.Cmd
-	log  *safeBuffer
-	done chan struct{}
+	*process.Process
+	log *process.Log
 }
 
 // launch starts the program on a port of its own and waits until it is ready.
@@ -101,45 +79,26 @@ func launch(t *testing.T, s setup, limit int) *program {
 	// Somebody else may take the port before the program does.
 	for range 3 {
 		s.base = "http://" + closedPort(t)
-		p := &program{caller: newCaller(t, s.base), log: &safeBuffer{}, done: make(chan struct{})}
+		p := &program{caller: newCaller(t, s.base), log: &process.Log{}}
 		args := []string{path, "--config", s.write(t)}
 		if limit > 0 {
 			// The shell counts in blocks of 512 bytes.
 			args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, limit/512)}, args...)
 		}
-		p.cmd = exec.Command(args[0], args[1:]...)
-		p.cmd.Dir = t.TempDir()
-		p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-		p.begin()
-		t.Cleanup(p.kill)
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = t.TempDir()
+		cmd.Stdout, cmd.Stderr = p.log, p.log
+		if p.Process, err = process.Start(cmd); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Kill)
 		if p.answers() {
 			return p
 		}
-		t.Logf("the program ended: %s", p.log.tail())
+		t.Logf("the program ended: %s", p.log.Tail())
 	}
 	t.Fatal("the program does not start")
 	return nil
-}
-
-// begin starts the process. It ends when the thread does that started it, that
-// is, also if this process is killed.
-func (p *program) begin() {
-	p.t.Helper()
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	begun := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(p.done)
-		err := p.cmd.Start()
-		begun <- err
-		if err == nil {
-			_ = p.cmd.Wait()
-		}
-	}()
-	if err := <-begun; err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 // answers waits until the program is ready, or has ended.
@@ -147,7 +106,7 @@ func (p *program) answers() bool {
 	p.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		select {
-		case <-p.done:
+		case <-p.Ended():
 			return false
 		default:
 		}
@@ -156,26 +115,20 @@ func (p *program) answers() bool {
 			return true
 		}
 	}
-	p.t.Fatalf("the program is not ready after %v:\n%s", patience, p.log.tail())
+	p.t.Fatalf("the program is not ready after %v:\n%s", patience, p.log.Tail())
 	return false
-}
-
-// kill ends the program as kill -9 does.
-func (p *program) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.done
 }
 
 // lively wants the program to run, and not to have shown a panic.
 func (p *program) lively() {
 	p.t.Helper()
 	select {
-	case <-p.done:
-		p.t.Fatalf("the program ended:\n%s", p.log.tail())
+	case <-p.Ended():
+		p.t.Fatalf("the program ended:\n%s", p.log.Tail())
 	default:
 	}
 	if strings.Contains(p.log.String(), "goroutine ") {
-		p.t.Errorf("the program shows a stack:\n%s", p.log.tail())
+		p.t.Errorf("the program shows a stack:\n%s", p.log.Tail())
 	}
 }
 
@@ -251,7 +204,7 @@ func TestDatabaseFull(t *testing.T) {
 	}
 	p.want(pushing("first", 2), http.StatusOK, nil)
 	p.lively()
-	p.kill()
+	p.Kill()
 
 	p = launch(t, setup{database: database}, 0)
 	if got := p.total(); got != 2 {

@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/provide"
 	"example.dev/ingestor/sink/portal"
+	"example.dev/ingestor/test/process"
 )
 
 // provided is what portal-provide said.
@@ -95,7 +96,7 @@ func TestProvideKilled(t *testing.T) {
 	release := make(chan struct{})
 	lines := &slow{ReadSeeker: strings.NewReader(text), half: int64(len(text) / 2), release: release, reached: sync.OnceFunc(func() {
 		go func() {
-			p.kill()
+			p.Kill()
 			close(release)
 		}()
 	})}
@@ -165,7 +166,7 @@ func TestProvideServe(t *testing.T) {
 		"locationTypes": []string{"url"}, "rules": []any{map[string]any{"allow": []string{"Component", "Location"}}},
 		"processingInterval": "1s",
 	}}})
-	var out, notes safeBuffer
+	var out, notes process.Log
 	env := &app.Env{
 		Args: []string{"serve", dir, "--listen", address, "--api-url", w.base}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &notes, Now: time.Now,
 		Getenv: func(name string) string { return map[string]string{"PORTAL_TOKEN": theToken}[name] },
@@ -197,7 +198,7 @@ func TestProvideServe(t *testing.T) {
 // told of, with the way out.
 func TestProvideUnknownLocation(t *testing.T) {
 	w := start(t, setup{})
-	var out, notes safeBuffer
+	var out, notes process.Log
 	env := &app.Env{
 		Args: []string{"serve", "--listen", "127.0.0.1:0", "--api-url", w.base}, Stdin: strings.NewReader(component("a")), Stdout: &out, Stderr: &notes, Now: time.Now,
 		Getenv: func(name string) string { return map[string]string{"PORTAL_TOKEN": theToken}[name] },

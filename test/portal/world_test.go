@@ -1,7 +1,6 @@
 package portal_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,13 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/test/process"
 )
 
 // theToken is that of a service that may do everything.
@@ -139,7 +138,7 @@ func start(t *testing.T, s setup) *world {
 		cfg.Auth.TokenLifetime = s.lifetime
 	}
 	w := &world{caller: newCaller(t, address), database: s.database}
-	log := &safeBuffer{}
+	log := &process.Log{}
 	var err error
 	w.portal, err = portal.New(t.Context(), portal.Options{
 		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(log, nil)),
@@ -164,34 +163,11 @@ func start(t *testing.T, s setup) *world {
 			}
 		}
 		if t.Failed() {
-			t.Logf("the end of the portal's log:\n%s", log.tail())
+			t.Logf("the end of the portal's log:\n%s", log.Tail())
 		}
 	})
 	w.ready()
 	return w
-}
-
-// safeBuffer is a buffer for several writers.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-func (b *safeBuffer) tail() string {
-	s := b.String()
-	return s[max(0, len(s)-4000):]
 }
 
 // caller calls a portal, in this process or another, and holds everything

@@ -23,8 +23,11 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"example.dev/ingestor/test/process"
 )
 
 // Off is the environment variable that, set to anything, skips tests that need
@@ -36,6 +39,19 @@ var ErrOff = errors.New(Off + " is set: no PostgreSQL is started")
 
 // superuser owns the databases.
 const superuser = "ingestor"
+
+const (
+	// startWithin is generous: several servers may start at once on a machine
+	// with two processors.
+	startWithin = 2 * time.Minute
+	stopWithin  = 30 * time.Second
+)
+
+// folder begins the name of a server's folder.
+const folder = "ingestor-postgres-"
+
+// ready is what a server says when it is.
+const ready = "database system is ready to accept connections"
 
 // commandWithin is how long a command such as createdb may take.
 const commandWithin = 2 * time.Minute
@@ -64,7 +80,7 @@ type Server struct {
 	port      int
 	opts      Options
 	owner     *owner
-	process   *process
+	process   *process.Process
 	databases atomic.Int64
 }
 
@@ -105,7 +121,7 @@ func Run(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	removeAbandoned()
+	process.RemoveAbandoned(folder, filepath.Join("data", "postmaster.pid"))
 	dir, err := os.MkdirTemp("", folder+"*")
 	if err != nil {
 		return nil, fmt.Errorf("cannot start PostgreSQL: %w", err)
@@ -125,7 +141,7 @@ func (s *Server) begin() error {
 	var err error
 	// Somebody else may take the port between looking and listening.
 	for range 5 {
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = process.FreePort(); err != nil {
 			return fmt.Errorf("cannot start PostgreSQL: %w", err)
 		}
 		if err = s.serve(); err == nil || !strings.Contains(err.Error(), "Address already in use") {
@@ -166,9 +182,21 @@ func (s *Server) serve() error {
 		set("fsync=off", "full_page_writes=off")
 	}
 	set(s.opts.Settings...)
+	log := &process.Log{}
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), args...)
+	cmd.Dir, cmd.Stderr = s.Dir, log
+	cmd.Env = append(environ(), "LC_ALL=C.UTF-8")
+	s.owner.run(cmd)
+	// If this process dies, the server ends at once, and says so to its own.
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
 	var err error
-	s.process, err = start(filepath.Join(s.bin, "postgres"), args, s.owner, filepath.Join(s.Dir, "postgres.log"))
-	return err
+	if s.process, err = process.Start(cmd); err == nil {
+		err = s.process.Await(log, ready, startWithin)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot start PostgreSQL: %w", err)
+	}
+	return nil
 }
 
 // Database makes a new, empty database, and returns its address with user and
@@ -223,13 +251,13 @@ func (s *Server) Command(ctx context.Context, name string, args ...string) (stri
 }
 
 // Kill ends the server as a crash would.
-func (s *Server) Kill() { s.process.kill() }
+func (s *Server) Kill() { s.process.Kill() }
 
 // Restart starts the server again, at the same address and with everything
 // that was in it, after a Kill; if it still runs, it is stopped first.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
-	if err := s.process.stop(); err != nil {
+	if err := s.end(); err != nil {
 		tb.Fatal(err)
 	}
 	// What served a connection of a server that was killed may need a moment
@@ -250,7 +278,16 @@ func (s *Server) Restart(tb testing.TB) {
 // Stop stops the server and removes its folder. An error means that it did not
 // stop cleanly.
 func (s *Server) Stop() error {
-	return errors.Join(s.process.stop(), os.RemoveAll(s.Dir))
+	return errors.Join(s.end(), os.RemoveAll(s.Dir))
+}
+
+// end ends the process the quick way, in which connections are closed by the
+// server.
+func (s *Server) end() error {
+	if err := s.process.Stop(stopWithin, syscall.SIGINT); err != nil {
+		return fmt.Errorf("cannot stop PostgreSQL: %w", err)
+	}
+	return nil
 }
 
 // environ is the environment without what somebody may have told PostgreSQL's
@@ -260,13 +297,3 @@ func environ() []string {
 }
 
 func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
-
-// freePort returns a port nobody listens on.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}

@@ -1,16 +1,14 @@
 package postgres
 
 import (
-	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/test/process"
 )
 
 // ask returns what a query says.
@@ -93,53 +91,12 @@ func TestRunSaysWhy(t *testing.T) {
 	}
 }
 
-// TestDiesWithParent runs itself, as a process that is killed while its server
-// runs.
 func TestDiesWithParent(t *testing.T) {
-	const child = "INGESTOR_TEST_CHILD"
-	if os.Getenv(child) != "" {
-		s := Start(t)
-		_, _ = os.Stdout.WriteString("\n" + ready + " " + s.Address() + " " + s.Dir + "\n")
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		return
-	}
 	if os.Getenv(Off) != "" {
 		t.Skip(ErrOff)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestDiesWithParent$")
-	cmd.Env = append(os.Environ(), child+"=1")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = stdin.Close() }()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var said string
-	for buf := make([]byte, 1024); !strings.Contains(said, ready) || !strings.HasSuffix(said, "\n"); {
-		n, err := stdout.Read(buf)
-		if said += string(buf[:n]); err != nil {
-			t.Fatalf("the child said %q: %v", said, err)
-		}
-	}
-	_ = cmd.Process.Signal(syscall.SIGKILL)
-	_ = cmd.Wait()
-	fields := strings.Fields(said)
-	address, dir := fields[len(fields)-2], fields[len(fields)-1]
-	defer func() { _ = os.RemoveAll(dir) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			return
-		}
-		_ = c.Close()
-		if time.Now().After(deadline) {
-			t.Fatal("the server runs a minute after whoever started it was killed")
-		}
-	}
+	process.DiesWithParent(t, func() (address, dir string) {
+		s := Start(t)
+		return s.Address(), s.Dir
+	})
 }

@@ -13,11 +13,15 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"example.dev/ingestor/test/process"
 )
 
 // Off is the environment variable that, set to anything, skips tests that need
@@ -26,6 +30,19 @@ const Off = "INGESTOR_NO_REDIS"
 
 // ErrOff is returned by Run if Off is set.
 var ErrOff = errors.New(Off + " is set: no Redis is started")
+
+const (
+	// startWithin is generous: several servers may start at once on a machine
+	// with two processors.
+	startWithin = time.Minute
+	stopWithin  = 30 * time.Second
+)
+
+// folder begins the name of a server's folder.
+const folder = "ingestor-redis-"
+
+// ready is what a server says when it is.
+const ready = "Ready to accept connections"
 
 // Options are what a Server begins with. The zero Options are good.
 type Options struct {
@@ -50,7 +67,7 @@ type Server struct {
 	bin     string
 	port    int
 	opts    Options
-	process *process
+	process *process.Process
 }
 
 // Start starts a server for a test, and stops it with the test.
@@ -86,7 +103,8 @@ func Run(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	removeAbandoned()
+	// No test runs for that long.
+	process.RemoveAbandoned(folder, "")
 	dir, err := os.MkdirTemp("", folder+"*")
 	if err != nil {
 		return nil, fmt.Errorf("cannot start Redis: %w", err)
@@ -103,7 +121,7 @@ func (s *Server) begin() error {
 	var err error
 	// Somebody else may take the port between looking and listening.
 	for range 5 {
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = process.FreePort(); err != nil {
 			return fmt.Errorf("cannot start Redis: %w", err)
 		}
 		if err = s.serve(); err == nil || !strings.Contains(err.Error(), "Address already in use") {
@@ -134,9 +152,17 @@ func (s *Server) serve() error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("cannot start Redis: %w", err)
 	}
+	log := &process.Log{}
+	cmd := exec.Command(s.bin, file)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, log, log
 	var err error
-	s.process, err = start(s.bin, file, filepath.Join(s.Dir, "redis.log"))
-	return err
+	if s.process, err = process.Start(cmd); err == nil {
+		err = s.process.Await(log, ready, startWithin)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot start Redis: %w", err)
+	}
+	return nil
 }
 
 // URL returns the server's address with the password, and the number of a
@@ -156,20 +182,20 @@ func (s *Server) Address() string {
 }
 
 // Kill ends the server as a crash would.
-func (s *Server) Kill() { s.process.kill() }
+func (s *Server) Kill() { s.process.Kill() }
 
 // Pause lets the server stand still, connections and all, until Resume.
-func (s *Server) Pause() { s.process.signal(syscall.SIGSTOP) }
+func (s *Server) Pause() { s.process.Signal(syscall.SIGSTOP) }
 
 // Resume lets the server go on.
-func (s *Server) Resume() { s.process.signal(syscall.SIGCONT) }
+func (s *Server) Resume() { s.process.Signal(syscall.SIGCONT) }
 
 // Restart starts the server again at the same address, after a Kill; if it
 // still runs, it is stopped first. What was in it is there only if it is
 // Durable.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
-	if err := s.process.stop(); err != nil {
+	if err := s.end(); err != nil {
 		tb.Fatal(err)
 	}
 	if err := s.serve(); err != nil {
@@ -180,15 +206,13 @@ func (s *Server) Restart(tb testing.TB) {
 // Stop stops the server and removes its folder. An error means that it did not
 // stop cleanly.
 func (s *Server) Stop() error {
-	return errors.Join(s.process.stop(), os.RemoveAll(s.Dir))
+	return errors.Join(s.end(), os.RemoveAll(s.Dir))
 }
 
-// freePort returns a port nobody listens on.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// end ends the process. One that stands still would not hear that it is to.
+func (s *Server) end() error {
+	if err := s.process.Stop(stopWithin, syscall.SIGCONT, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("cannot stop Redis: %w", err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	program "example.dev/ingestor/internal/cli/portal"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/process"
 )
 
 // programConfig is the environment variable that makes of this test binary the
@@ -53,38 +53,19 @@ func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b = &backend{base: "http://" + at, dir: dir, log: &safeBuffer{}}
+	b = &backend{base: "http://" + at, dir: dir, log: &process.Log{}}
 	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0") //nolint:noctx // it outlives the context of the test
 	cmd.Env = append(os.Environ(), programConfig+"="+path)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, b.log, b.log
-	// It ends when the thread does that started it, that is, also if this
-	// process is killed.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	begun, ended := make(chan error), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		begun <- err
-		if err == nil {
-			ended <- cmd.Wait()
-		}
-	}()
-	if err := <-begun; err != nil {
+	p, err := process.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	over := false
-	t.Cleanup(func() {
-		if !over {
-			_ = cmd.Process.Kill()
-			<-ended
-		}
-	})
+	t.Cleanup(p.Kill)
 	until(t, "the program is ready", func() bool {
 		select {
-		case err := <-ended:
-			over = true
-			t.Fatalf("the program ended: %v\n%s", err, b.log)
+		case <-p.Ended():
+			t.Fatalf("the program ended: %v\n%s", p.Err(), b.log)
 		default:
 		}
 		resp, err := http.Get(b.base + "/health/ready") //nolint:noctx // it is asked again
@@ -94,11 +75,8 @@ func launch(t *testing.T, dir string, more sections) (b *backend, stop func()) {
 		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	})
 	return b, func() {
-		over = true
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-ended; err != nil {
+		p.Signal(syscall.SIGTERM)
+		if err := p.Err(); err != nil {
 			t.Errorf("the program ended with %v", err)
 		}
 	}

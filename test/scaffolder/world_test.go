@@ -3,7 +3,6 @@
 package scaffolder_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +23,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal"
 	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/process"
 )
 
 // theToken is that of a service that may do everything.
@@ -112,7 +112,7 @@ type backend struct {
 	base string
 	// dir has the database and the workspaces.
 	dir  string
-	log  *safeBuffer
+	log  *process.Log
 	stop func() error
 }
 
@@ -152,7 +152,7 @@ func open(more sections, actions ...action.Action) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{base: "http://" + l.Addr().String(), dir: dir, log: &safeBuffer{}}
+	b := &backend{base: "http://" + l.Addr().String(), dir: dir, log: &process.Log{}}
 	p, err := b.build(l.Addr().String(), more, actions)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -205,24 +205,6 @@ func start(t *testing.T, more sections, actions ...action.Action) *backend {
 		}
 	})
 	return b
-}
-
-// safeBuffer is a buffer for several writers.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // until waits until something holds.

@@ -4,7 +4,6 @@
 package service_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +27,7 @@ import (
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal"
 	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/process"
 )
 
 // theToken is that of a service that may do everything.
@@ -85,7 +85,7 @@ func (s *setup) write(t *testing.T, address string) string {
 type service struct {
 	t    *testing.T
 	base string
-	log  *safeBuffer
+	log  *process.Log
 	stop func()
 }
 
@@ -112,7 +112,7 @@ func start(t *testing.T, s setup) *service {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	log := &safeBuffer{}
+	log := &process.Log{}
 	p, err := portal.New(t.Context(), portal.Options{
 		Config: cfg, Build: s.build, Now: s.now, Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
@@ -137,7 +137,7 @@ func start(t *testing.T, s setup) *service {
 			t.Error("the log has the token of a service")
 		}
 		if t.Failed() {
-			t.Logf("the end of the service's log:\n%s", log.tail())
+			t.Logf("the end of the service's log:\n%s", log.Tail())
 		}
 	})
 	w := &service{t: t, base: "http://" + at, log: log, stop: end}
@@ -146,29 +146,6 @@ func start(t *testing.T, s setup) *service {
 		return err
 	})
 	return w
-}
-
-// safeBuffer is a buffer for several writers.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-func (b *safeBuffer) tail() string {
-	s := b.String()
-	return s[max(0, len(s)-6000):]
 }
 
 // get asks for a path, and reads the answer into v if that is not nil.

@@ -91,7 +91,7 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	const frequency = time.Second
 	database, _ := databaseOn(t, pg)
 	g := newGate(t, c)
-	replicas := map[string]*process{}
+	replicas := map[string]*program{}
 	for _, name := range []string{"first", "second", "third"} {
 		replicas[name] = launch(t, setup{database: database, sections: composer(sections{
 			"schedule": sections{"frequency": frequency.String(), "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
@@ -144,7 +144,7 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 }
 
 // scanned returns an error unless a source was scanned so often since.
-func scanned(p *process, since time.Time, n int) error {
+func scanned(p *program, since time.Time, n int) error {
 	runs, err := p.runs(prod)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func begunSince(runs []ingest.Run, since time.Time) []ingest.Run {
 
 // oneByOne wants the scans since a moment to have been made one after the other,
 // each once, though several could have.
-func oneByOne(t *testing.T, p *process, since time.Time, frequency time.Duration) {
+func oneByOne(t *testing.T, p *program, since time.Time, frequency time.Duration) {
 	t.Helper()
 	took := time.Since(since)
 	all, err := p.runs(prod)

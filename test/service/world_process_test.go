@@ -8,10 +8,8 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"example.dev/ingestor/internal/cli/portal"
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/process"
 )
 
 // programConfig is the environment variable that makes of this test binary the
@@ -36,16 +35,15 @@ func TestProgram(*testing.T) {
 	app.Main(portal.Name, portal.Run)
 }
 
-// process is a service in a process of its own.
-type process struct {
+// program is a service in a process of its own.
+type program struct {
 	*service
-	cmd  *exec.Cmd
-	done chan struct{}
+	*process.Process
 }
 
 // launch starts a service in a process of its own, and does not wait until it
 // is ready. It ends with the test at the latest.
-func launch(t *testing.T, s setup) *process {
+func launch(t *testing.T, s setup) *program {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -56,48 +54,31 @@ func launch(t *testing.T, s setup) *process {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{service: &service{t: t, base: "http://" + at, log: &safeBuffer{}}, done: make(chan struct{})}
-	p.cmd = exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
-	p.cmd.Env = append(append(os.Environ(), programConfig+"="+path), s.environment...)
-	p.cmd.Dir = t.TempDir()
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	// It ends when the thread does that started it, that is, also if this
-	// process is killed.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	begun := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(p.done)
-		err := p.cmd.Start()
-		begun <- err
-		if err == nil {
-			_ = p.cmd.Wait()
-		}
-	}()
-	if err := <-begun; err != nil {
+	p := &program{service: &service{t: t, base: "http://" + at, log: &process.Log{}}}
+	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
+	cmd.Env = append(append(os.Environ(), programConfig+"="+path), s.environment...)
+	cmd.Dir = t.TempDir()
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	if p.Process, err = process.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
-	p.stop = sync.OnceFunc(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-	})
+	p.stop = p.Kill
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {
-			t.Logf("the end of the log of %s:\n%s", p.base, p.log.tail())
+			t.Logf("the end of the log of %s:\n%s", p.base, p.log.Tail())
 		}
 	})
 	return p
 }
 
-// ready waits until a process answers.
-func (p *process) ready() *process {
+// ready waits until a program answers.
+func (p *program) ready() *program {
 	p.t.Helper()
 	p.until("ready", func() error {
 		select {
-		case <-p.done:
-			p.t.Fatalf("the program ended:\n%s", p.log.tail())
+		case <-p.Ended():
+			p.t.Fatalf("the program ended:\n%s", p.log.Tail())
 		default:
 		}
 		_, err := p.get("/health/ready", nil)

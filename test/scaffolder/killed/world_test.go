@@ -18,15 +18,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/portal"
+	"example.dev/ingestor/test/process"
 )
 
 // programConfig is the environment variable that makes of this test binary the
@@ -53,12 +52,11 @@ type object = map[string]any
 
 // life is one process of a replica, from its start until it is killed.
 type life struct {
+	*process.Process
 	// name is unique, and what the process tells the API server it is.
 	name string
-	cmd  *exec.Cmd
-	log  *safeBuffer
-	// done is closed when it has ended, and killed is when it was, or zero.
-	done   chan struct{}
+	log  *process.Log
+	// killed is when it was, or zero.
 	killed time.Time
 }
 
@@ -148,8 +146,7 @@ func (w *world) configure(r *replica, database string) string {
 	return path
 }
 
-// begin starts a life of a replica. It ends when the thread does that started
-// it, that is, also if this process is killed.
+// begin starts a life of a replica.
 func (w *world) begin(number int) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -161,27 +158,18 @@ func (w *world) begin(number int) error {
 	if w.over {
 		return nil
 	}
-	l := &life{name: fmt.Sprintf("replica%d-life%d", number, len(r.lives)), log: &safeBuffer{}, done: make(chan struct{})}
-	l.cmd = exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
-	l.cmd.Env = append(os.Environ(), programConfig+"="+r.config, "WHO="+l.name)
-	l.cmd.Dir = filepath.Dir(r.config)
-	l.cmd.Stdout, l.cmd.Stderr = l.log, l.log
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	begun := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(l.done)
-		err := l.cmd.Start()
-		begun <- err
-		if err == nil {
-			_ = l.cmd.Wait()
-			w.ended(number, l)
-		}
-	}()
-	if err := <-begun; err != nil {
+	l := &life{name: fmt.Sprintf("replica%d-life%d", number, len(r.lives)), log: &process.Log{}}
+	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
+	cmd.Env = append(os.Environ(), programConfig+"="+r.config, "WHO="+l.name)
+	cmd.Dir = filepath.Dir(r.config)
+	cmd.Stdout, cmd.Stderr = l.log, l.log
+	if l.Process, err = process.Start(cmd); err != nil {
 		return err
 	}
+	go func() {
+		<-l.Ended()
+		w.ended(number, l)
+	}()
 	w.lives[l.name] = l
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +182,7 @@ func (w *world) begin(number int) error {
 func (w *world) ended(number int, l *life) {
 	w.mu.Lock()
 	killed := !l.killed.IsZero() || w.over
-	taken := strings.Contains(l.log.tail(), "another program does")
+	taken := strings.Contains(l.log.Tail(), "another program does")
 	if !killed && taken {
 		l.killed = time.Now()
 	}
@@ -217,8 +205,7 @@ func (w *world) kill(l *life) {
 		l.killed = time.Now()
 	}
 	w.mu.Unlock()
-	_ = l.cmd.Process.Kill()
-	<-l.done
+	l.Kill()
 	if !again {
 		return
 	}
@@ -243,7 +230,7 @@ func (w *world) end() {
 		}
 		w.kill(r.now())
 		if w.t.Failed() {
-			w.t.Logf("the end of the log of %s:\n%s", r.now().name, r.now().log.tail())
+			w.t.Logf("the end of the log of %s:\n%s", r.now().name, r.now().log.Tail())
 		}
 	}
 }
@@ -277,7 +264,7 @@ func (w *world) until(what string, check func() error) {
 		crashed := w.crashed
 		w.mu.Unlock()
 		if crashed != nil {
-			w.t.Fatalf("%s ended, and nobody had killed it:\n%s", crashed.name, crashed.log.tail())
+			w.t.Fatalf("%s ended, and nobody had killed it:\n%s", crashed.name, crashed.log.Tail())
 		}
 		if err == nil {
 			return
@@ -329,25 +316,4 @@ func (w *world) ask(method, path string, body []byte, v any) {
 		n++
 		return w.replicas[n%len(w.replicas)].ask(method, path, body, v)
 	})
-}
-
-// safeBuffer is a buffer for several writers.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write appends.
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-// tail returns the end.
-func (b *safeBuffer) tail() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := b.buf.String()
-	return s[max(0, len(s)-4000):]
 }
