@@ -2,10 +2,7 @@ package publish
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -17,6 +14,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/forge/contract"
 	"example.dev/ingestor/sink/git"
+	"example.dev/ingestor/test/gitserver"
 	"example.dev/ingestor/tree"
 )
 
@@ -38,34 +36,19 @@ type stage struct {
 // is no forge.
 func set(t testing.TB, kind string, files map[string]string) *stage {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git on this machine to serve a repository with")
-	}
+	gitserver.Need(t)
 	root := t.TempDir()
 	s := &stage{t: t, dir: filepath.Join(root, "acme", "live.git"), space: t.TempDir(),
 		Server: &contract.Server{Kind: kind, Repository: "acme/live", Token: token, Same: map[string]bool{}}}
 	s.git("init", "--quiet", "--bare", "--initial-branch=main", s.dir)
 	s.seed("main", files)
-	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(s.git("--exec-path")), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
-			"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-			"GIT_CONFIG_KEY_1=http.receivepack", "GIT_CONFIG_VALUE_1=true",
-		},
-		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
-	}
+	backend := gitserver.Basic("", token)(gitserver.Handler(t, root))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if strings.HasPrefix(req.URL.Path, "/api/") {
 			s.ServeHTTP(w, req)
 			return
 		}
 		if s.guard != nil && s.guard(w, req) {
-			return
-		}
-		if _, p, _ := req.BasicAuth(); p != token {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(w, "not with "+p, http.StatusUnauthorized)
 			return
 		}
 		backend.ServeHTTP(w, req)

@@ -3,10 +3,6 @@ package fetch
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,6 +18,7 @@ import (
 	"example.dev/ingestor/action/publish"
 	"example.dev/ingestor/internal/forge"
 	"example.dev/ingestor/sink/git"
+	"example.dev/ingestor/test/gitserver"
 )
 
 const token = "t0ps3cr3t"
@@ -76,9 +73,7 @@ func put(t testing.TB, dir string, all map[string]string) {
 // branch main, and one more on the branch feature/x.
 func set(t testing.TB, all map[string]string) *stage {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git on this machine to serve a repository with")
-	}
+	gitserver.Need(t)
 	s := &stage{t: t, root: t.TempDir()}
 	work := t.TempDir()
 	run(t, work, "init", "--quiet", "--initial-branch=main")
@@ -91,22 +86,7 @@ func set(t testing.TB, all map[string]string) *stage {
 	run(t, work, "commit", "--quiet", "--message=two")
 	run(t, work, "checkout", "--quiet", "main")
 	run(t, s.root, "clone", "--quiet", "--bare", work, filepath.Join(s.root, "acme", "live.git"))
-	backend := &cgi.Handler{
-		Path: filepath.Join(run(t, work, "--exec-path"), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		},
-		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
-	}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if _, p, _ := req.BasicAuth(); p != token {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(w, "not with "+p, http.StatusUnauthorized)
-			return
-		}
-		backend.ServeHTTP(w, req)
-	}))
+	srv := httptest.NewServer(gitserver.Basic("", token)(gitserver.Handler(t, s.root)))
 	t.Cleanup(srv.Close)
 	s.url, s.name = srv.URL, strings.TrimPrefix(srv.URL, "http://")
 	return s

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/test/gitserver"
 	"example.dev/ingestor/tree"
 )
 
@@ -81,7 +82,7 @@ func TestCommit(t *testing.T) {
 				}
 				at := "file://" + filepath.ToSlash(r.dir)
 				if over == "HTTP" {
-					at = serveHTTP(t, r, nil)
+					at = gitserver.Serve(t, r.dir, nil)
 					if tc.before == nil && tc.want.Branch == "master" {
 						// A server does not say what it would call the first.
 						tc.want.Branch = first
@@ -172,7 +173,7 @@ func TestRefused(t *testing.T) {
 				}
 				at := r.dir
 				if over == "HTTP" {
-					at = serveHTTP(t, r, nil)
+					at = gitserver.Serve(t, r.dir, nil)
 				}
 				got, err := New(at, tc.opts).Commit(t.Context(), tc.files)
 				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
@@ -241,7 +242,7 @@ func TestTag(t *testing.T) {
 			r.commit("master", map[string]string{"later": "x"})
 			at := r.dir
 			if over == "HTTP" {
-				at = serveHTTP(t, r, nil)
+				at = gitserver.Serve(t, r.dir, nil)
 			}
 			if _, err := New(at, Options{Branch: "fix", Base: "v1"}).Commit(t.Context(), contents("b", "b")); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	gogit "github.com/go-git/go-git/v5"
+
+	"example.dev/ingestor/test/gitserver"
 )
 
 // TestWorkTree does not pull the files of a work tree from under somebody.
@@ -32,7 +34,7 @@ func TestWorkTree(t *testing.T) {
 // TestWorkTrees wants the same of those that git worktree makes, whichever is
 // written to, and of a repository that has no other.
 func TestWorkTrees(t *testing.T) {
-	needGit(t)
+	gitserver.Need(t)
 	cases := map[string]struct {
 		reason string
 		bare   bool

@@ -2,12 +2,8 @@ package git
 
 import (
 	"errors"
-	"io"
-	"log"
 	"maps"
 	"net/http"
-	"net/http/cgi"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -200,49 +196,6 @@ func hint(err error) string {
 		return e.Hint
 	}
 	return ""
-}
-
-// needGit skips a test that cannot do without the program.
-func needGit(t testing.TB) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git on this machine to serve a repository with")
-	}
-}
-
-var discard = log.New(io.Discard, "", 0)
-
-// gitBackend serves a repository as Git itself does, and takes pushes.
-func gitBackend(t testing.TB, r *repo) http.Handler {
-	t.Helper()
-	needGit(t)
-	out, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + filepath.Dir(r.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
-			"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-			"GIT_CONFIG_KEY_1=http.receivepack", "GIT_CONFIG_VALUE_1=true",
-			"GIT_CONFIG_KEY_2=receive.fsckObjects", "GIT_CONFIG_VALUE_2=true",
-		},
-		Stderr: io.Discard, Logger: discard,
-	}
-}
-
-// serveHTTP serves a repository behind guard, if there is one, and returns its
-// address.
-func serveHTTP(t testing.TB, r *repo, guard func(http.Handler) http.Handler) string {
-	t.Helper()
-	h := gitBackend(t, r)
-	if guard != nil {
-		h = guard(h)
-	}
-	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
-	return srv.URL + "/" + filepath.Base(r.dir)
 }
 
 // isPush reports whether a request hands objects in.

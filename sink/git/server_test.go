@@ -16,22 +16,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// basic asks for a user and a password.
-func basic(user, password string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if u, p, ok := req.BasicAuth(); !ok || u != user || p != password {
-				w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-				// A careless server repeats what it was sent.
-				http.Error(w, fmt.Sprintf("not with %s, %s, %s", u, p, req.Header.Get("Authorization")), http.StatusUnauthorized)
-				return
-			}
-			next.ServeHTTP(w, req)
-		})
-	}
-}
+	"example.dev/ingestor/test/gitserver"
+)
 
 // pushes answers what hands objects in, and what asks for it, in its own way.
 func pushes(f http.HandlerFunc) func(http.Handler) http.Handler {
@@ -60,7 +47,7 @@ func leaks(err error, s *Sink) string {
 func TestHTTPAuth(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", map[string]string{"a": "a"})
-	at := serveHTTP(t, r, basic("git", secret))
+	at := gitserver.Serve(t, r.dir, gitserver.Basic("git", secret))
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -149,7 +136,7 @@ func TestBadDays(t *testing.T) {
 			if tc.hook[0] != "" {
 				r.hook(tc.hook[0], tc.hook[1])
 			}
-			s := New(serveHTTP(t, r, tc.guard), Options{Auth: Auth{Token: secret}})
+			s := New(gitserver.Serve(t, r.dir, tc.guard), Options{Auth: Auth{Token: secret}})
 			got, err := s.Commit(t.Context(), contents("b", "b"))
 			if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)
@@ -168,7 +155,7 @@ func TestBadDays(t *testing.T) {
 func TestAnswerLost(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
-	at := serveHTTP(t, r, func(next http.Handler) http.Handler {
+	at := gitserver.Serve(t, r.dir, func(next http.Handler) http.Handler {
 		return pushes(func(w http.ResponseWriter, req *http.Request) {
 			next.ServeHTTP(httptest.NewRecorder(), req)
 			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
@@ -203,7 +190,7 @@ func TestMeanwhile(t *testing.T) {
 			there := map[string]string{"a": "a"}
 			r.commit("master", there)
 			var n atomic.Int32
-			at := serveHTTP(t, r, func(next http.Handler) http.Handler {
+			at := gitserver.Serve(t, r.dir, func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 					if strings.Contains(req.URL.RawQuery, "receive-pack") {
 						if i := n.Add(1); i <= tc.times {
@@ -242,7 +229,7 @@ func TestRace(t *testing.T) {
 			r.commit("master", map[string]string{"a": "a"})
 			at := r.dir
 			if over == "HTTP" {
-				at = serveHTTP(t, r, nil)
+				at = gitserver.Serve(t, r.dir, nil)
 			}
 			want := map[string]string{"a": "a"}
 			const all = 3
@@ -286,7 +273,7 @@ func TestUnreachable(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
-	at := serveHTTP(t, r, pushes(func(_ http.ResponseWriter, req *http.Request) {
+	at := gitserver.Serve(t, r.dir, pushes(func(_ http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
 		<-req.Context().Done()
 	}))

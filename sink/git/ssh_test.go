@@ -1,125 +1,27 @@
 package git
 
 import (
-	"bytes"
-	"context"
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/pem"
-	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/crypto/ssh"
 
 	"example.dev/ingestor/sink"
+	"example.dev/ingestor/test/gitserver"
 )
 
-// newKey returns a key pair, and the private half in PEM.
-func newKey(t testing.TB) (ssh.Signer, sink.Secret) {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, sink.Secret(pem.EncodeToMemory(block))
-}
-
-// serveSSH runs git over a real SSH server for whoever has the key, and returns
-// the address and what a client needs.
+// serveSSH serves a repository over SSH, and returns the address and what a
+// client needs.
 func serveSSH(t testing.TB, r *repo) (string, Auth) {
 	t.Helper()
-	needGit(t)
-	host, _ := newKey(t)
-	me, private := newKey(t)
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
-		if !bytes.Equal(me.PublicKey().Marshal(), k.Marshal()) {
-			return nil, errors.New("who is that?")
-		}
-		return nil, nil
-	}}
-	config.AddHostKey(host)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(t.Context(), conn, config, filepath.Dir(r.dir))
-		}
-	}()
-	return "ssh://git@" + l.Addr().String() + "/" + filepath.Base(r.dir), Auth{SSHKey: private, HostKey: ssh.FingerprintSHA256(host.PublicKey())}
-}
-
-func serve(ctx context.Context, conn net.Conn, config *ssh.ServerConfig, dir string) {
-	defer conn.Close() //nolint:errcheck // the test is over
-	_, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	go ssh.DiscardRequests(requests)
-	for c := range channels {
-		channel, requests, err := c.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			for req := range requests {
-				_ = req.Reply(req.Type == "exec", nil)
-				if req.Type == "exec" {
-					status := run(ctx, string(req.Payload[4:]), channel, dir)
-					_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
-					_ = channel.Close()
-				}
-			}
-		}()
-	}
-}
-
-func run(ctx context.Context, command string, channel ssh.Channel, dir string) uint32 {
-	program, path, _ := strings.Cut(strings.TrimPrefix(command, "git-"), " '/")
-	if program != "upload-pack" && program != "receive-pack" {
-		fmt.Fprintf(channel.Stderr(), "no such command: %s\n", command)
-		return 127
-	}
-	cmd := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "-c", "receive.fsckObjects=true", program, filepath.Join(dir, strings.TrimSuffix(path, "'")))
-	cmd.Stdout, cmd.Stderr = channel, channel.Stderr()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return 127
-	}
-	go func() {
-		// It ends with the channel, not with the program.
-		_, _ = io.Copy(in, channel)
-		_ = in.Close()
-	}()
-	if cmd.Run() != nil {
-		return 128
-	}
-	return 0
+	s := gitserver.ServeSSH(t, r.dir)
+	return s.URL, Auth{SSHKey: sink.Secret(s.Me.PEM), HostKey: s.Host.Fingerprint()}
 }
 
 func TestSSH(t *testing.T) {
-	_, stranger := newKey(t)
+	stranger := sink.Secret(gitserver.NewKey(t, false).PEM)
 	cases := map[string]struct {
 		reason string
 		empty  bool

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/test/gitserver"
 )
 
 // noise is text that does not compress.
@@ -34,7 +35,7 @@ func TestFetched(t *testing.T) {
 	old := r.commit("master", files("old.yaml"))
 	r.commit("master", with(files("a.yaml", "defs/b.yaml"), "big.bin", noise(1<<20)))
 	var rec recorder
-	at := serveHTTP(t, r, rec.guard)
+	at := gitserver.Serve(t, r.dir, rec.guard)
 	set, err := New(at, Options{Path: "defs"}).Read(t.Context())
 	if asked := rec.take(); err != nil || !slices.Equal(origins(set), []string{"defs/b.yaml"}) || len(asked) != 2 || !strings.Contains(asked[1], "deepen 1\n") {
 		t.Errorf("one commit is fetched: %v, asked %q", err, asked)
@@ -51,10 +52,10 @@ func TestFetched(t *testing.T) {
 	if _, err := New(at, Options{Path: "defs", MaxBytes: 512 << 10}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "more than is allowed: 524288 bytes") || !strings.Contains(hints(err), "a repository that holds less") {
 		t.Errorf("a repository that is too large: %v, %q", err, hints(err))
 	}
-	srv := serveSSH(t, r)
+	srv := gitserver.ServeSSH(t, r.dir)
 	for at, opts := range map[string]Options{
 		at:      {Ref: strings.Repeat("a", 40)},
-		srv.url: {Ref: old.String(), Auth: srv.auth()},
+		srv.URL: {Ref: old.String(), Auth: sshAuth(srv)},
 	} {
 		_, err := New(at, opts).Read(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "not our ref") || !strings.Contains(hints(err), "the last of a branch or tag") {
@@ -66,7 +67,7 @@ func TestFetched(t *testing.T) {
 // TestPacked reads a repository after Git put it in order: packs with deltas,
 // names in one file, and clones of all sorts.
 func TestPacked(t *testing.T) {
-	needGit(t)
+	gitserver.Need(t)
 	r := newRepo(t)
 	text := definition("x")
 	for i := range 200 {
@@ -89,7 +90,7 @@ func TestPacked(t *testing.T) {
 	git("-C", r.dir, "worktree", "add", "-q", "--detach", tree)
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	git("clone", "-q", "--depth=1", "file://"+r.dir, shallow)
-	for name, at := range map[string]string{"Bare": r.dir, "WorkTree": tree, "Shallow": shallow, "HTTP": serveHTTP(t, r, nil)} {
+	for name, at := range map[string]string{"Bare": r.dir, "WorkTree": tree, "Shallow": shallow, "HTTP": gitserver.Serve(t, r.dir, nil)} {
 		t.Run(name, func(t *testing.T) {
 			s := New(at, Options{})
 			set, err := s.Read(t.Context())
@@ -107,7 +108,7 @@ func TestPacked(t *testing.T) {
 func TestCancelHTTP(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
-	backend := gitBackend(t, r)
+	backend := gitserver.Handler(t, filepath.Dir(r.dir))
 	enough := errors.New("enough")
 	hang := map[string]func(w http.ResponseWriter, req *http.Request) bool{
 		"Refs": func(_ http.ResponseWriter, req *http.Request) bool { return req.Method == http.MethodGet },
@@ -154,8 +155,8 @@ func TestCancelHTTP(t *testing.T) {
 func TestNothingOnDisk(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
-	srv := serveSSH(t, r)
-	web := serveHTTP(t, r, nil)
+	srv := gitserver.ServeSSH(t, r.dir)
+	web := gitserver.Serve(t, r.dir, nil)
 	empty := t.TempDir()
 	for _, name := range []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, empty)
@@ -165,7 +166,7 @@ func TestNothingOnDisk(t *testing.T) {
 	for name, s := range map[string]*Source{
 		"Local": New(r.dir, Options{}),
 		"HTTP":  New(web, Options{Auth: Auth{Token: source.Secret("x")}}),
-		"SSH":   New(srv.url, Options{Auth: srv.auth()}),
+		"SSH":   New(srv.URL, Options{Auth: sshAuth(srv)}),
 	} {
 		if _, err := s.Read(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -11,6 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/test/gitserver"
 )
 
 func TestFiles(t *testing.T) {
@@ -19,7 +21,7 @@ func TestFiles(t *testing.T) {
 	r.commit("feature/x", map[string]string{"README.md": "two"})
 	r.point(plumbing.NewTagReferenceName("feature"), first)
 	r.tag("v1", plumbing.CommitObject, first)
-	over := serveHTTP(t, r, nil)
+	over := gitserver.Serve(t, r.dir, nil)
 	cases := map[string]struct{ reason, ref, page, at, readme, err string }{
 		"Head":    {"nothing is named", "", "", ".", "one", ""},
 		"Branch":  {"a branch", "", "master", ".", "one", ""},

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/finding"
+	"example.dev/ingestor/test/gitserver"
 	"example.dev/ingestor/xrd"
 )
 
@@ -255,10 +256,10 @@ func TestRef(t *testing.T) {
 	}
 	t.Run("Path", func(t *testing.T) { check(t, r.dir, Options{}) })
 	t.Run("FileURL", func(t *testing.T) { check(t, "file://"+filepath.ToSlash(r.dir), Options{}) })
-	t.Run("HTTP", func(t *testing.T) { check(t, serveHTTP(t, r, nil), Options{}) })
+	t.Run("HTTP", func(t *testing.T) { check(t, gitserver.Serve(t, r.dir, nil), Options{}) })
 	t.Run("SSH", func(t *testing.T) {
-		srv := serveSSH(t, r)
-		check(t, srv.url, Options{Auth: srv.auth()})
+		srv := gitserver.ServeSSH(t, r.dir)
+		check(t, srv.URL, Options{Auth: sshAuth(srv)})
 	})
 }
 
@@ -266,7 +267,7 @@ func TestRef(t *testing.T) {
 func TestMoved(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
-	for name, at := range map[string]string{"Local": r.dir, "HTTP": serveHTTP(t, r, nil)} {
+	for name, at := range map[string]string{"Local": r.dir, "HTTP": gitserver.Serve(t, r.dir, nil)} {
 		t.Run(name, func(t *testing.T) {
 			s := New(at, Options{})
 			if s.Commit() != "" {

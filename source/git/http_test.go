@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,54 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/test/gitserver"
 )
-
-// gitBackend serves a repository as Git itself does.
-func gitBackend(t testing.TB, r *repo) http.Handler {
-	t.Helper()
-	needGit(t)
-	out, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + filepath.Dir(r.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1",
-			"HOME=" + t.TempDir(),
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		},
-		Stderr: io.Discard, Logger: discard,
-	}
-}
-
-// serveHTTP serves a repository behind guard, if there is one, and returns its
-// address.
-func serveHTTP(t testing.TB, r *repo, guard func(http.Handler) http.Handler) string {
-	t.Helper()
-	h := gitBackend(t, r)
-	if guard != nil {
-		h = guard(h)
-	}
-	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
-	return srv.URL + "/" + filepath.Base(r.dir)
-}
-
-// basic asks for a user and a password.
-func basic(user, password string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if u, p, ok := req.BasicAuth(); !ok || u != user || p != password {
-				w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-				// A careless server repeats what it was sent.
-				http.Error(w, fmt.Sprintf("not with %s, %s, %s", u, p, req.Header.Get("Authorization")), http.StatusUnauthorized)
-				return
-			}
-			next.ServeHTTP(w, req)
-		})
-	}
-}
 
 // recorder keeps the requests for objects.
 type recorder struct {
@@ -99,8 +52,8 @@ func TestHTTPAuth(t *testing.T) {
 	const token = "s3cr3t/t+ken="
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
-	at := serveHTTP(t, r, basic("git", token))
-	other := serveHTTP(t, r, basic("bot", token))
+	at := gitserver.Serve(t, r.dir, gitserver.Basic("git", token))
+	other := gitserver.Serve(t, r.dir, gitserver.Basic("bot", token))
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -268,8 +221,8 @@ func TestUnreachable(t *testing.T) {
 func TestTLS(t *testing.T) {
 	r := newRepo(t)
 	r.commit("master", files("a.yaml"))
-	srv := httptest.NewUnstartedServer(gitBackend(t, r))
-	srv.Config.ErrorLog = discard
+	srv := httptest.NewUnstartedServer(gitserver.Handler(t, filepath.Dir(r.dir)))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.StartTLS()
 	defer srv.Close()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
@@ -320,7 +273,7 @@ func TestRedirect(t *testing.T) {
 		defer func() { seen = nil }()
 		return seen
 	}
-	there := serveHTTP(t, r, note)
+	there := gitserver.Serve(t, r.dir, note)
 	const user = "Basic Z2l0OnMzY3IzdA=="
 	t.Run("Elsewhere", func(t *testing.T) {
 		old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -339,7 +292,7 @@ func TestRedirect(t *testing.T) {
 		}
 	})
 	t.Run("Here", func(t *testing.T) {
-		here := serveHTTP(t, r, func(next http.Handler) http.Handler {
+		here := gitserver.Serve(t, r.dir, func(next http.Handler) http.Handler {
 			return note(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				if rest, ok := strings.CutPrefix(req.URL.Path, "/old"); ok {
 					http.Redirect(w, req, "/defs.git"+rest+"?"+req.URL.RawQuery, http.StatusFound)

@@ -1,11 +1,8 @@
 package git
 
 import (
-	"context"
 	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,14 +189,6 @@ func origins(set *xrd.Set) []string {
 	return out
 }
 
-// needGit skips a test that cannot do without the program.
-func needGit(t testing.TB) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git on this machine to serve a repository with")
-	}
-}
-
 // hints returns the hints of all errors that were joined.
 func hints(err error) string {
 	var all []string
@@ -226,11 +215,4 @@ func soon(t *testing.T, f func()) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("it does not return")
 	}
-}
-
-// silent reads until the other side has enough.
-func silent(ctx context.Context, c io.ReadCloser) {
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
-	_, _ = io.Copy(io.Discard, c)
 }

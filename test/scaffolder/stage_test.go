@@ -1,10 +1,7 @@
 package scaffolder_test
 
 import (
-	"io"
-	"log"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,6 +12,7 @@ import (
 
 	"example.dev/ingestor/internal/forge/contract"
 	"example.dev/ingestor/sink/git"
+	"example.dev/ingestor/test/gitserver"
 )
 
 // gitToken lets into repositories.
@@ -56,18 +54,9 @@ func newStage(kind string) (*stage, error) {
 	}
 	s := &stage{kind: kind, root: root, repositories: map[string]*repository{}}
 	atEnd = append(atEnd, func() error { return os.RemoveAll(root) })
-	path, err := exec.Command("git", "--exec-path").Output()
+	backend, err := gitserver.Backend(root, root)
 	if err != nil {
 		return nil, err
-	}
-	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root,
-			"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-			"GIT_CONFIG_KEY_1=http.receivepack", "GIT_CONFIG_VALUE_1=true",
-		},
-		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		repo := s.find(r.URL.Path)

@@ -2,10 +2,7 @@ package service_test
 
 import (
 	"encoding/pem"
-	"io"
-	"log"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,6 +12,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/test/gitserver"
 )
 
 // alone is one file with one definition.
@@ -148,7 +146,7 @@ var sourceKeys = map[string]keyed{
 		},
 		with: func(t *testing.T, dir string) (sections, sections) {
 			commit(t, filepath.Join(dir, "defs"), "main", alone)
-			farm := httptest.NewTLSServer(guarded(gitBackend(t, dir), "robot", "a-secret-of-the-tests"))
+			farm := httptest.NewTLSServer(gitserver.Basic("robot", "a-secret-of-the-tests")(gitserver.Handler(t, dir)))
 			t.Cleanup(farm.Close)
 			token, ca := filepath.Join(t.TempDir(), "token"), filepath.Join(t.TempDir(), "ca.pem")
 			put(t, token, "a-secret-of-the-tests\n")
@@ -199,9 +197,7 @@ func commit(t *testing.T, dir, branch string, files map[string]string) {
 			t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
 		}
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not there")
-	}
+	gitserver.Need(t)
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -215,33 +211,4 @@ func commit(t *testing.T, dir, branch string, files map[string]string) {
 	}
 	must("add", "--all")
 	must("commit", "--quiet", "--message", "change")
-}
-
-// gitBackend serves the repositories below a folder as Git itself does.
-func gitBackend(t *testing.T, root string) http.Handler {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + t.TempDir(),
-			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		},
-		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
-	}
-}
-
-// guarded asks for a user and a password.
-func guarded(next http.Handler, user, password string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(w, "no", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
