@@ -166,7 +166,7 @@ func TestFacetsAreOfOneMoment(t *testing.T) {
 			done <- errors.Join(errs...)
 		}()
 		for reading := true; reading; {
-			facets, err := reader.Facets(t.Context(), names, Filter{})
+			facets, err := reader.Facets(t.Context(), names, Filter{}, Text{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Facets returns the values that the entities which pass f have for each of
-// the fields, sorted, and how many entities have each of them. Two ways to
+// Facets returns the values that the entities which pass f and t have for each
+// of the fields, sorted, and how many entities have each of them. Two ways to
 // write a value are two values. All are counted at one moment.
-func (s *Store) Facets(ctx context.Context, facets []string, f Filter) (map[string][]Facet, error) {
+func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (map[string][]Facet, error) {
 	const doing = "count values"
 	if len(facets) > maxLeaves {
 		return nil, fail(doing, tooMany())
 	}
-	c, err := s.where(ctx, f, Text{})
+	c, err := s.where(ctx, f, t)
 	if err != nil {
 		return nil, fail(doing, err)
 	}

@@ -23,11 +23,14 @@ func TestOutage(t *testing.T) {
 	s := opener(t, Options{Client: Postgres, URL: server.Database(t), Now: time.Now})()
 	put(t, s, small(t, "API", "a", ""))
 	calls := map[string]func(context.Context) error{
-		"Get":       func(ctx context.Context) error { _, err := s.Get(ctx, "api:default/a"); return err },
-		"GetMany":   func(ctx context.Context) error { _, err := s.GetMany(ctx, []string{"api:default/a"}); return err },
-		"Query":     func(ctx context.Context) error { _, err := s.Query(ctx, Query{Limit: 1, Total: true}); return err },
-		"Digest":    func(ctx context.Context) error { _, err := s.Digest(ctx, Query{Limit: NoLimit}); return err },
-		"Facets":    func(ctx context.Context) error { _, err := s.Facets(ctx, []string{"kind"}, Filter{}); return err },
+		"Get":     func(ctx context.Context) error { _, err := s.Get(ctx, "api:default/a"); return err },
+		"GetMany": func(ctx context.Context) error { _, err := s.GetMany(ctx, []string{"api:default/a"}); return err },
+		"Query":   func(ctx context.Context) error { _, err := s.Query(ctx, Query{Limit: 1, Total: true}); return err },
+		"Digest":  func(ctx context.Context) error { _, err := s.Digest(ctx, Query{Limit: NoLimit}); return err },
+		"Facets": func(ctx context.Context) error {
+			_, err := s.Facets(ctx, []string{"kind"}, Filter{}, Text{})
+			return err
+		},
 		"Ancestry":  func(ctx context.Context) error { _, err := s.Ancestry(ctx, "api:default/a"); return err },
 		"Providers": func(ctx context.Context) error { _, err := s.Providers(ctx); return err },
 		"Ping":      s.Ping,

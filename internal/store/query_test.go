@@ -264,7 +264,7 @@ func TestTooComplex(t *testing.T) {
 				}
 			})
 		}
-		if _, err := s.Facets(t.Context(), make([]string, maxLeaves+1), Filter{}); !errors.Is(err, ErrTooComplex) {
+		if _, err := s.Facets(t.Context(), make([]string, maxLeaves+1), Filter{}, Text{}); !errors.Is(err, ErrTooComplex) {
 			t.Error(err)
 		}
 		// As much as is allowed works.

@@ -180,7 +180,11 @@ func BenchmarkCold(b *testing.B) {
 	kind := In("kind", "component")
 	for name, ask := range map[string]func(s *Store) error{
 		"Facets": func(s *Store) error {
-			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, kind)
+			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, kind, Text{})
+			return err
+		},
+		"FacetsOfText": func(s *Store) error {
+			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, Filter{}, Text{Term: "entity"})
 			return err
 		},
 		"Digest": func(s *Store) error {

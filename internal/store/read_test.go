@@ -155,6 +155,7 @@ func TestFacets(t *testing.T) {
 			reason string
 			facets []string
 			filter Filter
+			text   Text
 			want   map[string][]Facet
 		}{
 			"Case": {
@@ -174,6 +175,16 @@ func TestFacets(t *testing.T) {
 				facets: []string{"kind"}, filter: Not(In("metadata.name", "A")),
 				want: map[string][]Facet{"kind": {{"API", 1}, {"Group", 1}}},
 			},
+			"Words": {
+				reason: "only what has a word that begins so counts",
+				facets: []string{"kind", "metadata.tags"}, text: Text{Term: "JAV"},
+				want: map[string][]Facet{"kind": {{"API", 1}}, "metadata.tags": {{"go", 1}, {"java", 1}}},
+			},
+			"Inside": {
+				reason: "a search in fields finds what is inside their values, and the filter holds as well",
+				facets: []string{"kind"}, filter: In("kind", "api"), text: Text{Term: "EA", Fields: []string{"spec.type", "spec.owner"}},
+				want: map[string][]Facet{"kind": {{"API", 1}}},
+			},
 			"Nothing": {
 				reason: "no value and no key give empty lists",
 				facets: []string{"spec.owner", "spec.text", "no.such", "no.such"}, filter: Any(In("metadata.name", "b"), In("kind", "group")),
@@ -188,7 +199,7 @@ func TestFacets(t *testing.T) {
 				for _, few := range []int{0, 1} {
 					s.cached.few, s.cached.answers = few, nil
 					for range 2 {
-						got, err := s.Facets(t.Context(), tc.facets, tc.filter)
+						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)
 						if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 							t.Error(tc.reason, diff, err)
 						}
@@ -196,14 +207,14 @@ func TestFacets(t *testing.T) {
 				}
 			})
 		}
-		before, err := s.Facets(t.Context(), []string{"kind"}, Filter{})
+		before, err := s.Facets(t.Context(), []string{"kind"}, Filter{}, Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before["kind"][0].Count = 99
 		// Another replica changes something.
 		put(t, open(), small(t, "API", "a", ""))
-		after, err := s.Facets(t.Context(), []string{"kind"}, Filter{})
+		after, err := s.Facets(t.Context(), []string{"kind"}, Filter{}, Text{})
 		if diff := cmp.Diff(map[string][]Facet{"kind": {{"API", 1}}}, after); diff != "" || err != nil {
 			t.Error(diff, err)
 		}

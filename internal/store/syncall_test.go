@@ -169,7 +169,7 @@ func TestSyncAllIsOneMoment(t *testing.T) {
 			done <- err
 		}()
 		for reading := true; reading; {
-			facets, err := reader.Facets(t.Context(), []string{"spec.n"}, In("kind", "component"))
+			facets, err := reader.Facets(t.Context(), []string{"spec.n"}, In("kind", "component"), Text{})
 			if err != nil {
 				t.Fatal(err)
 			}

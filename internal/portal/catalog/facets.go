@@ -20,14 +20,19 @@ func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
 	if len(params["facet"]) == 0 {
 		return server.Input("request/query must have required property 'facet'")
 	}
-	return c.answerFacets(w, r, params["facet"], &selection{Filter: params["filter"]})
+	s := selection{Filter: params["filter"]}
+	if s.Text, err = textOf(params); err != nil {
+		return err
+	}
+	return c.answerFacets(w, r, params["facet"], &s)
 }
 
 // postFacets answers POST /entity-facets.
 func (c *Catalog) postFacets(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		Facets []string        `json:"facets"`
-		Query  json.RawMessage `json:"query"`
+		Facets         []string        `json:"facets"`
+		Query          json.RawMessage `json:"query"`
+		FullTextFilter fullText        `json:"fullTextFilter"`
 	}
 	if err := server.ReadJSON(r, &body); err != nil {
 		return err
@@ -35,7 +40,11 @@ func (c *Catalog) postFacets(w http.ResponseWriter, r *http.Request) error {
 	if len(body.Facets) == 0 {
 		return server.Input("request/body must have required property 'facets'")
 	}
-	return c.answerFacets(w, r, body.Facets, &selection{Query: body.Query})
+	text, err := body.FullTextFilter.read()
+	if err != nil {
+		return err
+	}
+	return c.answerFacets(w, r, body.Facets, &selection{Query: body.Query, Text: text})
 }
 
 func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []string, s *selection) error {
@@ -51,7 +60,7 @@ func (c *Catalog) answerFacets(w http.ResponseWriter, r *http.Request, facets []
 	if err != nil {
 		return err
 	}
-	counted, err := c.store.Facets(r.Context(), facets, query.Both(c.visible(r.Context()), filter))
+	counted, err := c.store.Facets(r.Context(), facets, query.Both(c.visible(r.Context()), filter), s.Text)
 	if err != nil {
 		return asked(err)
 	}

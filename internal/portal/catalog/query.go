@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -79,11 +80,7 @@ func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
 	if req.Order, err = query.OrderFields(params["orderField"]); err != nil {
 		return err
 	}
-	term, _, err := query.One(params, "fullTextFilterTerm")
-	if err != nil {
-		return err
-	}
-	if req.Text, err = query.Text(term, query.List(params["fullTextFilterFields"])); err != nil {
+	if req.Text, err = textOf(params); err != nil {
 		return err
 	}
 	if req.limit, err = query.Count(params, "limit", defaultLimit); err != nil {
@@ -105,6 +102,23 @@ func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
 	return c.answerQuery(w, r, &req)
 }
 
+// textOf reads a search from the parameters of a request.
+func textOf(params url.Values) (store.Text, error) {
+	term, _, err := query.One(params, "fullTextFilterTerm")
+	if err != nil {
+		return store.Text{}, err
+	}
+	return query.Text(term, query.List(params["fullTextFilterFields"]))
+}
+
+// fullText is a search in the body of a request.
+type fullText struct {
+	Term   string   `json:"term"`
+	Fields []string `json:"fields"`
+}
+
+func (t fullText) read() (store.Text, error) { return query.Text(t.Term, t.Fields) }
+
 func wantsNoTotal(where, total string) (bool, error) {
 	if total != "" && total != "include" && total != "exclude" {
 		return false, server.Input("%s/totalItems must be equal to one of the allowed values: include, exclude", where)
@@ -122,13 +136,10 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 			Field string  `json:"field"`
 			Order *string `json:"order"`
 		} `json:"orderBy"`
-		FullTextFilter struct {
-			Term   string   `json:"term"`
-			Fields []string `json:"fields"`
-		} `json:"fullTextFilter"`
-		Fields     []string        `json:"fields"`
-		TotalItems string          `json:"totalItems"`
-		Query      json.RawMessage `json:"query"`
+		FullTextFilter fullText        `json:"fullTextFilter"`
+		Fields         []string        `json:"fields"`
+		TotalItems     string          `json:"totalItems"`
+		Query          json.RawMessage `json:"query"`
 	}
 	if err := server.ReadJSON(r, &body); err != nil {
 		return err
@@ -163,7 +174,7 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Text, err = query.Text(body.FullTextFilter.Term, body.FullTextFilter.Fields); err != nil {
+	if req.Text, err = body.FullTextFilter.read(); err != nil {
 		return err
 	}
 	if req.noTotal, err = wantsNoTotal("request/body", body.TotalItems); err != nil {

@@ -169,6 +169,16 @@ func TestRead(t *testing.T) {
 			method: http.MethodPost, path: "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"api"}}`,
 			want: `{"facets":{"kind":[{"value":"API","count":1}]}}`,
 		},
+		"FacetsOfText": {
+			reason: "Only what a search finds is counted.",
+			path:   "/entity-facets?facet=kind&fullTextFilterTerm=demo%20serv",
+			want:   `{"facets":{"kind":[{"value":"Component","count":1}]}}`,
+		},
+		"FacetsOfTextInFields": {
+			reason: "The search may be in the body, and in certain fields.",
+			method: http.MethodPost, path: "/entity-facets", body: `{"facets":["kind"],"query":{"kind":"component"},"fullTextFilter":{"term":"SERV","fields":["spec.type"]}}`,
+			want: `{"facets":{"kind":[{"value":"Component","count":1}]}}`,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,15 +24,19 @@ const fields = [
 
 // body is the question for one page.
 function body(choice: Choice, page: number) {
-  const term = choice.text.trim();
   return {
     limit: pageSize,
     offset: page * pageSize,
     fields,
     orderBy: [{ field: columns[choice.sort], order: choice.descending ? "desc" : "asc" }],
     query: predicate(choice),
-    fullTextFilter: term === "" ? undefined : { term },
+    fullTextFilter: search(choice),
   };
+}
+
+function search(choice: Choice) {
+  const term = choice.text.trim();
+  return term === "" ? undefined : { term };
 }
 
 // The key of what a choice brings: facets are no part of each other's.
@@ -75,10 +79,10 @@ export function useFacets(choice: Choice): { values: (name: FacetName) => FacetV
   const asked: { names: FacetName[]; without?: FacetName }[] = [{ names: rest }, ...chosen.map((name) => ({ names: [name], without: name }))];
   return useQueries({
     queries: asked.map(({ names, without }) => ({
-      queryKey: ["facets", names, predicate(choice, without) ?? null],
+      queryKey: ["facets", choice.text.trim(), names, predicate(choice, without) ?? null],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         ask<Counted>("/api/catalog/entity-facets", {
-          json: { facets: names.flatMap((name) => facets[name].fields), query: predicate(choice, without) },
+          json: { facets: names.flatMap((name) => facets[name].fields), query: predicate(choice, without), fullTextFilter: search(choice) },
           signal,
         }),
       enabled: names.length > 0,
