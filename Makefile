@@ -159,7 +159,7 @@ devcluster: ## Build the API server that tests start, once; it takes minutes
 	fi
 
 # How `make cluster` and `make run-cluster` serve: the same cluster.
-SERVE = serve --dir data/cluster --crds both --xr-crds $(addprefix --apply ,$(wildcard examples/*.yaml))
+SERVE = serve --dir data/cluster --crds both --xr-crds --ready-after 5s $(addprefix --apply ,$(wildcard examples/*.yaml))
 
 cluster: ## Run an API server with the examples in it, until Ctrl-C
 	@program=$$(go run ./test/apiserver/prepare); \

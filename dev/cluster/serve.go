@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/dev/cluster/kube"
 	"example.dev/ingestor/dev/cluster/manifest"
+	readiness "example.dev/ingestor/dev/cluster/ready"
 	"example.dev/ingestor/dev/cluster/server"
 )
 
@@ -37,6 +38,7 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	words := c.String("crds", string(manifest.Crossplane), "which definitions and compositions there are: crossplane, composer, both or none")
 	c.Var(&files, "apply", "`file or folder` of objects to apply; repeatable")
 	composites := c.Bool("xr-crds", false, xrCRDs)
+	after := c.Duration("ready-after", 0, "let composites and claims become ready so long after they were made, as their controller would; 0 leaves them alone")
 	temporary := c.Bool("temporary", false, "stop when standard input ends, and remove the folder then, which must be empty at first")
 	if err := c.parse(args); err != nil {
 		return err
@@ -46,6 +48,9 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	}
 	if c.NArg() > 0 {
 		return fmt.Errorf("cannot serve: what is %q?", c.Arg(0))
+	}
+	if *after < 0 {
+		return fmt.Errorf("cannot serve: --ready-after is %v, and nothing is ready before it was made", *after)
 	}
 	ctx, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
@@ -62,7 +67,7 @@ func serve(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer
 	defer folder.Leave()
 	objects, err := toApply(ctx, manifest.Words(*words), files, *composites)
 	if err == nil {
-		err = runServer(ctx, folder, opts, objects, func(kubeconfig string) {
+		err = runServer(ctx, folder, opts, *after, objects, func(kubeconfig string) {
 			fmt.Fprintf(stdout, "ready in %.1fs: KUBECONFIG=%s\n", time.Since(began).Seconds(), kubeconfig)
 		})
 	}
@@ -93,8 +98,9 @@ func toApply(ctx context.Context, words manifest.Words, files []string, composit
 	return objects, nil
 }
 
-// runServer runs a server until ctx ends or it fails.
-func runServer(ctx context.Context, in *server.Folder, opts server.Options, objects []manifest.Object, ready func(kubeconfig string)) error {
+// runServer runs a server until ctx ends or it fails. Composites become ready
+// so long after they were made, or never if that is zero.
+func runServer(ctx context.Context, in *server.Folder, opts server.Options, after time.Duration, objects []manifest.Object, ready func(kubeconfig string)) error {
 	s, err := server.Start(ctx, in, opts)
 	if err != nil {
 		return err
@@ -109,6 +115,18 @@ func runServer(ctx context.Context, in *server.Folder, opts server.Options, obje
 	}
 	if err := client.AwaitKinds(ctx); err != nil {
 		return err
+	}
+	if after > 0 {
+		controlling, stop := context.WithCancel(ctx)
+		wait, err := readiness.Start(controlling, s.Config, after)
+		if err != nil {
+			stop()
+			return err
+		}
+		defer func() {
+			stop()
+			wait()
+		}()
 	}
 	ready(s.Kubeconfig)
 	select {

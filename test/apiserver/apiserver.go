@@ -1,7 +1,8 @@
 // Package apiserver gives tests a real Kubernetes API server. Each is a process
 // of its own, empty at first, ready in seconds, on the loopback interface; it
 // ends with the test, and also if the process that runs the test dies. Nothing
-// in it schedules pods, and no Crossplane reconciles.
+// in it schedules pods, and no Crossplane reconciles; Options say what part of
+// that is played.
 //
 // The server is the program in dev/cluster, which this package builds when it
 // is needed; make does so before it runs any test, because the first time takes
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Off is the environment variable that, set to anything, skips tests that need
@@ -39,6 +41,9 @@ type Options struct {
 	// XRCRDs makes the kinds that definitions describe, as Crossplane would,
 	// whenever a definition is applied.
 	XRCRDs bool
+	// ReadyAfter is how long after they were made composites and claims become
+	// ready, as their controller would make them. Zero leaves them alone.
+	ReadyAfter time.Duration
 	// Args are further arguments of kube-apiserver, such as
 	// "--request-timeout=5s".
 	Args []string
@@ -134,7 +139,7 @@ func (s *Server) begin() error {
 
 // serve starts the process.
 func (s *Server) serve(args ...string) error {
-	args = append([]string{"serve", "--dir", s.Dir, "--temporary"}, args...)
+	args = append([]string{"serve", "--dir", s.Dir, "--temporary", "--ready-after", s.opts.ReadyAfter.String()}, args...)
 	for _, arg := range s.opts.Args {
 		args = append(args, "--apiserver-arg", arg)
 	}

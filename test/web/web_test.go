@@ -61,7 +61,7 @@ func TestJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, Apply: append(examples, "../../examples/cluster")})
+	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")})
 	w := &world{t: t, cluster: cluster, address: l.Addr().String(), config: configure(t, base, cluster, i), log: &tail{}}
 	w.up(l)
 	t.Cleanup(w.down)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -23,13 +24,26 @@ func IsCRD(o Object) bool {
 
 const crdKind = "CustomResourceDefinition"
 
+// The categories of composites and claims, by which kubectl lists all of them.
+const (
+	compositeCategory = "composite"
+	claimCategory     = "claim"
+)
+
+// IsComposite tells whether a CustomResourceDefinition is that of composites or
+// claims.
+func IsComposite(crd *unstructured.Unstructured) bool {
+	all, _, _ := unstructured.NestedStringSlice(crd.Object, "spec", "names", "categories")
+	return slices.Contains(all, compositeCategory) || slices.Contains(all, claimCategory)
+}
+
 // Composites returns a CustomResourceDefinition for the composites that a
 // definition describes and, if it offers claims, one for those. Their schemas
 // are the definition's, with room for the fields Crossplane would add.
 func Composites(def Object) ([]Object, error) {
 	spec, _, _ := unstructured.NestedMap(def.Object, "spec")
 	names, _ := spec["names"].(map[string]any)
-	composite, err := customResource(def, spec, names, scope(def, spec))
+	composite, err := customResource(def, spec, names, scope(def, spec), compositeCategory)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +51,7 @@ func Composites(def Object) ([]Object, error) {
 	if claims == nil {
 		return []Object{composite}, nil
 	}
-	claim, err := customResource(def, spec, claims, "Namespaced")
+	claim, err := customResource(def, spec, claims, "Namespaced", claimCategory)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +72,7 @@ func scope(def Object, spec map[string]any) string {
 }
 
 // customResource makes the definition of one kind.
-func customResource(def Object, spec, names map[string]any, scope string) (Object, error) {
+func customResource(def Object, spec, names map[string]any, scope, category string) (Object, error) {
 	group, _ := spec["group"].(string)
 	plural, _ := names["plural"].(string)
 	if group == "" || plural == "" {
@@ -68,13 +82,18 @@ func customResource(def Object, spec, names map[string]any, scope string) (Objec
 	if err != nil {
 		return Object{}, err
 	}
+	names = runtime.DeepCopyJSON(names)
+	categories, _ := names["categories"].([]any)
+	if !slices.Contains(categories, any(category)) {
+		names["categories"] = append(categories, category)
+	}
 	return Object{&unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1",
 		"kind":       crdKind,
 		"metadata":   map[string]any{"name": plural + "." + group},
 		"spec": map[string]any{
 			"group":    group,
-			"names":    runtime.DeepCopyJSON(names),
+			"names":    names,
 			"scope":    scope,
 			"versions": versions,
 		},

@@ -116,6 +116,9 @@ func TestComposites(t *testing.T) {
 			check(t, tc.reason, err, tc.err)
 			var got []string
 			for _, crd := range made {
+				if !IsComposite(crd.Unstructured) {
+					t.Errorf("%v is not taken for composites or claims", crd)
+				}
 				if !IsCRD(crd) {
 					t.Errorf("%v is not taken for a kind", crd)
 				}
