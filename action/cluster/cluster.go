@@ -127,6 +127,9 @@ func newWriter(clusters Clusters, opts Options) *writer {
 	}
 }
 
+// noCluster is the way out for newcomers as well as for those who run a portal.
+const noCluster = "add one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"
+
 // choose returns the cluster of a step.
 func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	names := w.clusters.Names()
@@ -138,7 +141,7 @@ func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, wrong("add one to the configuration", "cannot choose a cluster: none is configured")
+		return nil, wrong(noCluster, "cannot choose a cluster: none is configured")
 	case name == "":
 		return nil, wrong("set cluster to one of "+strings.Join(names, ", "), "cannot choose a cluster: there are several, and the step names none")
 	case !slices.Contains(names, name):

@@ -28,7 +28,7 @@ func TestChoose(t *testing.T) {
 		cluster string
 		want    string
 	}{
-		"None":    {"there must be one", nil, actions.Options{}, "", "cannot choose a cluster: none is configured\nadd one to the configuration"},
+		"None":    {"there must be one", nil, actions.Options{}, "", "cannot choose a cluster: none is configured\nadd one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"},
 		"Several": {"of several one is named", []source.Cluster{one, two}, actions.Options{}, "", "cannot choose a cluster: there are several, and the step names none\nset cluster to one of one, two"},
 		"Unknown": {"the known ones are told", []source.Cluster{one, two}, actions.Options{Default: "one"}, "three", `cannot choose a cluster: there is none named "three"` + "\nset cluster to one of one, two"},
 		"Default": {"the default is taken", []source.Cluster{one, broken}, actions.Options{Default: "broken"}, "", `cluster "broken": cannot connect`},

@@ -62,7 +62,7 @@ func find(conditions []any, kind string) map[string]any {
 func ours(o *unstructured.Unstructured) bool {
 	for _, f := range o.GetManagedFields() {
 		if f.Manager == manager && f.Operation == metav1.ManagedFieldsOperationUpdate && f.Subresource == "status" && f.FieldsV1 != nil {
-			return strings.Contains(string(f.FieldsV1.Raw), `"f:conditions"`)
+			return strings.Contains(f.FieldsV1.GetRawString(), `"f:conditions"`)
 		}
 	}
 	return false

@@ -20,9 +20,9 @@ func boat(conditions []any, by string) *unstructured.Unstructured {
 	}
 	o.Object["status"] = map[string]any{"conditions": conditions}
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "portal", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}},
+		{Manager: "portal", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
 		{Manager: by, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status",
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:conditions":{}}}`)}},
+			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{}}}`)},
 	})
 	return o
 }
@@ -36,7 +36,7 @@ func TestNext(t *testing.T) {
 	// Whose field managers are there, but not for the conditions.
 	taken := boat(pair("False", creating, noon.Add(-time.Minute)), manager)
 	fields := taken.GetManagedFields()
-	fields[1].FieldsV1.Raw = []byte(`{"f:status":{}}`)
+	fields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:status":{}}`)
 	taken.SetManagedFields(fields)
 
 	cases := map[string]struct {
