@@ -26,6 +26,9 @@ import (
 // RuleInternal is a definition that made the engine fail.
 const RuleInternal = "ENG000"
 
+// Failed is what the message of RuleInternal begins with.
+const Failed = "cannot transform the definition: "
+
 // Rules are all rules about runs.
 var Rules = []finding.Rule{{
 	ID: RuleInternal, Severity: finding.Error, Title: "definition cannot be transformed",
@@ -321,7 +324,7 @@ func bare(es []*entity.Entity) []*entity.Entity {
 func failure(d *xrd.Definition, message string) finding.Finding {
 	return finding.Finding{
 		Rule: RuleInternal, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
-		Message: "cannot transform the definition: " + message,
+		Message: Failed + message,
 		Hint:    "the other definitions are not affected",
 	}
 }

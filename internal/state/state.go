@@ -60,6 +60,43 @@ type Unit struct {
 	Stamp int64
 }
 
+// Run is what is remembered of a run.
+type Run struct {
+	// ID is another one for each run, and the newest has the highest.
+	ID int64
+	// Body and Changes are JSON. Changes says which entities are others by it;
+	// nil if that is not known.
+	Body, Changes []byte
+}
+
+// Finding is something worth knowing about a unit.
+type Finding struct {
+	Unit string
+	// Severity is 0 for an error, 1 for a warning and 2 for a remark.
+	Severity int
+	Rule     string
+	// Body is the finding as JSON.
+	Body []byte
+}
+
+// Wanted chooses among findings. What is left out wants all.
+type Wanted struct {
+	Rule string
+	// Severity, if not nil, is the one that is wanted.
+	Severity *int
+	// Sources, if not nil, are those one of which has the unit.
+	Sources []string
+}
+
+// Count says how often a rule was found.
+type Count struct {
+	Rule string
+	// Severity is the worst that it was found with.
+	Severity int
+	// Findings are how many there are, and Units how many units have one.
+	Findings, Units int
+}
+
 // Marks remembers a mark for each object of a source. Its methods may be called
 // at once.
 type Marks interface {

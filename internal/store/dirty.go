@@ -50,7 +50,10 @@ func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
 	names := slices.Sorted(maps.Keys(units))
 	err := w.insert(ctx, "dirty (unit, stamp, since)", tail, 3, len(names),
 		func(i int, args []any) []any { return append(args, names[i], w.n, w.n) })
-	return len(names), err
+	if err != nil {
+		return 0, err
+	}
+	return len(names), w.uncheck(ctx, names)
 }
 
 // Units returns the units that have changed and were not done since, at most

@@ -314,9 +314,11 @@ func TestFieldsOfBefore(t *testing.T) {
 			return all
 		}
 		want := packed(s)
+		sees(t, s, "one", "unit", "seen before there were findings")
 		for _, step := range []string{
+			"DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes",
 			"DROP TABLE fields", "CREATE INDEX search_ref ON search (ref, kid)", "CREATE INDEX relations_declarer ON relations (declarer)",
-			"INSERT INTO search (kid, value, ref) VALUES (1, 'a\x1eb', 'c')", "DELETE FROM goose_db_version WHERE version_id = 4",
+			"INSERT INTO search (kid, value, ref) VALUES (1, 'a\x1eb', 'c')", "DELETE FROM goose_db_version WHERE version_id >= 4",
 		} {
 			if _, err := s.write.ExecContext(t.Context(), step); err != nil {
 				t.Fatal(step, err)
@@ -333,6 +335,9 @@ func TestFieldsOfBefore(t *testing.T) {
 		page, err := again.Query(t.Context(), Query{Filter: Has("metadata.tags.go"), Limit: NoLimit})
 		if err != nil || len(page.Items) == 0 {
 			t.Errorf("%d with an item of a list: %v", len(page.Items), err)
+		}
+		if units := unchecked(t, again); len(units) != 1 || units[0].Name != "unit" {
+			t.Errorf("to be looked at are %v", units)
 		}
 	})
 }

@@ -64,6 +64,7 @@ func modelAll(changes []Change, have map[string]owned) []Result {
 			if was.provider == c.Provider && !put[ref] && !slices.Contains(c.Keep, ref) && (c.Full || slices.Contains(c.Remove, ref)) {
 				free[ref] = true
 				results[i].Removed++
+				results[i].Refs.Removed = append(results[i].Refs.Removed, ref)
 			}
 		}
 	}
@@ -79,10 +80,12 @@ func modelAll(changes []Change, have map[string]owned) []Result {
 				continue
 			case !there, free[ref]:
 				r.Added++
+				r.Refs.Added = append(r.Refs.Added, ref)
 			case was.Parent == d.Parent && was.Node.Equal(d.Node):
 				r.Unchanged++
 			default:
 				r.Updated++
+				r.Refs.Updated = append(r.Refs.Updated, ref)
 			}
 			taken[ref] = true
 			delete(free, ref)
@@ -287,7 +290,7 @@ func TestSyncIsLikeModel(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				if diff := gocmp.Diff(modelAll(changes, have), got, cmpopts.EquateEmpty()); diff != "" {
+				if diff := gocmp.Diff(modelAll(changes, have), got, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
 					rt.Fatal(diff)
 				}
 				equals(rt, s, have)

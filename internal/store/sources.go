@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"example.dev/ingestor/internal/state"
 )
 
 // keptRuns is how many runs are remembered.
@@ -58,11 +60,11 @@ func (s *Store) SourceStates(ctx context.Context) (map[string][]byte, error) {
 	return states, fail("read the states of sources", err)
 }
 
-// AddRun remembers a run, which is JSON, and forgets all but the newest.
-func (s *Store) AddRun(ctx context.Context, started time.Time, run []byte) error {
+// AddRun remembers a run and forgets all but the newest. Its ID is given to it.
+func (s *Store) AddRun(ctx context.Context, started time.Time, run state.Run) error {
 	err := s.observe(ctx, func(w *writer) error {
-		if _, err := w.tx.ExecContext(ctx, "INSERT INTO runs (n, started, run) VALUES ($1, $2, $3)",
-			w.n, started.UnixMilli(), nonNil(run)); err != nil {
+		if _, err := w.tx.ExecContext(ctx, "INSERT INTO runs (n, started, run, changes) VALUES ($1, $2, $3, $4)",
+			w.n, started.UnixMilli(), nonNil(run.Body), run.Changes); err != nil {
 			return err
 		}
 		_, err := w.tx.ExecContext(ctx,
@@ -72,22 +74,33 @@ func (s *Store) AddRun(ctx context.Context, started time.Time, run []byte) error
 	return fail("remember a run", err)
 }
 
-// Runs returns the runs that are remembered, at most limit, the newest first.
-func (s *Store) Runs(ctx context.Context, limit int) ([][]byte, error) {
+// Runs returns the runs that are remembered without their changes, at most
+// limit, the newest first.
+func (s *Store) Runs(ctx context.Context, limit int) ([]state.Run, error) {
 	if limit == NoLimit {
 		limit = keptRuns
 	}
-	var runs [][]byte
-	err := eachRow(ctx, s.rows, "SELECT run FROM runs ORDER BY n DESC LIMIT $1", []any{max(0, limit)},
+	var runs []state.Run
+	err := eachRow(ctx, s.rows, "SELECT n, run FROM runs ORDER BY n DESC LIMIT $1", []any{max(0, limit)},
 		func(rows *rows) error {
-			var run []byte
-			if err := rows.Scan(&run); err != nil {
+			var run state.Run
+			if err := rows.Scan(&run.ID, &run.Body); err != nil {
 				return err
 			}
 			runs = append(runs, run)
 			return nil
 		})
 	return runs, fail("read the runs", err)
+}
+
+// Run returns a run with its changes. It reports false if it is not remembered.
+func (s *Store) Run(ctx context.Context, id int64) (run state.Run, found bool, err error) {
+	run.ID = id
+	err = s.read.QueryRowContext(ctx, "SELECT run, changes FROM runs WHERE n = $1", id).Scan(&run.Body, &run.Changes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return state.Run{}, false, nil
+	}
+	return run, err == nil, fail("read a run", err)
 }
 
 // LoadMarks returns the marks of a source by the objects' keys.

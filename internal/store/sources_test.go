@@ -7,6 +7,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/internal/state"
 )
 
 func TestSourceStates(t *testing.T) {
@@ -43,7 +45,7 @@ func TestRuns(t *testing.T) {
 		start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		add := func(at time.Duration, text string) {
 			t.Helper()
-			if err := s.AddRun(t.Context(), start.Add(at), []byte(text)); err != nil {
+			if err := s.AddRun(t.Context(), start.Add(at), state.Run{Body: []byte(text), Changes: []byte("changes of " + text)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -64,12 +66,19 @@ func TestRuns(t *testing.T) {
 		if err != nil || len(runs) != keptRuns {
 			t.Fatalf("%d runs (%v)", len(runs), err)
 		}
-		got := []string{string(runs[0]), string(runs[1]), string(runs[2]), string(runs[keptRuns-1])}
+		got := []string{string(runs[0].Body), string(runs[1].Body), string(runs[2].Body), string(runs[keptRuns-1].Body)}
 		if diff := gocmp.Diff([]string{"newest", "back", "ahead", "3"}, got); diff != "" {
 			t.Error(diff)
 		}
-		if runs, err = s.Runs(t.Context(), 2); err != nil || len(runs) != 2 || string(runs[1]) != "back" {
-			t.Errorf("%q (%v)", runs, err)
+		if runs, err = s.Runs(t.Context(), 2); err != nil || len(runs) != 2 || string(runs[1].Body) != "back" || runs[1].Changes != nil {
+			t.Errorf("%+v (%v)", runs, err)
+		}
+		back, found, err := s.Run(t.Context(), runs[1].ID)
+		if err != nil || !found || string(back.Body) != "back" || string(back.Changes) != "changes of back" || back.ID != runs[1].ID {
+			t.Errorf("%+v %t (%v)", back, found, err)
+		}
+		if _, found, err := s.Run(t.Context(), runs[0].ID+1); err != nil || found {
+			t.Errorf("a run that never was is there (%v)", err)
 		}
 	})
 }

@@ -83,7 +83,12 @@ type Result struct {
 	// Refused are documents whose reference belongs to somebody else, or to an
 	// earlier document of the same change.
 	Refused []Refusal
+	// Refs are the references that are counted.
+	Refs Refs
 }
+
+// Refs are references by what became of them, in any order.
+type Refs struct{ Added, Updated, Removed []string }
 
 // Refusal is a document that was not taken.
 type Refusal struct {

@@ -249,12 +249,12 @@ func (s *Store) compare(ctx context.Context, ask asker, changes []Change, offers
 				return nil, err
 			}
 			e.uid, e.added = uid.String(), true
-			result.Added++
+			result.Refs.Added = append(result.Refs.Added, o.ref)
 			d.added++
 		case k.provider != provider:
-			result.Added++
+			result.Refs.Added = append(result.Refs.Added, o.ref)
 		case k.hash != o.hash || k.parent != o.parent:
-			result.Updated++
+			result.Refs.Updated = append(result.Refs.Updated, o.ref)
 		default:
 			result.Unchanged++
 			continue
@@ -262,10 +262,14 @@ func (s *Store) compare(ctx context.Context, ask asker, changes []Change, offers
 		d.put = append(d.put, e)
 	}
 	for ref, change := range givenUp {
-		d.results[change].Removed++
+		d.results[change].Refs.Removed = append(d.results[change].Refs.Removed, ref)
 		if _, ok := taken[ref]; !ok {
 			d.removed = append(d.removed, ref)
 		}
+	}
+	for i := range d.results {
+		r := &d.results[i]
+		r.Added, r.Updated, r.Removed = len(r.Refs.Added), len(r.Refs.Updated), len(r.Refs.Removed)
 	}
 	slices.Sort(d.removed)
 	slices.SortFunc(d.put, func(a, b entry) int { return strings.Compare(a.ref, b.ref) })

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/ingestor"
@@ -55,13 +56,15 @@ func ingesting(t *testing.T) map[string]any {
 }
 
 // ingestionOperations are calls of the operations about ingestion, in one of
-// their spellings.
-func ingestionOperations(ingestor, orchestrator, suffix string) []operation {
+// their spellings. run is the id of the one that brought the entities.
+func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation {
 	at := "/api/" + ingestor
 	return []operation{
 		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":3,"sources":\[`},
 		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
 		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
+		{"getRun" + suffix, call{path: at + "/runs/" + run}, 200, `"added":3,.*"changes":{"added":\["api:default/` + ingested + `-api",`},
+		{"listFindings" + suffix, call{path: at + "/findings?limit=5&severity=info"}, 200, `^{"items":\[.*"totalItems":\d+,"rules":\[.*"pending":\d+}`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
@@ -175,7 +178,7 @@ func TestIngestionRuns(t *testing.T) {
 	const path = "/api/composer-ingestor/runs"
 	const source = "composerIngestor/sources/examples"
 	type run struct {
-		Source, Trigger                    string
+		ID, Source, Trigger                string
 		Added, Updated, Removed, Unchanged int
 		Discovered                         int
 		Phases                             map[string]int
@@ -188,6 +191,18 @@ func TestIngestionRuns(t *testing.T) {
 	w.until("the source is scanned", func() bool {
 		return slices.ContainsFunc(runs(), func(r run) bool { return r.Source == source && r.Added == 3 && r.Discovered == 1 })
 	})
+	type changes struct{ Added, Updated, Removed, Failed, Refused []string }
+	all := runs()
+	first := all[slices.IndexFunc(all, func(r run) bool { return r.Added == 3 })]
+	var one struct {
+		run
+		Changes changes
+	}
+	w.get(path+"/"+first.ID, &one)
+	want := changes{Added: []string{"api:default/" + ingested + "-api", "resource:default/" + ingested + "-xrd", "template:default/" + ingested}}
+	if diff := cmp.Diff(want, one.Changes, cmpopts.EquateEmpty()); diff != "" || one.Added != 3 {
+		t.Errorf("the run brought (-want +got):\n%s", diff)
+	}
 	w.want(call{method: "POST", path: path, body: fmt.Sprintf(`{"source":%q}`, source)}, http.StatusAccepted, nil)
 	w.until("it is scanned because somebody asked", func() bool {
 		return slices.ContainsFunc(runs(), func(r run) bool {
@@ -215,6 +230,8 @@ func TestIngestionRuns(t *testing.T) {
 		"LimitNone":     {"none is nothing to ask for", call{path: path + "?limit=0"}, 400, "from 1 to 500"},
 		"LimitMany":     {"an answer has its bounds", call{path: path + "?limit=501"}, 400, "from 1 to 500"},
 		"LimitText":     {"a number is wanted", call{path: path + "?limit=all"}, 400, "from 1 to 500"},
+		"UnknownRun":    {"it is not remembered", call{path: path + "/99"}, 404, "No run 99"},
+		"NoRun":         {"it is not a run", call{path: path + "/first"}, 404, "No run first"},
 		"Unexplained":   {"no source has it", call{path: "/api/composer-ingestor/explain/nosuch.example.org"}, 404, "nosuch.example.org"},
 		"Workload":      {"it is not a definition", call{path: "/api/composer-ingestor/explain/workload:shop"}, 404, "workload:shop"},
 	} {
@@ -227,6 +244,77 @@ func TestIngestionRuns(t *testing.T) {
 	var page struct{ Items []run }
 	if w.get(path+"?limit=1", &page); len(page.Items) != 1 {
 		t.Errorf("got %d runs, want one", len(page.Items))
+	}
+}
+
+// TestFindings wants what is wrong with definitions to be told to those who may
+// know, the worst first, by the page.
+func TestFindings(t *testing.T) {
+	sections := ingesting(t)
+	dir := sections["composerIngestor"].(map[string]any)["sources"].([]any)[0].(map[string]any)["path"].(string)
+	text, err := os.ReadFile(filepath.Join(dir, "bucket.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := strings.NewReplacer("buckets", "pails", "Bucket", "Pail", "default: 0", "default: never", "description: A bucket for files.", "").Replace(string(text))
+	if err := os.WriteFile(filepath.Join(dir, "pail.yaml"), []byte(odd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, setup{sections: sections})
+	const path = "/api/composer-ingestor/findings"
+	type item struct {
+		Rule, Severity, Message, Definition, Entity string
+		Sources, Clusters                           []string
+	}
+	type findings struct {
+		Items               []item
+		TotalItems, Pending int
+		Rules               []struct {
+			Rule, Title, Severity string
+			Findings, Definitions int
+		}
+	}
+	get := func(query string) (f findings) {
+		t.Helper()
+		w.get(path+query, &f)
+		return f
+	}
+	w.until("definitions are looked at", func() bool { f := get("?limit=0"); return f.Pending == 0 && f.TotalItems > 1 })
+	all := get("")
+	rank := map[string]int{"error": 0, "warning": 1, "info": 2}
+	if !slices.IsSortedFunc(all.Items, func(a, b item) int { return rank[a.Severity] - rank[b.Severity] }) {
+		t.Errorf("the worst are not first: %+v", all.Items)
+	}
+	sum := 0
+	for _, r := range all.Rules {
+		sum += r.Findings
+		if of := get("?rule=" + r.Rule); of.TotalItems != r.Findings || len(of.Items) != r.Findings || len(of.Rules) != 1 || r.Title == "" {
+			t.Errorf("rule %+v has %+v", r, of)
+		}
+	}
+	if sum != all.TotalItems || len(all.Items) != all.TotalItems {
+		t.Errorf("%d findings, %d in all and %d by rule", len(all.Items), all.TotalItems, sum)
+	}
+	if last := get(fmt.Sprintf("?limit=1&offset=%d", sum-1)); len(last.Items) != 1 || !cmp.Equal(last.Items[0], all.Items[sum-1]) {
+		t.Errorf("the last page is %+v", last.Items)
+	}
+	if f := all.Items[0]; !cmp.Equal(f.Sources, []string{"composerIngestor/sources/examples"}) || len(f.Clusters) != 0 || !w.there(strings.Replace(f.Entity, ":", "/", 1)) {
+		t.Errorf("where it is is not told: %+v", f)
+	}
+	if away := get("?cluster=away"); away.TotalItems != 0 || len(away.Rules) != 0 {
+		t.Errorf("a cluster that was never read has %+v", away)
+	}
+	for name, query := range map[string]string{"Limit": "?limit=501", "Offset": "?offset=-1", "Severity": "?severity=bad"} {
+		t.Run(name, func(t *testing.T) {
+			if r := w.in(t).send(call{path: path + query}); r.status != http.StatusBadRequest {
+				t.Errorf("got %d %s, want 400", r.status, brief(r.body))
+			}
+		})
+	}
+	for _, p := range []string{path, "/api/composer-ingestor/runs/1"} {
+		if r := w.send(call{path: p, token: w.guest()}); r.status != http.StatusForbidden {
+			t.Errorf("a guest gets %d for %s, want 403", r.status, p)
+		}
 	}
 }
 

@@ -61,6 +61,19 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	w.until("the definition is in the catalog, and that is written down", func() bool {
 		return strings.Contains(string(w.send(call{path: "/api/composer-ingestor/runs"}).body), `"added":3`)
 	})
+	var runs struct {
+		Items []struct {
+			ID    string
+			Added int
+		}
+	}
+	w.get("/api/composer-ingestor/runs", &runs)
+	run := ""
+	for _, r := range runs.Items {
+		if r.Added == 3 {
+			run = r.ID
+		}
+	}
 	w.push("first", component("a"), component("b"), component("c"))
 	var made struct{ Location struct{ ID string } }
 	w.want(call{method: "POST", path: "/api/catalog/locations", body: fmt.Sprintf(`{"type":"url","target":%q}`, target)}, http.StatusCreated, &made)
@@ -72,7 +85,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	location := catalog + "/locations/" + made.Location.ID
 	xhr := http.Header{"X-Requested-With": {"XMLHttpRequest"}}
 	// In this order, for the last ones remove what the others use.
-	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", ""), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream"), scaffolderOperations(w), []operation{
+	return w, slices.Concat(ingestionOperations("composer-ingestor", "orchestrator", "", run), ingestionOperations("crossplane-ingestor", "kubernetes", "Upstream", run), scaffolderOperations(w), []operation{
 		{"getGuestSession", call{path: "/api/auth/guest/refresh", token: nobody}, 200, `"userEntityRef":"user:development/guest"`},
 		{"postGuestSession", call{method: "POST", path: "/api/auth/guest/refresh", token: nobody, body: "{}"}, 200, `"portalIdentity"`},
 		{"getSignInProviders", call{path: "/api/auth/providers", token: nobody}, 200, `^{"guest":true,"oidc":false}$`},

@@ -119,13 +119,20 @@ func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
 			switch before, ok := had[ref]; {
 			case !ok:
 				out[i].Added++
+				out[i].Changed.Added = append(out[i].Changed.Added, ref)
 			case before != string(data):
 				out[i].Updated++
+				out[i].Changed.Updated = append(out[i].Changed.Updated, ref)
 			default:
 				out[i].Unchanged++
 			}
 		}
 		out[i].Removed = len(had) + out[i].Added - len(has)
+		for ref := range had {
+			if _, ok := has[ref]; !ok {
+				out[i].Changed.Removed = append(out[i].Changed.Removed, ref)
+			}
+		}
 		if l.documents[o.Provider] = has; len(has) == 0 {
 			delete(l.documents, o.Provider)
 		}

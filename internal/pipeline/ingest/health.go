@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"example.dev/ingestor/finding"
 )
 
 // The words for how the service, or a part of it, fares.
@@ -223,6 +225,10 @@ type Finding struct {
 	Path     string `json:"path,omitempty"`
 }
 
+func findingOf(f finding.Finding) Finding {
+	return Finding{Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path}
+}
+
 // Explain says what is known of a definition. It reports false if nothing is.
 func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, error) {
 	x := Explanation{Name: name, Copies: []Copy{}, Entities: []string{}, Values: []Value{}, Findings: []Finding{}}
@@ -263,9 +269,7 @@ func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, 
 		x.Values = append(x.Values, Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
 	}
 	for _, f := range m.findings {
-		x.Findings = append(x.Findings, Finding{
-			Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path,
-		})
+		x.Findings = append(x.Findings, findingOf(f))
 	}
 	return x, true, nil
 }

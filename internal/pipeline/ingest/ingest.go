@@ -68,8 +68,28 @@ type Agenda interface {
 type Journal interface {
 	SetSource(ctx context.Context, name string, state []byte) error
 	SourceStates(ctx context.Context) (map[string][]byte, error)
-	AddRun(ctx context.Context, started time.Time, run []byte) error
-	Runs(ctx context.Context, limit int) ([][]byte, error)
+	AddRun(ctx context.Context, started time.Time, run state.Run) error
+	// Runs returns runs without their changes, Run one with them; it reports
+	// false if that is not remembered.
+	Runs(ctx context.Context, limit int) ([]state.Run, error)
+	Run(ctx context.Context, id int64) (state.Run, bool, error)
+}
+
+// Notebook remembers what was found of units.
+type Notebook interface {
+	// Unchecked returns units that changed since what was found of them was
+	// remembered, CountUnchecked how many there are.
+	Unchecked(ctx context.Context, limit int) ([]state.Unit, error)
+	CountUnchecked(ctx context.Context) (int, error)
+	// Uncheck has units looked at that have not changed.
+	Uncheck(ctx context.Context, units []string) error
+	// Checked remembers what was found of units that have not changed since.
+	Checked(ctx context.Context, units []state.Unit, found []state.Finding) error
+	// Findings returns findings, the worst first, CountFindings how many there
+	// are of each rule, and UnitSources the sources of units.
+	Findings(ctx context.Context, want state.Wanted, limit, offset int) ([]state.Finding, error)
+	CountFindings(ctx context.Context, want state.Wanted) ([]state.Count, error)
+	UnitSources(ctx context.Context, units []string) (map[string][]string, error)
 }
 
 // Memory is all that must outlive a process.
@@ -77,6 +97,7 @@ type Memory interface {
 	Mirror
 	Agenda
 	Journal
+	Notebook
 }
 
 // Catalog takes entities. Its methods may be called by several goroutines at
@@ -111,6 +132,8 @@ type Written struct {
 	Added, Updated, Removed, Unchanged int
 	// Refused are entities that belong to others.
 	Refused []Refused
+	// Changed are the references of what was added, updated and removed.
+	Changed Changes
 }
 
 // Refused is an entity that belongs to another provider.
@@ -220,8 +243,9 @@ type Ingest struct {
 	places []*place
 	caches *caches
 	meters *meters
-	// wake asks the worker to look for dirty units.
-	wake chan struct{}
+	// wake asks the worker to look for dirty units, look the inspector for what
+	// has changed.
+	wake, look chan struct{}
 	// asking are those who see to it that places are scanned.
 	asking sync.WaitGroup
 
@@ -238,7 +262,7 @@ type Ingest struct {
 // settings of one cluster is told when it is scanned; the others go on.
 func New(opts Options) *Ingest {
 	in := &Ingest{
-		Options: opts, wake: make(chan struct{}, 1),
+		Options: opts, wake: make(chan struct{}, 1), look: make(chan struct{}, 1),
 		tries: map[string]int{}, resting: map[string]rest{}, said: map[string]string{},
 	}
 	in.meters = newMeters(opts.Registry)
@@ -284,6 +308,7 @@ func (in *Ingest) Run(ctx context.Context) {
 		}
 	}
 	wg.Go(func() { in.workLoop(ctx) })
+	wg.Go(func() { in.inspectLoop(ctx) })
 	wg.Go(func() { in.tidy(ctx) })
 	wg.Wait()
 	in.asking.Wait()
@@ -291,9 +316,11 @@ func (in *Ingest) Run(ctx context.Context) {
 
 // Rouse has dirty units worked off soon.
 func (in *Ingest) rouse() {
-	select {
-	case in.wake <- struct{}{}:
-	default:
+	for _, c := range []chan struct{}{in.wake, in.look} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
+
+	"example.dev/ingestor/internal/state"
 )
 
 // What made a scan begin.
@@ -18,6 +21,8 @@ const (
 
 // Run is what was done at one time.
 type Run struct {
+	// ID names the run among those that are remembered.
+	ID string `json:"id,omitempty"`
 	// Source is the place that was scanned; empty if units were worked off that
 	// were dirty already.
 	Source  string `json:"source,omitempty"`
@@ -36,6 +41,43 @@ type Run struct {
 	Tally
 	// Error is what went wrong; what could be done was.
 	Error string `json:"error,omitempty"`
+	// Changes are kept beside the run; nil if nobody asked for them.
+	Changes *Changes `json:"changes,omitempty"`
+}
+
+// Changes are the references of entities, and the units of which nothing could
+// be made: the first mostChanges of each, in order.
+type Changes struct {
+	Added   []string `json:"added"`
+	Updated []string `json:"updated"`
+	Removed []string `json:"removed"`
+	Failed  []string `json:"failed"`
+	// Refused are entities that belong to somebody else.
+	Refused []string `json:"refused"`
+}
+
+// mostChanges is how many references of a kind are kept with a run.
+const mostChanges = 100
+
+// add adds others. Of more than can be kept, any are left out.
+func (c *Changes) add(more Changes) {
+	for _, to := range []struct {
+		list *[]string
+		more []string
+	}{{&c.Added, more.Added}, {&c.Updated, more.Updated}, {&c.Removed, more.Removed}, {&c.Failed, more.Failed}, {&c.Refused, more.Refused}} {
+		room := max(0, mostChanges-len(*to.list))
+		*to.list = append(*to.list, to.more[:min(room, len(to.more))]...)
+	}
+}
+
+// sorted returns the changes in order, with lists that are empty and not nil.
+func (c *Changes) sorted() Changes {
+	put := func(list []string) []string {
+		list = append([]string{}, list...)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	return Changes{put(c.Added), put(c.Updated), put(c.Removed), put(c.Failed), put(c.Refused)}
 }
 
 // Scan reads a place and works off what changed. The error says what could not
@@ -161,9 +203,10 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	}
 	run.Phases["load"], run.Phases["transform"], run.Phases["write"] = run.Load.Milliseconds(), run.Transform.Milliseconds(), run.Write.Milliseconds()
 	run.Error = errorText(err)
-	data, failed := json.Marshal(run)
-	if failed == nil {
-		failed = in.Memory.AddRun(ctx, run.Started, data)
+	body, failed := json.Marshal(run)
+	changes, err := json.Marshal(run.Tally.changes.sorted())
+	if failed = errors.Join(failed, err); failed == nil {
+		failed = in.Memory.AddRun(ctx, run.Started, state.Run{Body: body, Changes: changes})
 	}
 	if failed != nil {
 		in.warn(in.Log, "journal", "cannot write down a run", "error", failed)
@@ -172,17 +215,45 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	in.news("journal", "")
 }
 
-// Runs returns what was done last, the newest first.
+// Runs returns what was done last, the newest first, without changes.
 func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
-	data, err := in.Memory.Runs(ctx, limit)
+	known, err := in.Memory.Runs(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Run, len(data))
-	for i := range data {
-		if err := json.Unmarshal(data[i], &out[i]); err != nil {
+	out := make([]Run, len(known))
+	for i := range known {
+		if out[i], err = readRun(known[i]); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// RunOf returns the run of an ID with what it changed. It reports false if it is
+// not remembered, or never was.
+func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return Run{}, false, nil
+	}
+	known, ok, err := in.Memory.Run(ctx, n)
+	if err != nil || !ok {
+		return Run{}, false, err
+	}
+	run, err := readRun(known)
+	return run, err == nil, err
+}
+
+// readRun reads what is remembered of a run. Those of an older program have no
+// changes.
+func readRun(known state.Run) (run Run, err error) {
+	if err := json.Unmarshal(known.Body, &run); err != nil {
+		return run, err
+	}
+	run.ID = strconv.FormatInt(known.ID, 10)
+	if len(known.Changes) > 0 {
+		err = json.Unmarshal(known.Changes, &run.Changes)
+	}
+	return run, err
 }

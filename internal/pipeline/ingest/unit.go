@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -171,6 +172,9 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 			continue
 		}
 		maker, transformer := p.engine(found, s.caches.forms())
+		if why, fails := s.spared[unit]; fails {
+			transformer = engine.TransformerFunc(func(engine.Input) (engine.Result, error) { return engine.Result{}, errors.New(why) })
+		}
 		report, err := pipeline.Run(ctx, pipeline.Options{
 			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 			Engine: maker, Transformer: transformer, Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -67,6 +68,7 @@ type Tally struct {
 	Load      time.Duration `json:"-"`
 	Transform time.Duration `json:"-"`
 	Write     time.Duration `json:"-"`
+	changes   Changes
 }
 
 func (t *Tally) changed() bool { return t.Added+t.Updated+t.Removed > 0 }
@@ -77,6 +79,10 @@ func (t *Tally) add(w Written) {
 	t.Removed += w.Removed
 	t.Unchanged += w.Unchanged
 	t.Refused += len(w.Refused)
+	t.changes.add(w.Changed)
+	for _, r := range w.Refused {
+		t.changes.add(Changes{Refused: []string{r.Ref}})
+	}
 }
 
 // theWork is what one replica does at a time.
@@ -109,15 +115,32 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 		if err != nil {
 			return err
 		}
+		before := maps.Clone(failures)
 		s := &shift{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions, failures: failures}
 		if len(units) > manyUnits {
 			s.caches = in.caches.none()
 		}
 		err = s.run(ctx, units)
 		total = s.tally
-		return errors.Join(err, in.fails(ctx, s.failures))
+		return errors.Join(err, in.fails(ctx, s.failures), in.Memory.Uncheck(ctx, differ(before, s.failures)))
 	})
 	return total, err
+}
+
+// differ returns the units that fail by now, or that do not any more.
+func differ(before, after map[string]string) (units []string) {
+	for unit, why := range after {
+		if before[unit] != why {
+			units = append(units, unit)
+		}
+	}
+	for unit := range before {
+		if _, still := after[unit]; !still {
+			units = append(units, unit)
+		}
+	}
+	slices.Sort(units)
+	return units
 }
 
 // shift is one working off.
@@ -125,8 +148,11 @@ type shift struct {
 	*Ingest
 	// caches are those of Ingest, or none.
 	caches *caches
-	// asked says that somebody wants to know what is wrong with definitions.
+	// asked says that somebody wants to know what is wrong with definitions, and
+	// spared are units that are known to fail, and why: only the worker tries
+	// them again.
 	asked      bool
+	spared     map[string]string
 	now        time.Time
 	conditions map[string]condition
 	// failures are the units of which nothing could be made, and why, and
@@ -292,6 +318,7 @@ func (s *shift) finish(ctx context.Context, g *group) error {
 			continue
 		}
 		s.tally.Failed++
+		s.tally.changes.add(Changes{Failed: []string{d.unit.Name}})
 		if !s.retried(d) {
 			s.finished = append(s.finished, d.unit)
 		}

@@ -130,7 +130,8 @@ func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.W
 	}
 	out := make([]ingest.Written, len(results))
 	for i, r := range results {
-		out[i] = ingest.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged}
+		out[i] = ingest.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged,
+			Changed: ingest.Changes{Added: r.Refs.Added, Updated: r.Refs.Updated, Removed: r.Refs.Removed}}
 		for _, no := range r.Refused {
 			out[i].Refused = append(out[i].Refused, ingest.Refused{Ref: no.Ref, Owner: no.Owner})
 		}

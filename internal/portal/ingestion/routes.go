@@ -3,9 +3,12 @@ package ingestion
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
@@ -23,6 +26,8 @@ func (in *Ingestion) Plugins() []server.Plugin {
 			{Method: http.MethodGet, Path: "/health", Handle: in.health},
 			{Method: http.MethodGet, Path: "/runs", Handle: in.runs},
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
+			{Method: http.MethodGet, Path: "/runs/{id}", Handle: in.runOf},
+			{Method: http.MethodGet, Path: "/findings", Handle: in.findings},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			in.previews.route(),
 		}},
@@ -77,19 +82,82 @@ func (in *Ingestion) runs(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
 		return err
 	}
-	limit := usualRuns
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > mostRuns {
-			return server.Input("limit must be a number from 1 to %d", mostRuns)
-		}
-		limit = n
+	limit, err := number(r.URL.Query(), "limit", usualRuns, 1, mostRuns)
+	if err != nil {
+		return err
 	}
 	runs, err := in.ingest.Runs(ctx, limit)
 	if err != nil {
 		return err
 	}
 	return server.WriteJSON(w, r, http.StatusOK, map[string]any{"items": runs})
+}
+
+// runOf answers GET /runs/{id}.
+func (in *Ingestion) runOf(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	run, ok, err := in.ingest.RunOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return server.NotFound("No run %s is remembered", query.Short(id))
+	}
+	return server.WriteJSON(w, r, http.StatusOK, run)
+}
+
+// The number of findings in an answer, and how many may be passed over.
+const (
+	usualFindings = 50
+	mostFindings  = 500
+	farFindings   = 1_000_000
+)
+
+// findings answers GET /findings.
+func (in *Ingestion) findings(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	params := r.URL.Query()
+	q := ingest.FindingsQuery{Rule: params.Get("rule"), Cluster: params.Get("cluster")}
+	var err error
+	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
+		return err
+	}
+	if q.Offset, err = number(params, "offset", 0, 0, farFindings); err != nil {
+		return err
+	}
+	if text := params.Get("severity"); text != "" {
+		all := []finding.Severity{finding.Error, finding.Warning, finding.Info}
+		i := slices.IndexFunc(all, func(s finding.Severity) bool { return s.String() == text })
+		if i < 0 {
+			return server.Input("severity must be error, warning or info")
+		}
+		q.Severity = &all[i]
+	}
+	found, err := in.ingest.Findings(ctx, q)
+	if err != nil {
+		return err
+	}
+	return server.WriteJSON(w, r, http.StatusOK, found)
+}
+
+// number reads a parameter.
+func number(params url.Values, name string, usual, least, most int) (int, error) {
+	text := params.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, server.Input("%s must be a number from %d to %d", name, least, most)
+	}
+	return n, nil
 }
 
 // run answers POST /runs: sources are scanned now, all or the one that is named.
