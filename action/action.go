@@ -50,6 +50,10 @@ type Call struct {
 	// Logf tells whoever watches the task; secrets are masked. It may be called
 	// by several goroutines at once.
 	Logf func(format string, args ...any)
+	// Change, if not nil, is told of what would become different: whoever tries
+	// a Template out wants to see it. It may be called by several goroutines at
+	// once.
+	Change func(Change)
 	// Output sets an output of the step.
 	Output func(name string, value *tree.Node)
 	// Secrets are those that came with the task.
@@ -71,3 +75,18 @@ type Call struct {
 	// DryRun says that nothing may be changed outside of the workspace.
 	DryRun bool
 }
+
+// Change is something outside of the workspace that a step makes different: a
+// file of a repository, a resource of a cluster.
+type Change struct {
+	// Where it is, such as a branch of a repository, and what it is called there.
+	Where, Name string
+	// Before and After are its text; nil is what is not there.
+	Before, After []byte
+	// Hidden says why the text is not to be shown; empty means that it may be.
+	Hidden string
+}
+
+// HiddenForeign is why the text of something is not shown that somebody else has
+// made.
+const HiddenForeign = "foreign"

@@ -36,6 +36,8 @@ type applying struct {
 	order
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
+	// change is told what would become different; nil is nobody.
+	change func(action.Change)
 }
 
 // apply does cluster:apply.
@@ -51,7 +53,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if o.generation != 0 && len(docs) > 1 {
 		return wrong("leave generation out, or make it several steps", "cannot use generation: it is that of one object, and the manifest has %d", len(docs))
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
 		return err
@@ -143,6 +145,7 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 		}
 		if a.dry {
 			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))
+			a.compare(d, before[i], after)
 		}
 	}
 	return before, nil

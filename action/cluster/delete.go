@@ -21,7 +21,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	if err != nil {
 		return err
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
 	k, err := w.kinds.find(ctx, on, d)
 	if err != nil {
 		return err
@@ -83,6 +83,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 	}
 	if a.dry {
 		a.logf("%s in cluster %s would be deleted", d, a.on.Name())
+		a.compare(d, n, nil)
 		return nil
 	}
 	a.logf("%s in cluster %s was told to go", d, a.on.Name())

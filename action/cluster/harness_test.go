@@ -136,6 +136,7 @@ type result struct {
 	mu      sync.Mutex
 	log     []string
 	outputs map[string]*tree.Node
+	changes []action.Change
 	err     error
 }
 
@@ -178,6 +179,7 @@ func begin(ctx context.Context, t testing.TB, a action.Action, input string, r *
 			defer r.mu.Unlock()
 			r.log = append(r.log, fmt.Sprintf(format, args...))
 		},
+		Change: func(c action.Change) { r.changes = append(r.changes, c) },
 		Output: func(name string, value *tree.Node) { r.outputs[name] = value },
 	})
 }

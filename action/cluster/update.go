@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/tree"
 )
 
@@ -75,22 +76,45 @@ func same(one, other *tree.Node) bool {
 	if one == nil || other == nil {
 		return one == other
 	}
-	strip := func(n *tree.Node) *tree.Node {
-		out := tree.Obj()
-		for _, f := range n.Fields {
-			switch f.Key {
-			case "status":
-			case "metadata":
-				meta := tree.Obj()
-				copyMetadata(meta, f.Value)
-				out.Set(f.Key, meta)
-			default:
-				out.Set(f.Key, f.Value)
-			}
+	return said(one).Equal(said(other))
+}
+
+// said returns what somebody says of an object, without what the server keeps
+// about it.
+func said(n *tree.Node) *tree.Node {
+	out := tree.Obj()
+	for _, f := range n.Fields {
+		switch f.Key {
+		case "status":
+		case "metadata":
+			meta := tree.Obj(tree.F("name", f.Value.Get("name")))
+			copyMetadata(meta, f.Value)
+			out.Set(f.Key, meta)
+		default:
+			out.Set(f.Key, f.Value)
 		}
-		return out
 	}
-	return strip(one).Equal(strip(other))
+	return out
+}
+
+// compare shows whoever tries it out how an object would differ. What others have
+// made is not shown: who may try something out need not be somebody who may read
+// it.
+func (a *applying) compare(d *document, before, after *tree.Node) {
+	if a.change == nil || before != nil && after != nil && same(before, after) {
+		return
+	}
+	ch := action.Change{Where: "cluster " + a.on.Name(), Name: d.String()}
+	if before != nil {
+		if yes, _ := ours(before); !yes {
+			ch.Hidden = action.HiddenForeign
+		}
+		ch.Before = tree.AppendYAML(nil, said(before))
+	}
+	if after != nil {
+		ch.After = tree.AppendYAML(nil, said(after))
+	}
+	a.change(ch)
 }
 
 // body returns what is sent of a document. Of an object that the portal has

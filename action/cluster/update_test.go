@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
 	"example.dev/ingestor/tree"
 )
@@ -153,5 +154,50 @@ func TestEmptied(t *testing.T) {
 		if got := find(t, path).Get("spec", "labels"); got.Len() > 0 {
 			t.Errorf("%q: there is still %s", more, tree.AppendJSON(nil, got, ""))
 		}
+	}
+}
+
+// TestCompare shows whoever tries something out what would become different, and
+// nothing of what others have made.
+func TestCompare(t *testing.T) {
+	ns, s := namespace(t), server(t)
+	all := actions.Actions(fleet(t), actions.Options{})
+	apply, remove := all[0], all[1]
+	text := func(name, spec string) []byte {
+		return fmt.Appendf(nil, "apiVersion: test.example.org/v1\nkind: Thing\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n%s", name, ns, spec)
+	}
+	one := func(spec string) []byte { return text("one", spec) }
+	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, count: 2}"), "")); r.err != nil || len(r.changes) != 0 {
+		t.Fatalf("nothing is only tried out: %s, %v", r.message(), r.changes)
+	}
+	s.Apply(t, thing(ns, "foreign", "{size: small}"))
+	const small = "  count: 2\n  size: small\n  tier: bronze\n"
+	cases := map[string]struct {
+		reason string
+		action action.Action
+		input  string
+		want   []action.Change
+	}{
+		"New": {"there is nothing before it; what the server fills in is shown", apply, with(thing(ns, "two", "{size: small}"), "dryRun: true\n"),
+			[]action.Change{{Name: "Thing " + ns + "/two", After: text("two", "  size: small\n  tier: bronze\n")}}},
+		"Changed": {"as it is, and as it would be", apply, with(thing(ns, "one", "{count: 3}"), "update: true\ndryRun: true\n"),
+			[]action.Change{{Name: "Thing " + ns + "/one", Before: one(small), After: one("  count: 3\n  size: small\n  tier: bronze\n")}}},
+		"Same": {"nothing to show", apply, with(thing(ns, "one", "{count: 2}"), "update: true\ndryRun: true\n"), nil},
+		"Gone": {"there is nothing after it", remove, "{apiVersion: test.example.org/v1, kind: Thing, name: one, namespace: " + ns + ", dryRun: true}",
+			[]action.Change{{Name: "Thing " + ns + "/one", Before: one(small)}}},
+		"Foreign": {"it is marked as somebody else's", apply, with(thing(ns, "foreign", "{size: large}"), "takeOver: true\ndryRun: true\n"),
+			[]action.Change{{Name: "Thing " + ns + "/foreign", Before: text("foreign", "  size: small\n  tier: bronze\n"),
+				After: text("foreign", "  size: large\n  tier: bronze\n"), Hidden: action.HiddenForeign}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.want {
+				tc.want[i].Where = "cluster real"
+			}
+			r := do(t.Context(), t, tc.action, tc.input)
+			if diff := cmp.Diff(tc.want, r.changes); diff != "" || r.err != nil {
+				t.Errorf("%s: %s (-want +got):\n%s", tc.reason, r.message(), diff)
+			}
+		})
 	}
 }

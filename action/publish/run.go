@@ -29,7 +29,7 @@ func (p publisher) commit(ctx context.Context, c *action.Call) error {
 		return err
 	}
 	opts := p.options(c, in, at)
-	opts.Branch, opts.Base = in.target, in.base
+	opts.Branch, opts.Base, opts.Compare = in.target, in.base, in.compare(c)
 	res, err := git.New(at.address, opts).Commit(ctx, in.files)
 	if err != nil {
 		return told(err)
@@ -58,7 +58,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 		return wrong("leave branchName out, or name another", "the branch %q cannot be proposed for itself", in.source)
 	}
 	opts := p.options(c, in, at)
-	opts.Branch, opts.Base = in.source, in.target
+	opts.Branch, opts.Base, opts.Compare = in.source, in.target, in.compare(c)
 	res, err := git.New(at.address, opts).Commit(ctx, in.files)
 	if err != nil {
 		return told(err)
@@ -227,6 +227,17 @@ func (in *input) tell(c *action.Call, res git.Result) {
 		c.Logf("only tried out: the branch %s of %s is as it was", res.Branch, in.repository)
 	default:
 		c.Logf("nothing to change: the branch %s of %s is as it should be", res.Branch, in.repository)
+	}
+}
+
+// compare shows whoever tries it out how files would differ; nil if nobody does.
+func (in *input) compare(c *action.Call) func(path string, before, after []byte) {
+	if c.Change == nil {
+		return nil
+	}
+	where := cmp.Or(in.target, "the default branch") + " of " + in.repository
+	return func(path string, before, after []byte) {
+		c.Change(action.Change{Where: where, Name: path, Before: before, After: after})
 	}
 }
 

@@ -53,6 +53,8 @@ type Dry struct {
 	Steps, Output *tree.Node
 	// Files are those of the workspace afterwards.
 	Files []File
+	// Changes are what would become different elsewhere.
+	Changes []DryChange
 }
 
 // DryRun tries a Template out: actions that cannot be tried out are passed over,
@@ -105,7 +107,8 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	}
 	defer files.Close() //nolint:errcheck // nothing is lost
 	log := &dryLog{mask: mask.New(o.Secrets)}
-	task := &step.Task{ID: id, Spec: made.node, Secrets: o.Secrets, Workspace: workspace, DryRun: true, Beside: files.FS(), Log: log.add}
+	changes := &dryChanges{mask: log.mask}
+	task := &step.Task{ID: id, Spec: made.node, Secrets: o.Secrets, Workspace: workspace, DryRun: true, Beside: files.FS(), Log: log.add, Change: changes.add}
 	state := &step.State{}
 	log.add(step.Event{Message: fmt.Sprintf("Starting up task with %d steps", len(task.Steps()))})
 	for state.Next < len(task.Steps()) {
@@ -123,7 +126,7 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if out.Files, err = collect(inside); err != nil {
 		return nil, err
 	}
-	out.Log = log.close()
+	out.Log, out.Changes = log.close(), changes.close()
 	return out, nil
 }
 

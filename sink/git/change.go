@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"example.dev/ingestor/internal/remote"
 )
@@ -151,6 +152,9 @@ func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, e
 		if !ok {
 			return lacks, nil
 		}
+		if err := s.compare(in, e, true, name, nil); err != nil {
+			return keeps, err
+		}
 		delete(in.entries, e.Name)
 		return removes, nil
 	}
@@ -161,11 +165,33 @@ func (s *Sink) put(here *folder, name string, data []byte, ours bool) (effect, e
 	if ok && !ours && s.opts.Manifest != "" && !s.opts.Overwrite {
 		return refuses, nil
 	}
+	if err := s.compare(in, e, ok, name, data); err != nil {
+		return keeps, err
+	}
 	does, mode := adds, filemode.Regular
 	if ok {
 		does, mode = changes, e.Mode
 	}
 	return does, in.put(path.Base(name), mode, hash, data)
+}
+
+// compare tells Options.Compare how a file differs from the one that is there.
+func (s *Sink) compare(in *folder, e object.TreeEntry, there bool, name string, data []byte) error {
+	if s.opts.Compare == nil {
+		return nil
+	}
+	var before []byte
+	if there {
+		var err error
+		if before, err = in.content(e.Hash, s.opts.MaxBytes); err != nil {
+			return err
+		}
+		if before == nil {
+			before = []byte{}
+		}
+	}
+	s.opts.Compare(path.Join(s.opts.Path, name), before, data)
+	return nil
 }
 
 // notOurs says which files are somebody else's.

@@ -74,3 +74,35 @@ func TestEdit(t *testing.T) {
 		})
 	}
 }
+
+// TestCompare is told how files differ, and of nothing else.
+func TestCompare(t *testing.T) {
+	r := newRepo(t)
+	r.commit("main", map[string]string{"d/same": "same", "d/list": "a\n", "d/old": "old", "d/empty": "", "else": "else"})
+	type pair struct{ Before, After *string }
+	text := func(data []byte) *string {
+		if data == nil {
+			return nil
+		}
+		s := string(data)
+		return &s
+	}
+	got := map[string]pair{}
+	opts := Options{
+		Branch: "new", Base: "main", Path: "d", DryRun: true, Now: clock,
+		Edit: func(func(string) ([]byte, error)) (map[string][]byte, error) {
+			return map[string][]byte{"old": nil, "nope": nil}, nil
+		},
+		Compare: func(path string, before, after []byte) { got[path] = pair{text(before), text(after)} },
+	}
+	if _, err := New(r.dir, opts).Commit(t.Context(), contents("same", "same", "list", "b\n", "empty", "not", "new", "new")); err != nil {
+		t.Fatal(err)
+	}
+	at := func(s string) *string { return &s }
+	want := map[string]pair{
+		"d/list": {at("a\n"), at("b\n")}, "d/old": {at("old"), nil}, "d/empty": {at(""), at("not")}, "d/new": {nil, at("new")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what differs (-want +got):\n%s", diff)
+	}
+}

@@ -61,6 +61,12 @@ type Options struct {
 	// called again. Its error is returned as the cause of an *Error.
 	Edit func(read func(name string) ([]byte, error)) (map[string][]byte, error)
 
+	// Compare, if not nil, is told of each file that is put or taken away and is
+	// not the same afterwards: its path in the repository, as it was and as it
+	// becomes; nil is a file that is not there. If the branch moves meanwhile, it
+	// is told again.
+	Compare func(path string, before, after []byte)
+
 	// DryRun only finds out what would change.
 	DryRun bool
 	// Approve, if not nil, is asked before a commit is made what it thinks of

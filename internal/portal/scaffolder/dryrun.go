@@ -20,6 +20,17 @@ type file struct {
 	Content    string `json:"base64Content"`
 }
 
+// change is what a step would make different outside of the workspace.
+type change struct {
+	Step   string  `json:"stepId"`
+	Where  string  `json:"where"`
+	Name   string  `json:"name"`
+	Kind   string  `json:"change"`
+	Before *string `json:"before,omitempty"`
+	After  *string `json:"after,omitempty"`
+	Hidden string  `json:"hidden,omitempty"`
+}
+
 // dryRun answers POST /v2/dry-run: a Template that is in no catalog is tried out.
 // Rules about kinds, namespaces and owners say nothing of it, because it says
 // itself what it is.
@@ -65,13 +76,17 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 		return failed(w, r, err)
 	}
 	out := struct {
-		Log    []json.RawMessage `json:"log"`
-		Files  []file            `json:"directoryContents"`
-		Output json.RawMessage   `json:"output"`
-		Steps  json.RawMessage   `json:"steps"`
-	}{Log: done.Log, Files: []file{}, Output: raw(done.Output), Steps: raw(done.Steps)}
+		Log     []json.RawMessage `json:"log"`
+		Files   []file            `json:"directoryContents"`
+		Output  json.RawMessage   `json:"output"`
+		Steps   json.RawMessage   `json:"steps"`
+		Changes []change          `json:"changes"`
+	}{Log: done.Log, Files: []file{}, Changes: []change{}, Output: raw(done.Output), Steps: raw(done.Steps)}
 	for _, f := range done.Files {
 		out.Files = append(out.Files, file{f.Path, f.Executable, base64.StdEncoding.EncodeToString(f.Content)})
+	}
+	for _, c := range done.Changes {
+		out.Changes = append(out.Changes, change(c))
 	}
 	return server.WriteJSON(w, r, http.StatusOK, out)
 }

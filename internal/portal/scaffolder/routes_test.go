@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 
 		"Dry": {"a Template is tried out", post, "/dry-run",
 			`{"template":` + dryTemplate + `,"values":{"word":"hi"},"directoryContents":[{"path":"a/b","base64Content":"eA=="}]}`, 200,
-			`"directoryContents":[{"path":"said.txt","executable":false,"base64Content":"PGhpPg=="}],"output":{},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"},"id":"step-1","name":"test:say"}]}`},
+			`"directoryContents":[{"path":"said.txt","executable":false,"base64Content":"PGhpPg=="}],"output":{},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"},"id":"step-1","name":"test:say"}],"changes":[]}`},
 		"DryInvalid":   {"with values that fit", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{},"directoryContents":[]}`, 400, `{"errors":[{"path":[],"property":"instance","message":"requires property \"word\""`},
 		"DryLarge":     {"and is not too large", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"` + strings.Repeat("x", maxTried) + `"}}`, 400, message("request/body/template and request/body/values must NOT have more than 4194304 bytes together")},
 		"DryNothing":   {"if there is one", post, "/dry-run", `{"values":{}}`, 400, message("request/body must have required property 'template'")},

@@ -52,6 +52,8 @@ type Task struct {
 	Beside fs.FS
 	// Log is told what happens during a step, by several goroutines at once.
 	Log func(Event)
+	// Change is told what a step that is tried out would change; nil is nobody.
+	Change func(step string, c action.Change)
 	// Ended is told how a step ended and how long it took; nil is nobody.
 	Ended func(actionID, outcome string, took time.Duration)
 }
@@ -362,8 +364,12 @@ func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err e
 			err = fmt.Errorf("cannot run step %s: the action %s panicked: %v", c.id, c.action.ID, p)
 		}
 	}()
+	var change func(action.Change)
+	if c.t.DryRun && c.t.Change != nil {
+		change = func(ch action.Change) { c.t.Change(c.id, ch) }
+	}
 	return c.action.Run(ctx, &action.Call{
-		Input: input, Workspace: c.t.Workspace, Logf: c.logf, Secrets: c.t.Secrets,
+		Input: input, Workspace: c.t.Workspace, Logf: c.logf, Secrets: c.t.Secrets, Change: change,
 		Output: func(name string, value *tree.Node) { c.set(name, value, index >= 0) },
 		User:   c.t.Spec.Get("user", "ref").Str(),
 		Base:   c.t.base(),
