@@ -1,13 +1,14 @@
-import { Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
+import { Tag } from "../parts/Tag";
 import { toYaml } from "../parts/toYaml";
 import { isSecret } from "./form/draft";
 import type { Page } from "./form/pages";
 import { propertiesOf } from "./form/prune";
-import { isObject, type Schema, type Values } from "./form/types";
+import { isHidden, isObject, type Schema, type Values } from "./form/types";
 import styles from "./Steps.module.css";
 
 // inWords writes a value as people read it.
-function inWords(value: unknown, schema: Schema): string {
+export function inWords(value: unknown, schema: Schema): string {
   if (typeof value === "boolean") {
     return value ? "Yes" : "No";
   }
@@ -40,14 +41,22 @@ export function masked(value: unknown, schema: Schema): unknown {
   return value;
 }
 
-function isHidden(schema: Schema): boolean {
-  return schema["ui:widget"] === "hidden" || (isObject(schema["ui:options"]) && schema["ui:options"]["widget"] === "hidden");
+// Was is what stood there before.
+function Was({ value, schema }: { value: unknown; schema: Schema }) {
+  return (
+    <Group gap={6} mt={2} align="baseline" wrap="nowrap">
+      <Tag tone="doubt">changed</Tag>
+      <Text span size="sm" c="dimmed" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+        {value === undefined ? "was not set" : `was ${inWords(value, schema)}`}
+      </Text>
+    </Group>
+  );
 }
 
-// Facts are the values of a form in words, page by page.
-export function Facts({ pages, values }: { pages: Page[]; values: Values }) {
+// Facts are the values of a form in words, page by page. Beside a value that differs from the one before stands what that was.
+export function Facts({ pages, values, before }: { pages: Page[]; values: Values; before?: Values }) {
   return pages.map((page, i) => {
-    const rows = [...propertiesOf(page.schema).schemas].filter(([key, schema]) => values[key] !== undefined && !isHidden(schema));
+    const rows = [...propertiesOf(page.schema).schemas].filter(([key, schema]) => (values[key] ?? before?.[key]) !== undefined && !isHidden(schema));
     return (
       <section key={i} aria-label={page.title}>
         <Title order={3} size="h5" mb={6}>
@@ -60,12 +69,13 @@ export function Facts({ pages, values }: { pages: Page[]; values: Values }) {
         ) : (
           <dl className={styles.facts}>
             {rows.map(([key, schema]) => {
-              const shown = masked(values[key], schema);
+              const shown = values[key] === undefined ? undefined : masked(values[key], schema);
               const block = typeof shown === "object" && shown !== null && !(Array.isArray(shown) && shown.every((v) => typeof v !== "object"));
               return [
                 <dt key={`${key}-t`}>{typeof schema["title"] === "string" ? schema["title"] : key}</dt>,
                 <dd key={`${key}-d`}>
-                  <pre className={block ? styles.block : styles.value}>{inWords(shown, schema)}</pre>
+                  <pre className={block ? styles.block : styles.value}>{shown === undefined ? "(taken away)" : inWords(shown, schema)}</pre>
+                  {before && JSON.stringify(before[key]) !== JSON.stringify(values[key]) && <Was value={masked(before[key], schema)} schema={schema} />}
                 </dd>,
               ];
             })}

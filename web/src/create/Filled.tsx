@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { ApiError } from "../api/client";
-import { entityPath } from "../api/entity";
+import { annotation, annotations, entityPath } from "../api/entity";
 import type { Entity } from "../api/types";
 import { useMay } from "../app/may";
 import { Denied } from "../parts/Denied";
@@ -13,16 +13,20 @@ import { Failed, Loading } from "../parts/State";
 import { Facts } from "./Facts";
 import { PageForm } from "./form/PageForm";
 import { outgoing, pageOf, problemsIn } from "./form/pages";
-import type { Problem } from "./form/types";
+import type { Problem, Values } from "./form/types";
 import { fromServer } from "./form/validator";
 import { createTask, openForm, type Filling, type Opened } from "./queries";
+import { Notes } from "./Notes";
 import { StepList } from "./StepList";
 import { Trial } from "./Trial";
-import { useFilling, type Changed } from "./useFilling";
+import { useFilling } from "./useFilling";
 import styles from "./Steps.module.css";
 
 const formId = "template-form";
 const none: Problem[] = [];
+
+// labels say what a Template does, by its purpose.
+const labels: Record<string, string> = { update: "Update", delete: "Delete" };
 
 // Filled is a form with what is filled in, its review, and the button that makes a task of it.
 export function Filled({ namespace, name, filling, first, template }: { namespace: string; name: string; filling: Filling; first: Opened; template: UseQueryResult<Entity> }) {
@@ -42,6 +46,8 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
   const [error, setError] = useState<unknown>();
   const heading = useRef<HTMLHeadingElement>(null);
   const sent = useMemo(() => outgoing(pages, values), [pages, values]);
+  // A form that is filled from a resource changes it: what was there is worth seeing beside what is to be.
+  const was = useMemo(() => (opened.form.values ? outgoing(pages, opened.form.values as Values) : undefined), [pages, opened]);
 
   const go = useCallback(
     (step: number) => {
@@ -108,6 +114,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
     }
   };
 
+  const purpose = template.data ? annotation(template.data, annotations.purpose) : "";
   const page = pages[at];
   // Whoever comes here by a link may have passed over something.
   const open = useMemo(() => (page ? none : problemsIn(pages, values).flat()), [page, pages, values]);
@@ -181,7 +188,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
               <Title order={2} size="h4" ref={heading} tabIndex={-1}>
                 What you filled in
               </Title>
-              <Facts pages={pages} values={sent} />
+              <Facts pages={pages} values={sent} before={was} />
             </Stack>
             <Stack gap="md">
               <Title order={2} size="h4">
@@ -209,8 +216,8 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
               Back
             </Button>
             <Denied may={may}>
-              <Button onClick={() => void create()} loading={sending} disabled={!may.allowed} leftSection={<Icon name="play" size={16} />}>
-                Create
+              <Button onClick={() => void create()} loading={sending} disabled={!may.allowed} color={purpose === "delete" ? "red" : undefined} leftSection={<Icon name={purpose === "delete" ? "trash" : "play"} size={16} />}>
+                {labels[purpose] ?? "Create"}
               </Button>
             </Denied>
             {!may.allowed && may.why && (
@@ -231,28 +238,5 @@ function NotMade({ error }: { error: unknown }) {
       <Failed error={error} title="Nothing was started" />
       <Text size="sm">What you filled in is kept in this tab: try again when you like.</Text>
     </Stack>
-  );
-}
-
-// Notes say what happened to what was typed.
-function Notes({ restored, changed, kept }: { restored: boolean; changed?: Changed; kept: boolean }) {
-  return (
-    <>
-      {changed && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="This form has changed since you began" role="alert" styles={{ title: { color: "var(--mantine-color-text)" } }}>
-          {changed.lost.length === 0 ? "Everything you filled in still fits. Look through it once more." : `What still fits is kept. Fill in again, where there is still a field for it: ${changed.lost.join(", ")}.`}
-        </Alert>
-      )}
-      {restored && !changed && (
-        <Text size="sm" c="dimmed" role="status">
-          What you filled in before is here again.
-        </Text>
-      )}
-      {!kept && (
-        <Text size="sm" c="dimmed" role="status">
-          This browser keeps nothing for this page: what you fill in is lost when you leave it.
-        </Text>
-      )}
-    </>
   );
 }

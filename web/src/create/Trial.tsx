@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
 import type { Entity } from "../api/types";
 import type { May } from "../app/may";
+import { Diff } from "../parts/Diff";
 import { Icon } from "../parts/Icon";
 import { Failed, Loading, messageOf } from "../parts/State";
 import { Tag } from "../parts/Tag";
@@ -11,7 +12,6 @@ import { Yaml } from "../parts/Yaml";
 import type { Values } from "./form/types";
 import { tryOut } from "./queries";
 import { onlyTold, outcomes, type Change, type Manifest, type Outcome } from "./review";
-import styles from "./Steps.module.css";
 
 // Shown is what a trial has to say: what would happen, or why it would not, and the manifests in any case.
 type Shown = { outcomes: Outcome[]; why?: string };
@@ -73,33 +73,28 @@ export function Trial({ template, values, may }: { template: Entity; values: Val
         </Alert>
       )}
       {why === undefined && counting.map((o) => <Step key={o.step} outcome={o} />)}
-      {manifests.map((m, i) => (
-        <ManifestView key={i} manifest={m} changes={counting.find((o) => o.step === m.step)?.changes ?? []} />
-      ))}
+      {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}
       {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">No step would run with these values.</Text>}
     </Stack>
   );
 }
 
-const marks: Record<Change["what"], string> = { add: "+", change: "~", remove: "−" };
+// inCluster says whether a step applies what it has, instead of writing it to a file that is shown.
+function inCluster(action: string): boolean {
+  return /^(cluster|kubernetes):/.test(action);
+}
 
 function Step({ outcome }: { outcome: Outcome }) {
   const passed = outcome.lines.some((l) => l.includes("does not support dry-run"));
+  const manifests = outcome.manifests.filter((m) => inCluster(m.action) || outcome.changes.length === 0);
+  // Of what is new in a cluster the manifest says it all.
+  const changes = outcome.changes.filter((c) => c.change !== "add" || manifests.length === 0);
   return (
-    <section aria-label={outcome.name}>
+    <Stack component="section" gap="sm" aria-label={outcome.name}>
       <Group gap="xs">
         <Text fw={600}>{outcome.name}</Text>
         <Tag tone={passed ? "plain" : "good"}>{passed ? "not tried out" : "would work"}</Tag>
       </Group>
-      {outcome.changes.length > 0 && (
-        <ul className={styles.steps} style={{ flexDirection: "column" }} aria-label="Files that would change">
-          {outcome.changes.map((c, i) => (
-            <li key={i}>
-              <pre className={styles.block}>{`${marks[c.what]} ${c.file}`}</pre>
-            </li>
-          ))}
-        </ul>
-      )}
       {outcome.lines
         .filter((l) => !l.startsWith("{"))
         .slice(0, 20)
@@ -108,24 +103,50 @@ function Step({ outcome }: { outcome: Outcome }) {
             {l}
           </Text>
         ))}
+      {changes.map((c, i) => (
+        <ChangeView key={i} change={c} />
+      ))}
+      {manifests.map((m, i) => (
+        <ManifestView key={i} manifest={m} />
+      ))}
+    </Stack>
+  );
+}
+
+const kinds: Record<Change["change"], string> = { add: "New", change: "Changed", remove: "Removed" };
+const reasons: Record<NonNullable<Change["hidden"]>, string> = {
+  binary: "It is no text, and is not shown.",
+  secret: "It holds a Secret, and is not shown.",
+  large: "It is too long to be shown here.",
+  foreign: "Somebody else has made it, so it is not shown.",
+};
+
+// ChangeView is one file or resource: as it is, and as it would be.
+function ChangeView({ change }: { change: Change }) {
+  return (
+    <section aria-label={`${kinds[change.change]}: ${change.name}`}>
+      <Title order={3} size="h5" style={{ overflowWrap: "anywhere" }}>
+        {change.name}
+      </Title>
+      <Text size="sm" c="dimmed" mb={6}>{`${kinds[change.change]}, ${change.where}`}</Text>
+      {change.hidden ? <Text size="sm">{reasons[change.hidden]}</Text> : <Diff before={change.before} after={change.after} label={`How ${change.name} would differ`} />}
     </section>
   );
 }
 
-function ManifestView({ manifest, changes }: { manifest: Manifest; changes: Change[] }) {
+function ManifestView({ manifest }: { manifest: Manifest }) {
   let text: string;
   try {
     text = typeof manifest.content === "string" ? manifest.content : toYaml(manifest.content);
   } catch (err) {
     text = messageOf(err);
   }
-  const added = changes.length === 1 && changes[0]!.what === "add";
   return (
     <section aria-label="Manifest">
       <Title order={3} size="h5">
-        {added ? `New file ${changes[0]!.file}` : "Manifest"}
+        Manifest
       </Title>
-      <Yaml text={added ? text.replace(/^(?=.)/gm, "+ ") : text} label="The manifest as it would be applied" file="manifest.yaml" height={420} />
+      <Yaml text={text} label="The manifest as it would be applied" file="manifest.yaml" height={420} />
     </section>
   );
 }

@@ -25,7 +25,7 @@ function usual(url: string, body: unknown): Answer {
   if (url.includes("/parameter-schema")) return { body: form(), etag: '"1"' };
   if (url.includes("/v2/templates")) return { body: [template, other] };
   if (url.includes("/by-name/template")) return { body: template };
-  if (url.endsWith("/dry-run")) return { body: { log: [], steps: [], output: {}, directoryContents: [] } };
+  if (url.endsWith("/dry-run")) return { body: { log: [], steps: [], output: {}, directoryContents: [], changes: [] } };
   if (url.includes("/v2/tasks?")) return { body: { tasks: [], totalTasks: 0 } };
   return { status: 404, body: { error: { name: "NotFoundError", message: `nothing at ${url}` } } };
 }
@@ -100,11 +100,16 @@ describe("the form of a template", () => {
 
   test("says that it has changed, and keeps what still fits", async () => {
     open();
+    fireEvent.change(await screen.findByLabelText(/Size/), { target: { value: "large" } });
     await fill("abc");
     await screen.findByText("What you filled in");
     portal = (url) => (url.includes("/parameter-schema") ? { body: form({ properties: { name: { title: "Name", type: "string" }, more: { title: "More", type: "string" } } }), etag: '"2"' } : undefined);
     await create();
-    expect(await screen.findByText("This form has changed since you began")).toBeTruthy();
+    const note = await screen.findByRole("alert");
+    expect(note.textContent).toContain("This form has changed since you began");
+    expect(note.textContent).toContain("New: More.");
+    expect(note.textContent).toContain("No longer asked for: Size.");
+    expect(note.textContent).toContain("What you had filled in for Size has no place any more: large.");
     expect((await screen.findByLabelText<HTMLInputElement>("Name")).value).toBe("abc");
     expect(screen.getByLabelText("More")).toBeTruthy();
     expect(sent.some((s) => s.url.endsWith("/v2/tasks"))).toBe(false);
@@ -156,12 +161,38 @@ test("a list without tasks says what to do", async () => {
   expect(await screen.findByText("You have not started anything yet")).toBeTruthy();
 });
 
-test("a trial is read from its log", () => {
+test("a trial is read from its log and its changes", () => {
   const said = (message: string, status?: string) => ({ body: { stepId: "a", message, status } });
+  const change = { stepId: "a", where: "main of acme/live", name: "a/b.yaml", change: "add" as const, after: "kind: Bucket\n" };
   const [o] = outcomes({
     steps: [{ id: "a", name: "Propose", action: "publish:change-request" }],
     output: {},
-    log: [said("Beginning step Propose", "processing"), said('Running x in dry-run mode with inputs (secrets redacted): {"manifest": {"kind": "Bucket"}}'), said("add a/b.yaml"), said("Finished step Propose", "completed")],
+    log: [said("Beginning step Propose", "processing"), said('Running x in dry-run mode with inputs (secrets redacted): {"manifest": {"kind": "Bucket"}}'), said("add a/b.yaml"), said("add 3 more files"), said("Finished step Propose", "completed")],
+    changes: [change, { ...change, stepId: "b" }],
   });
-  expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: [], changes: [{ what: "add", file: "a/b.yaml" }], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" } }] });
+  expect(o).toEqual({ step: "a", name: "Propose", status: "completed", lines: ["add 3 more files"], changes: [change], manifests: [{ step: "a", action: "x", content: { kind: "Bucket" } }] });
+});
+
+test("a trial shows how files would differ, and why some are not shown", async () => {
+  const change = { stepId: "a", where: "main of acme/live", change: "change" };
+  portal = (url) =>
+    url.endsWith("/dry-run")
+      ? {
+          body: {
+            log: [{ body: { stepId: "a", status: "completed", message: "Finished step Propose" } }],
+            steps: [{ id: "a", name: "Propose", action: "publish:change-request" }],
+            output: {},
+            directoryContents: [],
+            changes: [
+              { ...change, name: "a/b.yaml", before: "size: small\nkind: Bucket\n", after: "size: large\nkind: Bucket\n" },
+              { ...change, name: "a/c.yaml", hidden: "secret" },
+            ],
+          },
+        }
+      : undefined;
+  open();
+  await fill("abc");
+  const shown = await screen.findByRole("region", { name: "How a/b.yaml would differ" });
+  expect(shown.textContent).toBe("taken away: - size: smallput in: + size: large  kind: Bucket");
+  expect(screen.getByText("It holds a Secret, and is not shown.")).toBeTruthy();
 });

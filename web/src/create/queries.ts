@@ -59,7 +59,7 @@ export function useTemplates() {
 }
 
 // Tried is what trying a Template out showed.
-export type Tried = { log: { body: Schemas["TaskEventBody"] }[]; steps: Schemas["TaskStep"][]; output: Record<string, unknown> };
+export type Tried = { log: { body: Schemas["TaskEventBody"] }[]; steps: Schemas["TaskStep"][]; output: Record<string, unknown>; changes: Schemas["TriedChange"][] };
 
 // tryOut runs a Template without changing anything.
 export function tryOut(template: Entity, values: unknown, signal?: AbortSignal): Promise<Tried> {

@@ -1,23 +1,23 @@
-import type { Entity } from "../api/types";
+import type { Entity, Schemas } from "../api/types";
 import { isObject } from "./form/types";
 import type { Tried } from "./queries";
 
 // Manifest is something that would be applied or proposed, and by which step.
 export type Manifest = { step: string; action: string; content: unknown };
 
-// Change is what a file of a repository would come to.
-export type Change = { what: "add" | "change" | "remove"; file: string };
+// Change is what a file of a repository, or a resource of a cluster, would come to.
+export type Change = Schemas["TriedChange"];
 
 // Outcome is what trying out showed, step by step.
 export type Outcome = { step: string; name: string; status: string; lines: string[]; changes: Change[]; manifests: Manifest[] };
 
 // announced is how the portal says what a step would do.
 const announced = /^Running (\S+) in dry-run mode with inputs \(secrets redacted\): ([\s\S]*)$/;
-const changed = /^(add|change|remove) (\S.*)$/;
+const changed = /^(?:add|change|remove) (\S.*)$/;
 
 // outcomes reads the log of a trial.
 export function outcomes(tried: Tried): Outcome[] {
-  const all = tried.steps.map<Outcome>((s) => ({ step: s.id, name: s.name, status: "", lines: [], changes: [], manifests: [] }));
+  const all = tried.steps.map<Outcome>((s) => ({ step: s.id, name: s.name, status: "", lines: [], changes: tried.changes.filter((c) => c.stepId === s.id), manifests: [] }));
   const byId = new Map(all.map((o) => [o.step, o]));
   for (const { body } of tried.log) {
     const outcome = byId.get(body.stepId ?? "");
@@ -32,9 +32,9 @@ export function outcomes(tried: Tried): Outcome[] {
       outcome.manifests.push(...manifestsIn(outcome.step, inputs[1]!, inputs[2]!));
       continue;
     }
-    const change = changed.exec(body.message);
-    if (change) {
-      outcome.changes.push({ what: change[1] as Change["what"], file: change[2]! });
+    // What is shown need not be said too.
+    const named = changed.exec(body.message)?.[1];
+    if ((named !== undefined && outcome.changes.some((c) => c.name === named)) || body.message.startsWith("only tried out: ")) {
       continue;
     }
     if (!/^(Beginning|Finished) step /.test(body.message)) {

@@ -1,13 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { allProperties, carryOver, pagesOf, withDefaults, type Page } from "./form/pages";
+import { allProperties, pagesOf, withDefaults, type Page } from "./form/pages";
 import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./form/draft";
+import { renewed, type Renewal } from "./form/renewal";
 import type { Values } from "./form/types";
 import type { Filling, Opened } from "./queries";
 
-// Changed says that a form is another than the one that was filled in, and which values no longer fit.
-export type Changed = { lost: string[] };
-
-type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: Changed };
+type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: Renewal };
 
 // given are values that the address gives for a form that is not filled by the portal, such as one to delete something.
 function given(pages: Page[], filling: Filling): Values {
@@ -21,26 +19,21 @@ function given(pages: Page[], filling: Filling): Values {
   return out;
 }
 
-function titles(pages: Page[], keys: string[]): string[] {
-  const known = allProperties(pages);
-  return keys.map((key) => {
-    const title = known.get(key)?.["title"];
-    return typeof title === "string" ? title : key;
-  });
-}
+const startOf = (opened: Opened) => (opened.form.values ?? {}) as Values;
 
 function begin(opened: Opened, filling: Filling, key: string): State {
   const pages = pagesOf(opened.form);
   const draft = readDraft(key);
-  const start = (opened.form.values ?? {}) as Values;
+  const start = startOf(opened);
   if (!draft) {
     return { opened, pages, values: withDefaults(pages, { ...given(pages, filling), ...start }), restored: false };
   }
   if (draft.etag === opened.etag || draft.etag === "") {
     return { opened, pages, values: withDefaults(pages, { ...start, ...draft.values }), restored: true };
   }
-  const over = carryOver(pages, draft.values);
-  return { opened, pages, values: withDefaults(pages, { ...start, ...over.values }), restored: true, changed: { lost: titles(pages, over.lost) } };
+  const was = draft.form ? { pages: pagesOf(draft.form), start: (draft.form.values ?? {}) as Values } : { pages, start };
+  const { values, renewal } = renewed(was, { pages, start }, draft.values);
+  return { opened, pages, values, restored: true, changed: renewal };
 }
 
 // useFilling holds what is filled into a form. It is kept in this tab until the task is made, so that nothing typed is lost
@@ -55,11 +48,13 @@ export function useFilling(ref: string, filling: Filling, first: Opened) {
   const pending = useRef<() => void>(undefined);
 
   const keep = useCallback(
-    (values: Values, etag: string) => {
+    (values: Values, of: Opened) => {
       clearTimeout(timer.current);
       pending.current = () => {
         pending.current = undefined;
-        setKept(saveDraft(key, { etag, values: withoutSecrets(values, properties) }));
+        const draft = { etag: of.etag, values: withoutSecrets(values, properties) };
+        // The form itself is kept too, so that one can say later what has changed in it; a very large one is not worth that.
+        setKept(saveDraft(key, { ...draft, form: of.form }) || saveDraft(key, draft));
       };
       // A large form is not written with every letter.
       timer.current = setTimeout(() => pending.current?.(), 150);
@@ -82,9 +77,9 @@ export function useFilling(ref: string, filling: Filling, first: Opened) {
   const setValues = useCallback(
     (values: Values) => {
       setState((now) => ({ ...now, values }));
-      keep(values, state.opened.etag);
+      keep(values, state.opened);
     },
-    [keep, state.opened.etag],
+    [keep, state.opened],
   );
 
   // renew puts another version of the form in place of this one, with all that still fits.
@@ -92,10 +87,9 @@ export function useFilling(ref: string, filling: Filling, first: Opened) {
     (opened: Opened) => {
       const pages = pagesOf(opened.form);
       setState((now) => {
-        const over = carryOver(pages, now.values);
-        const values = withDefaults(pages, over.values);
-        keep(values, opened.etag);
-        return { opened, pages, values, restored: now.restored, changed: { lost: titles(now.pages, over.lost) } };
+        const { values, renewal } = renewed({ pages: now.pages, start: startOf(now.opened) }, { pages, start: startOf(opened) }, now.values);
+        keep(values, opened);
+        return { opened, pages, values, restored: now.restored, changed: renewal };
       });
     },
     [keep],

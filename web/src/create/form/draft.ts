@@ -1,7 +1,11 @@
+import type { Form } from "../../api/types";
 import { isObject, type Schema, type Values } from "./types";
 
 // Draft is what somebody typed into a form, and of which form.
-export type Draft = { etag: string; values: Values };
+export type Draft = { etag: string; values: Values; form?: Form };
+
+// largest is how much of a form is kept beside what was typed into it.
+const largest = 256 << 10;
 
 // gone stands for a field that somebody emptied, which JSON cannot say: without it the default would come back.
 const gone = "\u0000gone";
@@ -34,7 +38,11 @@ export function draftKey(ref: string, query = ""): string {
 // saveDraft keeps what was typed in this tab. It says whether that worked: storage may be full, or forbidden.
 export function saveDraft(key: string, draft: Draft): boolean {
   try {
-    sessionStorage.setItem(key, JSON.stringify(pack(draft)));
+    const form = draft.form && JSON.stringify(draft.form);
+    // A form that asks for secrets may have been filled with some.
+    const keeps = form !== undefined && form.length <= largest && !/"(password|Secret)"/.test(form);
+    const kept = { etag: draft.etag, values: pack(draft.values), ...(keeps ? { form } : {}) };
+    sessionStorage.setItem(key, JSON.stringify(kept));
     return true;
   } catch {
     return false;
@@ -43,8 +51,12 @@ export function saveDraft(key: string, draft: Draft): boolean {
 
 export function readDraft(key: string): Draft | undefined {
   try {
-    const kept = unpack(JSON.parse(sessionStorage.getItem(key) ?? "null"));
-    return isObject(kept) && typeof kept["etag"] === "string" && isObject(kept["values"]) ? { etag: kept["etag"], values: kept["values"] } : undefined;
+    const kept = JSON.parse(sessionStorage.getItem(key) ?? "null") as unknown;
+    if (!isObject(kept) || typeof kept["etag"] !== "string" || !isObject(kept["values"])) {
+      return undefined;
+    }
+    const draft: Draft = { etag: kept["etag"], values: unpack(kept["values"]) as Values };
+    return typeof kept["form"] === "string" ? { ...draft, form: JSON.parse(kept["form"]) as Form } : draft;
   } catch {
     return undefined;
   }

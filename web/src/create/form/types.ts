@@ -18,3 +18,8 @@ export function isObject(value: unknown): value is { [key: string]: unknown } {
 export function has(object: object, key: string): boolean {
   return Object.prototype.hasOwnProperty.call(object, key);
 }
+
+// isHidden says whether a field is there and not shown.
+export function isHidden(schema: Schema | undefined): boolean {
+  return schema?.["ui:widget"] === "hidden" || (isObject(schema?.["ui:options"]) && schema["ui:options"]["widget"] === "hidden");
+}

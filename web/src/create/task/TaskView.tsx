@@ -74,7 +74,7 @@ export function TaskView({ id }: { id: string }) {
       {journal.error !== undefined && task.data.status === "failed" && (
         <Alert color="red" variant="outline" icon={<Icon name="error" />} title="The task failed" role="alert">
           <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
-            {journal.error}
+            {[journal.error, journal.hint].filter(Boolean).join("\n")}
           </Text>
         </Alert>
       )}
@@ -160,8 +160,8 @@ function Actions({ task, onChange }: { task: Task; onChange: () => void }) {
         )}
         {(task.status === "failed" || task.status === "cancelled") && (
           <Denied may={mayCreate}>
-            <Button leftSection={<Icon name="refresh" size={16} />} onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!mayCreate.allowed}>
-              Go on
+            <Button leftSection={<Icon name="refresh" size={16} />} title="Goes on behind the last step that ended" onClick={() => act.mutate("retry")} loading={act.isPending} disabled={!mayCreate.allowed}>
+              Retry
             </Button>
           </Denied>
         )}

@@ -31,6 +31,15 @@ describe("a journal", () => {
     expect(j.steps.get("b")?.status).toBe("failed");
     expect(j.error).toBe("why");
   });
+  test("has the hint of the step that failed, until it is run again", () => {
+    const j = new Journal();
+    j.add([event(1, { stepId: "a", status: "processing" }), event(2, { stepId: "a", message: "said" }), event(3, { stepId: "a", status: "failed", message: "no namespace" }), event(4, { stepId: "a", message: "make one" })]);
+    expect(j.hint).toBe("make one");
+    j.add([event(5, { stepId: "b", status: "skipped" }), event(6, { error: { message: "no namespace" } }, "completion")]);
+    expect(j.hint).toBe("make one");
+    j.add([event(7, { message: "on it goes" }, "recovered"), event(8, { stepId: "a", status: "processing" })]);
+    expect(j.hint).toBeUndefined();
+  });
   test("takes nothing twice", () => {
     const j = new Journal();
     j.add([event(1, { message: "a" })]);

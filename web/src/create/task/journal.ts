@@ -23,9 +23,13 @@ export class Journal {
   last = 0;
   output?: Output;
   error?: string;
+  // hint is the way out that the step that failed knows.
+  hint?: string;
   version = 0;
   readonly steps = new Map<string, StepState>();
   private characters = 0;
+  // failing is the step that has just failed.
+  private failing?: string;
   private listeners = new Set<() => void>();
   private timer?: ReturnType<typeof setTimeout>;
 
@@ -56,6 +60,14 @@ export class Journal {
     if (stepId && status) {
       const now = this.steps.get(stepId) ?? { status: "" };
       this.steps.set(stepId, status === "processing" ? { status, from: at } : { ...now, status, to: at });
+    }
+    // What a step says once it has failed is how to mend it.
+    if (stepId && !status && stepId === this.failing) {
+      this.hint = e.body.message;
+    }
+    if (status) {
+      this.failing = status === "failed" ? stepId : undefined;
+      this.hint = status === "processing" ? undefined : this.hint;
     }
     if (e.type === "completion") {
       this.output = output as Output | undefined;
