@@ -62,7 +62,8 @@ func TestJourneys(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")})
-	w := &world{t: t, cluster: cluster, address: l.Addr().String(), config: configure(t, base, cluster, i), log: &tail{}}
+	git := repositories(t)
+	w := &world{t: t, cluster: cluster, address: l.Addr().String(), config: configure(t, base, cluster, i, git), log: &tail{}}
 	w.up(l)
 	t.Cleanup(w.down)
 
@@ -75,7 +76,7 @@ func TestJourneys(t *testing.T) {
 	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, strings.Fields(os.Getenv(only))...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
-		"CHROMIUM="+chromium, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1")
+		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Minute
@@ -136,7 +137,9 @@ func pictures(t *testing.T) string {
 type command struct {
 	what, method, path string
 	body               []byte
-	done               chan error
+	// answer is what there is to say to it, and done that it was done.
+	answer *bytes.Buffer
+	done   chan error
 }
 
 // controls passes commands on and waits until they are done:
@@ -144,7 +147,7 @@ type command struct {
 //	POST /portal/down, /portal/up
 //	POST /cluster/down, /cluster/up
 //	POST /cluster/apply, with manifests
-//	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server
+//	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server, whose answer comes back
 func controls(ctx context.Context, commands chan<- command) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -152,7 +155,7 @@ func controls(ctx context.Context, commands chan<- command) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		c := command{what: r.URL.Path, method: r.URL.Query().Get("method"), path: r.URL.Query().Get("path"), body: body, done: make(chan error, 1)}
+		c := command{what: r.URL.Path, method: r.URL.Query().Get("method"), path: r.URL.Query().Get("path"), body: body, answer: &bytes.Buffer{}, done: make(chan error, 1)}
 		select {
 		case commands <- c:
 		case <-ctx.Done():
@@ -161,6 +164,9 @@ func controls(ctx context.Context, commands chan<- command) http.Handler {
 		}
 		if err := <-c.done; err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
 		}
+		// Whoever does not wait for the answer does not want it.
+		_, _ = w.Write(c.answer.Bytes())
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal"
@@ -39,7 +40,7 @@ type world struct {
 }
 
 // configure is the configuration of `make run-cluster`, and somebody to sign in.
-func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.Issuer) *config.Config {
+func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.Issuer, git string) *config.Config {
 	t.Helper()
 	type object = map[string]any
 	dev := object{"name": "dev", "kubeconfig": cluster.Kubeconfig}
@@ -67,6 +68,7 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 		},
 		"composerIngestor": object{"generateDayTwoTemplates": true, "clusters": []object{dev}},
 		"clusterIngestor":  object{"enabled": true},
+		"integrations":     object{"git": []object{{"host": gitHost, "url": "file://" + filepath.ToSlash(git)}}},
 		"orchestrator": object{
 			"serviceLocatorMethod":  object{"type": "multiTenant"},
 			"clusterLocatorMethods": []object{{"type": "config", "clusters": []object{dev}}},
@@ -91,7 +93,7 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 // up starts the portal.
 func (w *world) up(l net.Listener) {
 	w.t.Helper()
-	p, err := portal.New(context.Background(), portal.Options{Config: w.config, Now: time.Now, Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	p, err := portal.New(context.Background(), portal.Options{Config: w.config, Now: time.Now, Actions: []action.Action{flood}, Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -170,6 +172,7 @@ func (w *world) request(c command) error {
 	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
 		err = fmt.Errorf("the API server answers %s: %s", res.Status, text)
 	}
+	c.answer.Write(text)
 	return err
 }
 

@@ -61,7 +61,9 @@ export async function control(what: string, body = "", query: Record<string, str
   const url = new URL(what, process.env.CONTROL_URL);
   url.search = new URLSearchParams(query).toString();
   const answer = await fetch(url, { method: "POST", body });
-  expect(answer.ok, `${what}: ${await answer.text()}`).toBe(true);
+  const said = await answer.text();
+  expect(answer.ok, `${what}: ${said}`).toBe(true);
+  return said;
 }
 
 // signIn signs in at the issuer, from the page as it is, and comes back to it.

@@ -1,0 +1,178 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { formOf, offer, tasksOf, test, withdraw } from "./ann";
+import { control, expect, filled, service, show } from "./journey";
+
+const note = {
+  parameters: [{ title: "The note", required: ["name"], properties: { name: { type: "string", title: "Name", pattern: "^[a-z0-9-]+$" }, text: { type: "string", title: "Text" }, namespace: { type: "string", title: "Namespace", default: "default" } } }],
+  steps: [
+    { id: "say", name: "Say what comes", action: "debug:log", input: { message: "writing ${{ parameters.name }}\nfor ${{ user.ref }}" } },
+    {
+      id: "apply",
+      name: "Write the note",
+      action: "cluster:apply",
+      input: { manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "${{ parameters.name }}", namespace: "${{ parameters.namespace }}" }, data: { text: "${{ parameters.text }}" } } },
+    },
+  ],
+  output: { links: [{ title: "The handbook", url: "https://handbook.example.org/notes" }, { title: "The team", entityRef: "group:default/platform-team" }], text: [{ title: "Written", content: "${{ parameters.name }}" }] },
+};
+
+const live = {
+  parameters: [{ title: "The bucket", required: ["name"], properties: { name: { type: "string", title: "Name" }, days: { type: "integer", title: "Days", default: 90 } } }],
+  steps: [
+    {
+      id: "propose",
+      name: "Propose the change",
+      action: "publish:change-request",
+      input: {
+        host: "git.example.org",
+        repository: "acme/live",
+        path: "clusters/live",
+        branch: "main",
+        merge: true,
+        manifest: { apiVersion: "storage.example.org/v1", kind: "Bucket", metadata: { name: "${{ parameters.name }}", namespace: "shop" }, spec: { lifecycleDays: "${{ parameters.days }}", versioning: true } },
+      },
+    },
+  ],
+};
+
+// slow holds on long enough for somebody to look.
+const slow = { parameters: [], steps: [{ id: "say", name: "Say hello", action: "debug:log", input: { message: "hello" } }, { id: "wait", name: "Wait", action: "debug:wait", input: { minutes: 9 } }, { id: "bye", name: "Say goodbye", action: "debug:log", input: { message: "goodbye" } }] };
+const flood = { parameters: [], steps: [{ id: "flood", name: "Say a lot", action: "test:flood", input: { messages: 5000 } }] };
+
+test.beforeAll(async () => {
+  await filled();
+  await offer("create", { "journey-note": note, "journey-live": live, "journey-slow": slow, "journey-flood": flood });
+});
+test.afterAll(() => withdraw("create"));
+test.afterEach(() => control("/portal/up"));
+
+const gone = (mistakes: string[]) => mistakes.splice(0, mistakes.length, ...mistakes.filter((m) => !m.includes("ERR_CONNECTION_REFUSED") && !m.includes("ERR_INCOMPLETE_CHUNKED") && !m.includes("ERR_CONNECTION_RESET")));
+const unique = () => `n${Date.now().toString(36)}`;
+
+test("the portal goes while a form is filled, and nothing typed is lost", async ({ page, mistakes }) => {
+  await page.goto("/create");
+  await page.getByRole("searchbox", { name: "Search" }).fill("journey");
+  await expect(page.getByRole("link", { name: "Journey note" })).toBeVisible();
+  await show(page, "create");
+  await page.getByRole("link", { name: "Journey note" }).click();
+  const name = unique();
+  await page.getByLabel("Name").first().fill(name);
+  await show(page, "create-form");
+  await control("/portal/down");
+  await page.getByLabel("Text").fill("typed while nobody listened");
+  await page.getByRole("button", { name: "Review" }).last().click();
+  await expect(page.getByText("typed while nobody listened")).toBeVisible();
+  await expect(page.getByText("The portal does not answer. Check that it runs and that you are online, then try again.").first()).toBeVisible();
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByText("Nothing was started")).toBeVisible();
+  await expect(page.getByText("What you filled in is kept in this tab")).toBeVisible();
+  await show(page, "create-gone");
+
+  await control("/portal/up");
+  await page.reload();
+  await expect(page.getByText("typed while nobody listened")).toBeVisible();
+  await expect(page.getByRole("region", { name: "The manifest as it would be applied" })).toContainText("typed while nobody listened");
+  await show(page, "create-review");
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page).toHaveURL(/\/tasks\//);
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  expect((await tasksOf("journey-note"))[0]?.spec.parameters).toEqual({ name, namespace: "default", text: "typed while nobody listened" });
+  // What came of it is linked, and each step says how long it took.
+  await expect(page.getByRole("link", { name: "The handbook" })).toHaveAttribute("href", "https://handbook.example.org/notes");
+  await expect(page.getByRole("link", { name: "The team" })).toHaveAttribute("href", "/catalog/default/group/platform-team");
+  await expect(page.getByRole("button", { name: /^Write the note.*(ms|s).*done/ })).toBeVisible();
+  await show(page, "task-done");
+  gone(mistakes);
+});
+
+test("a change request shows how the file would differ", async ({ page }) => {
+  const file = "clusters/live/bucket/shop/pictures.yaml";
+  const git = (...args: string[]) => execFileSync("git", ["-c", "safe.directory=*", "--git-dir", join(process.env.REPOSITORIES!, "acme", "live"), ...args], { encoding: "utf8" });
+  const before = git("show", `main:${file}`);
+  await page.goto("/create/default/journey-live");
+  await page.getByLabel("Name").first().fill("pictures");
+  await page.getByRole("button", { name: "Review" }).last().click();
+  const diff = page.getByRole("region", { name: `How ${file} would differ` });
+  await expect(diff).toContainText("- " + "  lifecycleDays: 30");
+  await expect(diff).toContainText("+ " + "  lifecycleDays: 90");
+  await expect(diff).toContainText("+ " + "  versioning: true");
+  await expect(diff).not.toContainText("+   region");
+  await show(page, "create-diff");
+  expect(git("for-each-ref", "--format=%(refname:short)").trim()).toBe("main");
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  const branch = git("for-each-ref", "--format=%(refname:short)", "refs/heads/portal").trim();
+  const after = git("show", `${branch}:${file}`);
+  expect(after).toContain("lifecycleDays: 90");
+  expect(git("show", `main:${file}`)).toBe(before);
+  git("update-ref", "-d", `refs/heads/${branch}`);
+});
+
+test("a task that runs is followed in two tabs, reloaded, and cancelled", async ({ page, context }) => {
+  await page.goto("/create/default/journey-slow?step=1");
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page).toHaveURL(/\/tasks\//);
+  await expect(page.getByRole("button", { name: /^Wait.*running/ })).toBeVisible();
+  await show(page, "task-running");
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(other.getByRole("button", { name: /^Wait.*running/ })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("log")).toContainText("hello");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  for (const p of [page, other]) {
+    await expect(p.getByRole("status").getByText("cancelled")).toBeVisible();
+    await expect(p.getByRole("button", { name: /^Say goodbye.*skipped/ })).toBeVisible();
+  }
+  // The log of one step, and of all again.
+  await page.getByRole("button", { name: /^Say hello/ }).click();
+  await expect(page.getByRole("log")).toContainText("hello");
+  await expect(page.getByRole("log")).not.toContainText("Waiting for");
+  await page.getByRole("button", { name: /^Say hello/ }).click();
+  await expect(page.getByRole("heading", { name: "Log", exact: true })).toBeVisible();
+});
+
+test("a task that failed is gone on with once the cause is mended", async ({ page }) => {
+  const name = unique();
+  await page.goto("/create/default/journey-note");
+  await page.getByLabel("Name").first().fill(name);
+  await page.getByLabel("Namespace").fill(name);
+  await page.getByRole("button", { name: "Review" }).last().click();
+  await expect(page.getByText("Trying it out did not go through")).toBeVisible();
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("alert")).toContainText(`namespace`);
+  await expect(page.getByRole("status").getByText("failed")).toBeVisible();
+  await show(page, "task-failed");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await show(page, "task-narrow");
+  expect(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), "the page scrolls sideways").toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await control("/cluster/apply", `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`);
+  await page.getByRole("button", { name: "Retry" }).click();
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("fifty megabytes of a log", async ({ page }) => {
+  await page.goto("/create/default/journey-flood?step=1");
+  await page.getByRole("button", { name: "Create" }).click();
+  const log = page.getByRole("log");
+  await expect(log).toContainText("499999 xxx", { timeout: 110_000 });
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  await expect(page.getByText(/The first [\d,]+ lines are not shown here/)).toBeVisible();
+  // Only what is seen is there, and the memory of the page does not grow with the log.
+  expect(await log.locator("code").count()).toBeLessThan(150);
+  const memory = await page.evaluate(() => (performance as unknown as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize ?? 0);
+  expect(memory, "bytes of memory").toBeLessThan(250 << 20);
+  // Keys work, and at once.
+  await log.focus();
+  await page.keyboard.press("Home");
+  await expect.poll(() => log.evaluate((e) => e.scrollTop)).toBe(0);
+  await page.keyboard.press("End");
+  await expect(log).toContainText("499999 xxx");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Whole log" }).click()]);
+  const path = await download.path();
+  const { size } = await import("node:fs/promises").then((fs) => fs.stat(path));
+  expect(size).toBeGreaterThan(45 << 20);
+});
