@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { formOf, offer, tasksOf, test, withdraw } from "./ann";
-import { control, expect, filled, service, show } from "./journey";
+import { offer, tasksOf, test, withdraw } from "./ann";
+import { control, expect, filled, show } from "./journey";
 
 const note = {
   parameters: [{ title: "The note", required: ["name"], properties: { name: { type: "string", title: "Name", pattern: "^[a-z0-9-]+$" }, text: { type: "string", title: "Text" }, namespace: { type: "string", title: "Namespace", default: "default" } } }],
@@ -71,7 +71,7 @@ test("the portal goes while a form is filled, and nothing typed is lost", async 
 
   await control("/portal/up");
   await page.reload();
-  await expect(page.getByText("typed while nobody listened")).toBeVisible();
+  await expect(page.getByText("typed while nobody listened", { exact: true })).toBeVisible();
   await expect(page.getByRole("region", { name: "The manifest as it would be applied" })).toContainText("typed while nobody listened");
   await show(page, "create-review");
   await page.getByRole("button", { name: "Create" }).click();

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import { expect, test as base, type Page } from "@playwright/test";
+import { expect, test as base, type Locator, type Page } from "@playwright/test";
 
 // Journey is what every journey has besides the page.
 type Journey = {
@@ -97,4 +97,16 @@ export async function filled() {
       return ((await answer.json()) as { totalItems: number }).totalItems;
     }, { timeout: 60_000 })
     .toBeGreaterThan(10);
+}
+
+// tabTo presses Tab until something has the focus, as somebody without a mouse would.
+export async function tabTo(page: Page, target: Locator, most = 80) {
+  await expect(target).toBeVisible();
+  for (let i = 0; i < most; i++) {
+    if (await target.evaluate((e) => e === document.activeElement)) {
+      return;
+    }
+    await page.keyboard.press("Tab");
+  }
+  await expect(target, `within ${most} times Tab`).toBeFocused();
 }
