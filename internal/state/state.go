@@ -23,6 +23,9 @@ type Object struct {
 	Note []byte
 	// Body is the object as JSON, nil if nothing is to be made of it.
 	Body []byte
+	// Status is small JSON that says how it fares, kept only with a body. It may
+	// change while the object stays the same: nothing is made of it.
+	Status []byte
 }
 
 // Gone is an object that its source says was deleted.

@@ -124,6 +124,28 @@ func compareObjects(a, b state.Object) int {
 	return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Source, b.Source), cmp.Compare(a.List, b.List), cmp.Compare(a.Key, b.Key))
 }
 
+// ObjectsNamed returns the objects that are of a kind and have one of the keys,
+// with their bodies and how they fare, by source and list.
+func (s *Store) ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]state.Object, error) {
+	in := make([]string, len(keys))
+	for i, key := range keys {
+		in[i] = storable(key)
+	}
+	slices.Sort(in)
+	var all []state.Object
+	const query = "SELECT " + objectColumns + `, b.body, b.status FROM objects o
+		JOIN object_bodies b ON b.source = o.source AND b.list = o.list AND b.key = o.key
+		WHERE o.gone = 0 AND o.of_kind <> '' AND o.of_kind = $1 AND o.key IN `
+	err := s.selectIn(ctx, s.rows, query, slices.Compact(in), func(rows *rows) error {
+		var o state.Object
+		err := rows.Scan(&o.Source, &o.List, &o.Key, &o.Unit, &o.Kind, &o.Claim, &o.Of, &o.Version, &o.Note, &o.Body, &o.Status)
+		all = append(all, o)
+		return err
+	}, storable(kind))
+	slices.SortFunc(all, compareObjects)
+	return all, fail(fmt.Sprintf("read objects of the kind %q", kind), err)
+}
+
 // SourceObjects returns the objects of a source without their bodies, by list
 // and key: those of some lists, or of all if none is named.
 func (s *Store) SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error) {

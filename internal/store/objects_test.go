@@ -14,9 +14,11 @@ func world(tb testing.TB, s *Store) {
 	tb.Helper()
 	a, b := definition("a", 1, `"a"`), definition("b", 1, `"b"`)
 	bare := state.Object{Key: "bare", Unit: "definition:a", Version: 3}
+	x1 := composite("x1", a.Kind, 1, "x1")
+	x1.Status = []byte(`"new"`)
 	for _, o := range []state.Observation{
 		{Source: "s", List: "definitions", Put: []state.Object{a, b}},
-		{Source: "s", List: "x", Put: []state.Object{composite("x1", a.Kind, 1, "x1"), composite("x2", a.Claim, 2, "x2")}},
+		{Source: "s", List: "x", Put: []state.Object{x1, composite("x2", a.Claim, 2, "x2")}},
 		{Source: "s", List: "y", Put: []state.Object{composite("y1", b.Kind, 1, "y1")}},
 		{Source: "t", List: "definitions", Put: []state.Object{definition("a", 9, `"ta"`), bare, definition("gone", 1, "")}},
 	} {
@@ -104,6 +106,22 @@ func TestObjects(t *testing.T) {
 				Source: "s", List: "definitions", Key: "b", Unit: "definition:b", Kind: "x.io/Xb", Claim: "x.io/Cb", Version: 1,
 				Note: []byte(`{"n":1}`), Body: []byte(`"b"`),
 			}},
+		},
+		"Named": {
+			reason: "Those of a kind can be had by their keys, with how they fare.",
+			ask: func(s *Store) (any, error) {
+				all, err := s.ObjectsNamed(t.Context(), a.Kind, "x1", "x2", "y1", "x1", "none\x00")
+				return all, err
+			},
+			want: []state.Object{{Source: "s", List: "x", Key: "x1", Of: a.Kind, Version: 1, Body: []byte("x1"), Status: []byte(`"new"`)}},
+		},
+		"NamedWithoutStatus": {
+			reason: "One of which nobody has said how it fares is there, too.",
+			ask: func(s *Store) (any, error) {
+				all, err := s.ObjectsNamed(t.Context(), a.Claim, "x2")
+				return all, err
+			},
+			want: []state.Object{{Source: "s", List: "x", Key: "x2", Of: a.Claim, Version: 2, Body: []byte("x2")}},
 		},
 		"Strange": {
 			reason: "What cannot be stored is not found, and no mistake.",

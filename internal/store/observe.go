@@ -240,10 +240,10 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 		}
 		keys, rows, written = append(keys, key), append(rows, k), append(written, k.put)
 		switch {
-		case same:
+		case same && (k.put == nil || len(k.put.Status) == 0):
 		case k.put != nil && len(k.put.Body) > 0:
 			bodies = append(bodies, k.put)
-		case was != nil:
+		case was != nil && !same:
 			bare = append(bare, key)
 		}
 	}
@@ -271,9 +271,11 @@ func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, er
 	if err != nil {
 		return 0, err
 	}
-	err = w.insert(ctx, "object_bodies (source, list, key, body)",
-		" ON CONFLICT (source, list, key) DO UPDATE SET body = excluded.body", 4, len(bodies),
-		func(i int, args []any) []any { return append(args, o.Source, o.List, bodies[i].Key, bodies[i].Body) })
+	err = w.insert(ctx, "object_bodies (source, list, key, body, status)",
+		" ON CONFLICT (source, list, key) DO UPDATE SET body = excluded.body, status = excluded.status", 5, len(bodies),
+		func(i int, args []any) []any {
+			return append(args, o.Source, o.List, bodies[i].Key, bodies[i].Body, bodies[i].Status)
+		})
 	if err != nil {
 		return 0, err
 	}

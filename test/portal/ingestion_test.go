@@ -23,6 +23,20 @@ import (
 // ingested is a definition that the portals of these tests ingest from a file.
 const ingested = "buckets.storage.example.org"
 
+// bucket is a composite of that definition, of which its cluster says more than
+// everybody should know.
+const bucket = `
+---
+apiVersion: storage.example.org/v1
+kind: Bucket
+metadata: { name: photos, namespace: shop }
+status:
+  password: a-password-of-a-bucket-0815
+  conditions:
+    - { type: Synced, status: "True", reason: ReconcileSuccess, lastTransitionTime: "2026-01-02T03:04:05Z" }
+    - { type: Ready, status: "False", reason: Creating, message: "cannot reach https://me:a-password-of-a-bucket-0815@example.org/photos", lastTransitionTime: "2026-01-02T03:04:06+01:00" }
+`
+
 // clusterToken is that of a cluster which nobody may see.
 const clusterToken = "a-token-of-a-cluster-0815"
 
@@ -36,7 +50,7 @@ func ingesting(t *testing.T) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "bucket.yaml"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "bucket.yaml"), append(text, bucket...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cluster := func(name string) map[string]any {
@@ -60,12 +74,13 @@ func ingesting(t *testing.T) map[string]any {
 func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation {
 	at := "/api/" + ingestor
 	return []operation{
-		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":3,"sources":\[`},
+		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":4,"sources":\[`},
 		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
 		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
 		{"getRun" + suffix, call{path: at + "/runs/" + run}, 200, `"added":3,.*"changes":{"added":\["api:default/` + ingested + `-api",`},
 		{"listFindings" + suffix, call{path: at + "/findings?limit=5&severity=info"}, 200, `^{"items":\[.*"totalItems":\d+,"rules":\[.*"pending":\d+}`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
+		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},
 		{"listClusters" + suffix, call{path: "/api/" + orchestrator + "/clusters"}, 200, `^{"items":\[{"name":"away",.*{"name":"unread",`},
 	}
@@ -189,7 +204,7 @@ func TestIngestionRuns(t *testing.T) {
 		return page.Items
 	}
 	w.until("the source is scanned", func() bool {
-		return slices.ContainsFunc(runs(), func(r run) bool { return r.Source == source && r.Added == 3 && r.Discovered == 1 })
+		return slices.ContainsFunc(runs(), func(r run) bool { return r.Source == source && r.Added == 4 && r.Discovered == 1 })
 	})
 	type changes struct{ Added, Updated, Removed, Failed, Refused []string }
 	all := runs()
@@ -424,3 +439,38 @@ func TestMetricsAreDescribed(t *testing.T) {
 
 // unmeasured are metrics without a value as long as no cluster is watched.
 var unmeasured = map[string]bool{"composer_ingestor_watch_events_total": true}
+
+// TestConditions wants whoever may read an entity, and nobody else, to learn how
+// what is behind it fares, and nothing but that.
+func TestConditions(t *testing.T) {
+	sections := ingesting(t)
+	sections["permission"] = map[string]any{"rules": []any{
+		map[string]any{"who": []string{"guest"}, "permissions": []string{"catalog.entity.read"}, "kinds": []string{"Resource"}, "result": "deny"},
+	}}
+	w := start(t, setup{sections: sections})
+	const photos = "photos-ac4740c5"
+	w.until("the composite is in the catalog", func() bool { return w.there("resource/default/" + photos) })
+	w.push("other", strings.Replace(component("copy"), `"name":"copy"`, `"name":"copy","annotations":{"crossplane.terasky.io/xr-name":"photos",`+
+		`"crossplane.terasky.io/xr-kind":"Bucket","crossplane.terasky.io/xr-apiversion":"storage.example.org/v1","backstage.io/kubernetes-namespace":"shop"}`, 1))
+	guest := w.guest()
+	for name, tc := range map[string]struct {
+		reason, path, token string
+		status              int
+		says                string
+	}{
+		"Service": {"it may read everything", "resource/default/" + photos, "", 200, `"reason":"Creating"`},
+		"Case":    {"names are found however they are written", "Resource/Default/PHOTOS-ac4740c5", "", 200, `"reason":"Creating"`},
+		"Guest":   {"what guests may not read does not exist", "resource/default/" + photos, guest, 404, "NotFoundError"},
+		"Other":   {"a Template stands for no object", "template/default/" + ingested, "", 404, "NotFoundError"},
+		"Copied":  {"whoever writes the same into an entity of their own learns nothing", "component/default/copy", "", 404, "NotFoundError"},
+		"None":    {"there is no such entity", "resource/default/nosuch", "", 404, "nosuch"},
+		"Strange": {"nothing can be named so", "resource/default/a%00b", "", 404, "NotFoundError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := w.in(t).send(call{path: "/api/composer-ingestor/conditions/" + tc.path, token: tc.token})
+			if r.status != tc.status || !strings.Contains(string(r.body), tc.says) || strings.Contains(string(r.body), "password") {
+				t.Errorf("got %d %s, want %d with %q: %s", r.status, brief(r.body), tc.status, tc.says, tc.reason)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	second := served.put("second.yaml", "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: other}\nspec: {owner: team}\n")
 	w := start(t, setup{allow: []string{served.host}, database: database, sections: ingesting(t)})
 	w.until("the definition is in the catalog, and that is written down", func() bool {
-		return strings.Contains(string(w.send(call{path: "/api/composer-ingestor/runs"}).body), `"added":3`)
+		return strings.Contains(string(w.send(call{path: "/api/composer-ingestor/runs"}).body), `"added":4`)
 	})
 	var runs struct {
 		Items []struct {

@@ -234,7 +234,7 @@ func composite(n *tree.Node, origin xrd.Origin) state.Object {
 		// The pruned object has fields of its own.
 		status.Value = engine.Telling(status.Value)
 	}
-	return state.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept)}
+	return state.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: fares(n)}
 }
 
 // kindKey is how a kind is called in the mirror; empty for no kind.

@@ -74,15 +74,21 @@ func firstError(fs []finding.Finding) string {
 	return ""
 }
 
+// folderKey is the key of an object in a folder, if it is the first of its name.
+func folderKey(group, kind, namespace, name string) string {
+	key := strings.Join([]string{kind, namespace, name}, " ")
+	if kind == xrd.KindDefinition {
+		return key
+	}
+	return group + " " + key
+}
+
 // objects makes objects of what was read.
 func (f *folder) objects(set *xrd.Set) []state.Object {
 	var out []state.Object
 	seen := map[string]int{}
 	add := func(o state.Object, about *xrd.Object) {
-		key := strings.Join([]string{about.Kind, about.Namespace, about.Name}, " ")
-		if about.Kind != xrd.KindDefinition {
-			key = about.Group() + " " + key
-		}
+		key := folderKey(about.Group(), about.Kind, about.Namespace, about.Name)
 		if seen[key]++; seen[key] > 1 {
 			// Of several of one name all are kept, and the engine chooses.
 			key = fmt.Sprintf("%s #%d", key, seen[key])

@@ -45,6 +45,9 @@ type Mirror interface {
 	// UnitObjects returns the objects of units, KindObjects those of kinds.
 	UnitObjects(ctx context.Context, units []string) ([]state.Object, error)
 	KindObjects(ctx context.Context, kinds []string) ([]state.Object, error)
+	// ObjectsNamed returns the objects of a kind that have one of the keys, with
+	// how they fare.
+	ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]state.Object, error)
 	// CountObjects counts objects by source and list.
 	CountObjects(ctx context.Context) (map[[2]string]int, error)
 }

@@ -29,6 +29,7 @@ func (in *Ingestion) Plugins() []server.Plugin {
 			{Method: http.MethodGet, Path: "/runs/{id}", Handle: in.runOf},
 			{Method: http.MethodGet, Path: "/findings", Handle: in.findings},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
+			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
 			in.previews.route(),
 		}},
 		{Names: names("/api/orchestrator/"), Routes: []server.Route{
