@@ -17,6 +17,8 @@ type Props = {
   onChange: (text: string) => void;
   findings: Finding[];
   jump?: Jump;
+  // describedBy is the id of what says which keys there are.
+  describedBy: string;
 };
 
 // Colours that can be read on either background; those of the editor itself cannot on the dark one.
@@ -52,7 +54,7 @@ const look = EditorView.theme({
 });
 
 // Editor is the text. It is large, and loaded when somebody opens the playground.
-export default function Editor({ text, onChange, findings, jump }: Props) {
+export default function Editor({ text, onChange, findings, jump, describedBy }: Props) {
   const scheme = useComputedColorScheme("light");
   const editor = useRef<ReactCodeMirrorRef>(null);
   const extensions = useMemo(
@@ -62,9 +64,9 @@ export default function Editor({ text, onChange, findings, jump }: Props) {
       look,
       highlighting(scheme),
       EditorView.cspNonce.of(nonce),
-      EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", tabindex: "0" }),
+      EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", "aria-describedby": describedBy, tabindex: "0" }),
     ],
-    [scheme],
+    [scheme, describedBy],
   );
 
   useEffect(() => {

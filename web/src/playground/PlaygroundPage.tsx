@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState, type DragEvent } from "react";
-import { Button, Code, FileButton, Group, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
+import { Button, Code, FileButton, Group, Kbd, Menu, Select, Stack, Tabs, Text } from "@mantine/core";
 import { Warning } from "../entity/Warning";
 import { Copy } from "../parts/Copy";
 import { Icon } from "../parts/Icon";
@@ -25,6 +25,10 @@ const profileNames: Record<Profile, string> = {
   cli: "Command line",
 };
 const wordNames: Record<Words, string> = { auto: "Words of the text", portal: "Portal's words", upstream: "Upstream words" };
+
+// keysId is where the page says which keys the editor has.
+const keysId = "editor-keys";
+const mod = /mac|iphone|ipad/i.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
 const tabs = ["form", "entities", "api", "findings"] as const;
 
@@ -72,7 +76,7 @@ export default function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      lead="Type or paste a definition, and see the form and the entities that the portal would make of it. Nothing is written."
+      lead="Type or paste a definition and see what the portal would make of it. Nothing is written."
       actions={
         <>
           <Menu>
@@ -108,7 +112,7 @@ export default function PlaygroundPage() {
       <div className={styles.halves}>
         <section
           aria-label="Editor"
-          className={`${styles.editor} ${dropping ? styles.dropping : ""}`}
+          className={styles.left}
           onDragOverCapture={(event) => {
             if (event.dataTransfer.types.includes("Files")) {
               event.preventDefault();
@@ -118,17 +122,22 @@ export default function PlaygroundPage() {
           onDragLeave={() => setDropping(false)}
           onDropCapture={drop}
         >
-          {draft.text === undefined ? (
-            <Loading label="Unpacking the link" />
-          ) : (
-            <Suspense fallback={<Loading label="Loading the editor" lines={8} />}>
-              <Editor text={draft.text} onChange={draft.setText} findings={view.findings} jump={jump} />
-            </Suspense>
-          )}
+          <div className={`${styles.editor} ${dropping ? styles.dropping : ""}`}>
+            {draft.text === undefined ? (
+              <Loading label="Unpacking the link" />
+            ) : (
+              <Suspense fallback={<Loading label="Loading the editor" lines={8} />}>
+                <Editor text={draft.text} onChange={draft.setText} findings={view.findings} jump={jump} describedBy={keysId} />
+              </Suspense>
+            )}
+          </div>
+          <Text size="xs" c="dimmed" id={keysId}>
+            Tab leaves the editor. <Kbd size="xs">{mod}</Kbd> <Kbd size="xs">]</Kbd> and <Kbd size="xs">[</Kbd> move lines in and out. <Kbd size="xs">F8</Kbd> goes to the next finding.
+          </Text>
         </section>
         <section aria-label="Result" className={styles.result}>
           <Stack gap="sm">
-            <Group gap="sm" align="flex-end">
+            <div className={styles.choices}>
               <Select
                 size="xs"
                 label="Made by"
@@ -156,7 +165,7 @@ export default function PlaygroundPage() {
                   onChange={(value) => set("definition", value ?? undefined)}
                 />
               )}
-            </Group>
+            </div>
             <Text size="sm" c="dimmed" role="status" data-testid="status">
               {statusOf(view, definition)}
             </Text>
@@ -203,9 +212,14 @@ export default function PlaygroundPage() {
                 <Text size="sm" id="command">
                   The same with the text in a file and the portal's configuration:
                 </Text>
-                <Group gap="xs" wrap="nowrap" align="flex-start">
-                  <Code block className={styles.command} aria-labelledby="command" tabIndex={0}>
-                    {definition.command}
+                <Group gap="xs" align="flex-start">
+                  <Code block className={styles.command} role="region" aria-labelledby="command" tabIndex={0}>
+                    {definition.command.split(/(?<= )(?=--)/).map((part) => (
+                      // A flag stays in one piece where the line is broken.
+                      <span key={part} className={styles.flag}>
+                        {part}
+                      </span>
+                    ))}
                   </Code>
                   <Copy text={definition.command} />
                 </Group>

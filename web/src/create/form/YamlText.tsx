@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Textarea } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
 import { parseDocument } from "yaml";
@@ -8,8 +8,8 @@ import { Required } from "./templates";
 import { isObject } from "./types";
 import styles from "./Form.module.css";
 
-// Read is what a text says, or why it says nothing.
-export type Read = { value?: unknown; problem?: string };
+// Read is what a text says, or why it says nothing, and in which line that is.
+export type Read = { value?: unknown; problem?: string; line?: number };
 
 // readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value.
 export function readYaml(text: string, type: unknown): Read {
@@ -22,7 +22,7 @@ export function readYaml(text: string, type: unknown): Read {
   if (error) {
     const at = error.linePos?.[0];
     const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
-    return { problem: at ? `Line ${at.line}, column ${at.col}: ${what}` : what };
+    return at ? { problem: `Line ${at.line}, column ${at.col}: ${what}`, line: at.line } : { problem: what };
   }
   let value: unknown;
   try {
@@ -34,10 +34,10 @@ export function readYaml(text: string, type: unknown): Read {
     return {};
   }
   if (type === "object" && !isObject(value)) {
-    return { problem: "Line 1: write keys and values, such as size: large" };
+    return { problem: "Line 1: write keys and values, such as size: large", line: 1 };
   }
   if (type === "array" && !Array.isArray(value)) {
-    return { problem: "Line 1: write a list, each entry behind a dash" };
+    return { problem: "Line 1: write a list, each entry behind a dash", line: 1 };
   }
   return { value };
 }
@@ -59,7 +59,8 @@ export function YamlText(props: FieldProps) {
   const type = Array.isArray(schema.type) ? schema.type.find((t) => t !== "null") : schema.type;
   const [text, setText] = useState(() => written(formData));
   const last = useRef<unknown>(formData);
-  const { problem } = readYaml(text, type);
+  const numbers = useRef<HTMLPreElement>(null);
+  const { problem, line } = useMemo(() => readYaml(text, type), [text, type]);
 
   // Somebody else changed the value: another Template's draft, or a form that was filled again.
   useEffect(() => {
@@ -97,12 +98,29 @@ export function YamlText(props: FieldProps) {
       error={error}
       onChange={(e) => write(e.currentTarget.value)}
       onKeyDown={indent}
+      onScroll={(e) => numbers.current?.scrollTo(0, e.currentTarget.scrollTop)}
+      leftSection={<Numbers ref={numbers} count={text.split("\n").length} wrong={line} />}
+      leftSectionWidth={40}
+      leftSectionProps={{ className: styles.gutter }}
       disabled={disabled}
       readOnly={readonly}
       rows={Math.min(Math.max(text.split("\n").length + 1, 4), 24)}
       resize="vertical"
       spellCheck={false}
     />
+  );
+}
+
+// Numbers stand beside the lines of a text, so that one finds the line that is wrong.
+function Numbers({ ref, count, wrong }: { ref: React.Ref<HTMLPreElement>; count: number; wrong?: number }) {
+  const all = (from: number, to: number) => Array.from({ length: Math.max(to - from + 1, 0) }, (_, i) => `${from + i}\n`).join("");
+  const at = wrong === undefined || wrong > count ? count + 1 : wrong;
+  return (
+    <pre ref={ref} className={styles.numbers} aria-hidden>
+      {all(1, at - 1)}
+      {at <= count && <span className={styles.wrong}>{`${at}\n`}</span>}
+      {all(at + 1, count)}
+    </pre>
   );
 }
 
