@@ -63,14 +63,18 @@ func TestJourneys(t *testing.T) {
 	}
 	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")})
 	git := repositories(t)
-	w := &world{t: t, cluster: cluster, address: l.Addr().String(), config: configure(t, base, cluster, i, git), log: &tail{}}
+	w := &world{t: t, cluster: cluster, address: l.Addr().String(), log: &tail{}}
+	w.config, w.file = configure(t, base, cluster, i, git)
 	w.up(l)
 	t.Cleanup(w.down)
 
 	commands := make(chan command)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	control := httptest.NewServer(controls(ctx, commands))
+	mux := http.NewServeMux()
+	mux.Handle("/", controls(ctx, commands))
+	mux.Handle("POST /cli", shell(t, w.file))
+	control := httptest.NewServer(mux)
 	defer control.Close()
 
 	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, strings.Fields(os.Getenv(only))...)...)

@@ -33,14 +33,16 @@ type world struct {
 	cluster *apiserver.Server
 	address string
 	config  *config.Config
-	log     *tail
+	// file is where the configuration is written down.
+	file string
+	log  *tail
 	// stop ends the portal, nil if it does not run.
 	stop        func() error
 	clusterDown bool
 }
 
 // configure is the configuration of `make run-cluster`, and somebody to sign in.
-func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.Issuer, git string) *config.Config {
+func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.Issuer, git string) (c *config.Config, path string) {
 	t.Helper()
 	type object = map[string]any
 	dev := object{"name": "dev", "kubeconfig": cluster.Kubeconfig}
@@ -77,7 +79,7 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "app-config.yaml")
+	path = filepath.Join(dir, "app-config.yaml")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 			t.Fatalf("the configuration of the test is wrong: %v", f)
 		}
 	}
-	return c
+	return c, path
 }
 
 // up starts the portal.
