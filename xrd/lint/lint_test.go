@@ -198,6 +198,10 @@ func TestRules(t *testing.T) {
 				if f.Message == "" || f.Hint == "" || f.Object == "" || f.File != "x.yaml" || f.Pos.Line == 0 {
 					t.Errorf("%s\nincomplete finding: %+v", tc.reason, f)
 				}
+				// Of an object of a cluster nobody knows the line.
+				if strings.Contains(f.Message, "at line") {
+					t.Errorf("%s\nthe place is said in the message, and not only beside it: %s", tc.reason, f.Message)
+				}
 			}
 		})
 	}

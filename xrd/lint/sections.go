@@ -219,7 +219,7 @@ func (l *linter) formSummary() {
 	c := &l.form
 	if c.undescribed > 0 {
 		l.report(RuleUndescribed, "", c.firstPos, "say what each value is for; the form shows it as help",
-			"%d of %d properties have no description, first %s at line %d", c.undescribed, c.properties, c.first, c.firstPos.Line)
+			"%d of %d properties have no description, first %s", c.undescribed, c.properties, c.first)
 	}
 }
 
