@@ -120,7 +120,11 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 		}
 	}
 	if f := state.Failure; f != nil {
-		return nil, refuse("%s", log.mask.Text(f.Message))
+		why := f.Message
+		if f.Hint != "" {
+			why += "; " + f.Hint
+		}
+		return nil, refuse("%s", log.mask.Text(why))
 	}
 	out := &Dry{Steps: made.node.Get("steps"), Output: log.mask.Node(t.runner.Output(task, state))}
 	if out.Files, err = collect(inside); err != nil {

@@ -114,7 +114,7 @@ func TestDryRefused(t *testing.T) {
 		"Large":   {"it is bounded", `{steps: []}`, []File{{Path: "a", Content: make([]byte, 11<<20)}}, `Cannot try out the Template: its files are larger than 10 MiB`},
 		"Many":    {"so is their number", `{steps: []}`, many, `Cannot try out the Template: it has more than 5000 files`},
 		"Fails":   {"a step that fails is told", `{steps: [{id: a, action: test:broken}]}`, nil, `wrong password ***`},
-		"Unknown": {"and one that is not there", `{steps: [{id: a, action: nope}]}`, nil, `Template action with ID 'nope' is not registered`},
+		"Unknown": {"and one that is not there, with the way out", `{steps: [{id: a, action: nope}]}`, nil, "Template action with ID 'nope' is not registered; GET /api/scaffolder/v2/actions lists the actions there are"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import { Icon } from "../parts/Icon";
 import { Page } from "../parts/Page";
 import { Failed, Loading } from "../parts/State";
 import { Facts } from "./Facts";
+import { NoCluster } from "./NoCluster";
 import { PageForm } from "./form/PageForm";
 import { outgoing, pageOf, problemsIn } from "./form/pages";
 import type { Problem, Values } from "./form/types";
@@ -145,6 +146,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
       }
     >
       <StepList titles={titles} at={at} been={Math.max(been, at)} onGo={go} />
+      <NoCluster template={template.data} may={may} />
       <Notes restored={form.restored} changed={form.changed} kept={form.kept} />
       {page ? (
         <Stack gap="md" className={styles.form}>

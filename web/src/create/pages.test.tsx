@@ -68,6 +68,21 @@ async function create() {
 }
 
 describe("the form of a template", () => {
+  test("says beforehand that there is no cluster, where one is needed", async () => {
+    const applying = { ...template, spec: { ...template.spec, steps: [{ action: "kubernetes:apply" }] } };
+    let clusters: object[] = [];
+    portal = (url) => (url.includes("/by-name/template") ? { body: applying } : url.endsWith("/autocomplete/cluster/clusters") ? { body: { results: clusters } } : undefined);
+    const { unmount } = open();
+    expect((await screen.findByRole("note")).textContent).toMatch(/no cluster.*make run-cluster/);
+    unmount();
+    clusters = [{ id: "dev" }];
+    sent.length = 0;
+    open();
+    await waitFor(() => expect(sent.some((s) => s.url.endsWith("/autocomplete/cluster/clusters"))).toBe(true));
+    await screen.findByLabelText(/Name/);
+    expect(screen.queryByRole("note")).toBeNull();
+  });
+
   test("sends what was filled in, and forgets the draft", async () => {
     portal = (url) => (url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
     open();

@@ -72,6 +72,12 @@ export function createTask(templateRef: string, values: unknown, secrets: Record
   return ask(`${base}/tasks`, { json: { templateRef, values, ...(some ? { secrets } : {}) } });
 }
 
+// writable are the names of the clusters that steps may write to.
+export async function writable(signal?: AbortSignal): Promise<string[]> {
+  const { results } = await ask<{ results: { id: string }[] }>(`${base}/autocomplete/cluster/clusters`, { json: {}, signal });
+  return results.map((r) => r.id);
+}
+
 export type TaskFilter = { status: string[]; template: string[]; page: number };
 export type TaskList = { tasks: Task[]; totalTasks: number };
 

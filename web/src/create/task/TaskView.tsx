@@ -74,8 +74,13 @@ export function TaskView({ id }: { id: string }) {
       {journal.error !== undefined && task.data.status === "failed" && (
         <Alert color="red" variant="outline" icon={<Icon name="error" />} title="The task failed" role="alert">
           <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
-            {[journal.error, journal.hint].filter(Boolean).join("\n")}
+            {journal.error}
           </Text>
+          {journal.hint !== undefined && (
+            <Text size="sm" mt={4} style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
+              {`What helps: ${journal.hint}.`}
+            </Text>
+          )}
         </Alert>
       )}
       {journal.output && <OutputView output={journal.output} />}
