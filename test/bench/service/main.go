@@ -264,6 +264,9 @@ func measure(w io.Writer, tmp, program, engine, database string, cluster *apiser
 	if err := first(w, s, engine); err != nil {
 		return fmt.Errorf("%w\n%s", err, s.log.String())
 	}
+	if err := checked(w, s, engine); err != nil {
+		return err
+	}
 	if err := second(w, s, engine); err != nil {
 		return err
 	}
@@ -302,6 +305,29 @@ func first(w io.Writer, s *service, engine string) error {
 		return err
 	}
 	fmt.Fprintf(w, "%s: phases %v ms, %.1f s of processor time since the start\n", engine, run.Phases, cpu)
+	return nil
+}
+
+// checked waits until it is known what is wrong with the definitions.
+func checked(w io.Writer, s *service, engine string) error {
+	began := time.Now()
+	cpu, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	var found ingest.Findings
+	if err := until("the findings", func() (bool, error) {
+		time.Sleep(100 * time.Millisecond)
+		_, err := s.ask(http.MethodGet, "/api/composer-ingestor/findings?limit=0", &found)
+		return err == nil && found.Pending == 0, err
+	}); err != nil {
+		return err
+	}
+	used, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: %d findings, known %.1f s later, with %.1f s of processor time\n", engine, found.TotalItems, time.Since(began).Seconds(), used-cpu)
 	now, peak, err := s.memory()
 	if err != nil {
 		return err
@@ -312,7 +338,6 @@ func first(w io.Writer, s *service, engine string) error {
 
 // second has everything scanned again.
 func second(w io.Writer, s *service, engine string) error {
-	time.Sleep(2 * time.Second) // What the first left behind is cleaned up.
 	before, err := s.etag()
 	if err != nil {
 		return err
