@@ -208,14 +208,14 @@ func TestIngestionRuns(t *testing.T) {
 	})
 	type changes struct{ Added, Updated, Removed, Failed, Refused []string }
 	all := runs()
-	first := all[slices.IndexFunc(all, func(r run) bool { return r.Added == 3 })]
+	first := all[slices.IndexFunc(all, func(r run) bool { return r.Added == 4 })]
 	var one struct {
 		run
 		Changes changes
 	}
 	w.get(path+"/"+first.ID, &one)
-	want := changes{Added: []string{"api:default/" + ingested + "-api", "resource:default/" + ingested + "-xrd", "template:default/" + ingested}}
-	if diff := cmp.Diff(want, one.Changes, cmpopts.EquateEmpty()); diff != "" || one.Added != 3 {
+	want := changes{Added: []string{"api:default/" + ingested + "-api", "resource:default/" + ingested + "-xrd", "resource:default/photos-ac4740c5", "template:default/" + ingested}}
+	if diff := cmp.Diff(want, one.Changes, cmpopts.EquateEmpty()); diff != "" || one.Added != 4 {
 		t.Errorf("the run brought (-want +got):\n%s", diff)
 	}
 	w.want(call{method: "POST", path: path, body: fmt.Sprintf(`{"source":%q}`, source)}, http.StatusAccepted, nil)
