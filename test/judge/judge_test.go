@@ -180,7 +180,7 @@ var differences = []struct {
 	{"the real one says what is no text as text; we show it", regexp.MustCompile(`( step each: \{"key":"[^"]*","value":).*`), "$1<value>"},
 	{"the real one tells each of nothing from each of a text", regexp.MustCompile(`(\.each parameter, ).*`), "$1<why>"},
 	{"the real one begins with the name of the error, which is in the completion", regexp.MustCompile(`(?m)^(.*\|failed\|)\w*Error: `), "$1"},
-	{"the real one shows its own handbook; we give a hint", regexp.MustCompile(`( is not registered)\. See .*`), "$1"},
+	{"the real one shows its own handbook; we give a hint", regexp.MustCompile(`( is not registered)(\. See |; ).*`), "$1"},
 	{"we name the field, and not the instance", regexp.MustCompile(`(Invalid input passed to action \S+?), instance\.`), "$1: "},
 }
 

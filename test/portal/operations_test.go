@@ -70,7 +70,7 @@ func operations(t *testing.T, database map[string]any) (*world, []operation) {
 	w.get("/api/composer-ingestor/runs", &runs)
 	run := ""
 	for _, r := range runs.Items {
-		if r.Added == 3 {
+		if r.Added == 4 {
 			run = r.ID
 		}
 	}
