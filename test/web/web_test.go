@@ -5,6 +5,7 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -61,10 +62,12 @@ func TestJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := apiserver.Start(t, apiserver.Options{CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")})
 	git := repositories(t)
-	w := &world{t: t, cluster: cluster, address: l.Addr().String(), log: &tail{}}
-	w.config, w.file = configure(t, base, cluster, i, git)
+	w := &world{t: t, clusters: startClusters(t, map[string]apiserver.Options{
+		usual:  {CRDs: "both", XRCRDs: true, ReadyAfter: 2 * time.Second, Apply: append(examples, "../../examples/cluster")},
+		"prod": {XRCRDs: true, Apply: []string{"testdata/prod.yaml"}},
+	}), address: l.Addr().String(), log: &tail{}, away: map[string]bool{}}
+	w.config, w.file = configure(t, base, w.clusters, i, git)
 	w.up(l)
 	t.Cleanup(w.down)
 
@@ -139,8 +142,8 @@ func pictures(t *testing.T) string {
 
 // command is something a journey wants done to the world.
 type command struct {
-	what, method, path string
-	body               []byte
+	what, cluster, method, path string
+	body                        []byte
 	// answer is what there is to say to it, and done that it was done.
 	answer *bytes.Buffer
 	done   chan error
@@ -152,6 +155,8 @@ type command struct {
 //	POST /cluster/down, /cluster/up
 //	POST /cluster/apply, with manifests
 //	POST /cluster/request?method=PATCH&path=/apis/…, with a body for the API server, whose answer comes back
+//
+// Those of a cluster are for dev, or for ?cluster=prod.
 func controls(ctx context.Context, commands chan<- command) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -159,7 +164,8 @@ func controls(ctx context.Context, commands chan<- command) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		c := command{what: r.URL.Path, method: r.URL.Query().Get("method"), path: r.URL.Query().Get("path"), body: body, answer: &bytes.Buffer{}, done: make(chan error, 1)}
+		q := r.URL.Query()
+		c := command{what: r.URL.Path, cluster: cmp.Or(q.Get("cluster"), usual), method: q.Get("method"), path: q.Get("path"), body: body, answer: &bytes.Buffer{}, done: make(chan error, 1)}
 		select {
 		case commands <- c:
 		case <-ctx.Done():

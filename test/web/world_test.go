@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -27,25 +29,74 @@ import (
 // serviceToken is that of a service that may do everything.
 const serviceToken = "a-static-token-of-the-journeys-0815"
 
-// world is a portal and the cluster it reads.
+// usual is the cluster that journeys make resources in.
+const usual = "dev"
+
+// world is a portal and the clusters it reads.
 type world struct {
-	t       *testing.T
-	cluster *apiserver.Server
-	address string
-	config  *config.Config
+	t        *testing.T
+	clusters map[string]*apiserver.Server
+	address  string
+	config   *config.Config
 	// file is where the configuration is written down.
 	file string
 	log  *tail
 	// stop ends the portal, nil if it does not run.
-	stop        func() error
-	clusterDown bool
+	stop func() error
+	// away are the clusters that are down.
+	away map[string]bool
 }
 
-// configure is the configuration of `make run-cluster`, and somebody to sign in.
-func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.Issuer, git string) (c *config.Config, path string) {
+// startClusters starts clusters, all at once: each takes some seconds.
+func startClusters(t *testing.T, all map[string]apiserver.Options) map[string]*apiserver.Server {
+	t.Helper()
+	type started struct {
+		name   string
+		server *apiserver.Server
+		err    error
+	}
+	results := make(chan started, len(all))
+	for name, opts := range all {
+		go func() {
+			s, err := apiserver.Run(opts)
+			results <- started{name, s, err}
+		}()
+	}
+	out := map[string]*apiserver.Server{}
+	var errs []error
+	for range all {
+		r := <-results
+		if errs = append(errs, r.err); r.err == nil {
+			out[r.name] = r.server
+			t.Cleanup(func() {
+				if err := r.server.Stop(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	err := errors.Join(errs...)
+	if errors.Is(err, apiserver.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// configure is the configuration of `make run-cluster`, another cluster, and
+// somebody to sign in.
+func configure(t *testing.T, base string, clusters map[string]*apiserver.Server, i *issuer.Issuer, git string) (c *config.Config, path string) {
 	t.Helper()
 	type object = map[string]any
-	dev := object{"name": "dev", "kubeconfig": cluster.Kubeconfig}
+	dev := object{"name": usual, "kubeconfig": clusters[usual].Kubeconfig}
+	all := []object{dev}
+	for _, name := range slices.Sorted(maps.Keys(clusters)) {
+		if name != usual {
+			all = append(all, object{"name": name, "kubeconfig": clusters[name].Kubeconfig})
+		}
+	}
 	dir := t.TempDir()
 	examples, err := filepath.Abs("../../examples/catalog/*.yaml")
 	if err != nil {
@@ -68,9 +119,11 @@ func configure(t *testing.T, base string, cluster *apiserver.Server, i *issuer.I
 			"rules":     []object{{"allow": []string{"Component", "API", "Resource", "System", "Domain", "Group", "User", "Template", "Location"}}},
 			"locations": []object{{"type": "file", "target": examples}},
 		},
-		"composerIngestor": object{"generateDayTwoTemplates": true, "clusters": []object{dev}},
+		"composerIngestor": object{"generateDayTwoTemplates": true, "clusters": all},
 		"clusterIngestor":  object{"enabled": true},
 		"integrations":     object{"git": []object{{"host": gitHost, "url": "file://" + filepath.ToSlash(git)}}},
+		// Forms are as they are with one cluster.
+		"scaffolder": object{"defaultCluster": usual},
 		"orchestrator": object{
 			"serviceLocatorMethod":  object{"type": "multiTenant"},
 			"clusterLocatorMethods": []object{{"type": "config", "clusters": []object{dev}}},
@@ -125,6 +178,9 @@ func (w *world) down() {
 
 // do makes a day bad, or good again.
 func (w *world) do(c command) error {
+	if w.clusters[c.cluster] == nil {
+		return fmt.Errorf("there is no cluster %s", c.cluster)
+	}
 	switch c.what {
 	case "/portal/down":
 		w.down()
@@ -138,15 +194,15 @@ func (w *world) do(c command) error {
 		}
 		w.up(l)
 	case "/cluster/down":
-		w.cluster.Kill()
-		w.clusterDown = true
+		w.clusters[c.cluster].Kill()
+		w.away[c.cluster] = true
 	case "/cluster/up":
-		if w.clusterDown {
-			w.cluster.Restart(w.t)
-			w.clusterDown = false
+		if w.away[c.cluster] {
+			w.clusters[c.cluster].Restart(w.t)
+			delete(w.away, c.cluster)
 		}
 	case "/cluster/apply":
-		w.cluster.Apply(w.t, string(c.body)+"\n")
+		w.clusters[c.cluster].Apply(w.t, string(c.body)+"\n")
 	case "/cluster/request":
 		return w.request(c)
 	default:
@@ -157,7 +213,8 @@ func (w *world) do(c command) error {
 
 // request asks the API server, as its administrator.
 func (w *world) request(c command) error {
-	req, err := http.NewRequestWithContext(w.t.Context(), c.method, w.cluster.URL+c.path, bytes.NewReader(c.body))
+	cluster := w.clusters[c.cluster]
+	req, err := http.NewRequestWithContext(w.t.Context(), c.method, cluster.URL+c.path, bytes.NewReader(c.body))
 	if err != nil {
 		return err
 	}
@@ -165,7 +222,7 @@ func (w *world) request(c command) error {
 	if c.method == http.MethodPatch {
 		req.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	res, err := w.cluster.Client().Do(req)
+	res, err := cluster.Client().Do(req)
 	if err != nil {
 		return err
 	}
