@@ -11,6 +11,7 @@ export type Form = Schemas["Form"];
 export type IngestionHealth = Schemas["IngestionHealth"];
 export type Run = Schemas["Run"];
 export type Explanation = Schemas["Explanation"];
+export type Findings = Schemas["Findings"];
 
 // Json is any value of JSON.
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

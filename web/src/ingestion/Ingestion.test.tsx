@@ -3,16 +3,16 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
 import type { IngestionHealth, Run } from "../api/types";
-import { each, group, type Found } from "./findings";
 import IngestionPage from "./IngestionPage";
+import { counted, listed, placesOf } from "./place";
 
 // Other things run on the machine at the same time.
 configure({ asyncUtilTimeout: 10_000 });
 
 const counts = { discovered: 2, changed: 0, units: 0, failed: 0, added: 0, updated: 0, removed: 0, unchanged: 3, refused: 0 };
 const runs: Run[] = [
-  { ...counts, source: "composerIngestor/one", trigger: "schedule", started: "2026-01-05T10:01:00Z", milliseconds: 12, phases: { read: 10 } },
-  { ...counts, source: "composerIngestor/one", trigger: "manual", started: "2026-01-05T10:00:00Z", milliseconds: 40, added: 7, phases: { read: 10, write: 20 } },
+  { ...counts, id: "2", source: "composerIngestor/one", trigger: "schedule", started: "2026-01-05T10:01:00Z", milliseconds: 12, phases: { read: 10 } },
+  { ...counts, id: "1", source: "composerIngestor/one", trigger: "manual", started: "2026-01-05T10:00:00Z", milliseconds: 40, added: 7, phases: { read: 10, write: 20 } },
 ];
 
 function health(state: "connected" | "unreachable", detailed = true): IngestionHealth {
@@ -50,6 +50,9 @@ beforeEach(() => {
       }
       return json(now);
     }
+    if (url.endsWith("/runs/1")) {
+      return json({ ...runs[1], changes: { added: ["template:default/x.example.org"], updated: [], removed: ["api:default/gone"], failed: [], refused: [] } });
+    }
     if (url.includes("/runs")) {
       if (init.method === "POST") {
         started.push(JSON.parse(String(init.body)));
@@ -57,8 +60,14 @@ beforeEach(() => {
       }
       return json({ items: runs });
     }
-    if (url.includes("/entity-facets")) {
-      return json({ facets: { a: [{ value: "x.example.org" }] } });
+    if (url.includes("/findings")) {
+      const rules = [{ rule: "XRD075", title: "a default is not of its type", why: "Nobody can take it.", severity: "error", findings: 60, definitions: 1 }];
+      const query = new URL(url, "http://portal").searchParams;
+      const [limit, offset] = [Number(query.get("limit")), Number(query.get("offset"))];
+      const items = Array.from({ length: Math.max(0, Math.min(limit, 60 - offset)) }, (_, i) => ({
+        rule: "XRD075", severity: "error", message: `field ${offset + i} is not a number`, definition: "x.example.org", entity: "resource:default/x.example.org-xrd", sources: ["composerIngestor/one"], clusters: ["one"],
+      }));
+      return json({ items, totalItems: 60, rules, pending: 0 });
     }
     if (url.includes("/explain/")) {
       return json({ name: "x.example.org", copies: [], compositions: 0, composites: 0, entities: [], values: [], findings: [{ rule: "XRD069", severity: "error", message: "not a type" }] });
@@ -80,7 +89,7 @@ function open(path = "/ingestion") {
 it("shows an outage within seconds, and that it is over", async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   open();
-  await screen.findByText(/Everything can be read/);
+  await screen.findByText(/The cluster can be read/);
   now = health("unreachable");
   await vi.advanceTimersByTimeAsync(4_000);
   await screen.findByText("one cannot be read");
@@ -94,11 +103,11 @@ it("shows an outage within seconds, and that it is over", async () => {
 it("keeps what it knows while the portal does not answer", async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   open();
-  await screen.findByText(/Everything can be read/);
+  await screen.findByText(/The cluster can be read/);
   now = undefined;
   await vi.advanceTimersByTimeAsync(4_000);
   await screen.findByText("The portal does not answer");
-  expect(screen.getByText(/Everything can be read/)).toBeTruthy();
+  expect(screen.getByText(/The cluster can be read/)).toBeTruthy();
 });
 
 it("has sources scanned now, all or one", async () => {
@@ -107,7 +116,7 @@ it("has sources scanned now, all or one", async () => {
   await vi.waitFor(() => expect(all).toHaveProperty("disabled", false));
   await userEvent.click(all);
   await screen.findByText(/Asked for: one\./);
-  await userEvent.click(await screen.findByRole("button", { name: "Run composerIngestor/one now" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Run one now" }));
   await vi.waitFor(() => expect(started).toEqual([{}, { source: "composerIngestor/one" }]));
 });
 
@@ -121,39 +130,46 @@ it("offers nothing that one may not do, and says why", async () => {
   expect(screen.queryByText("Runs")).toBeNull();
 });
 
-it("shows runs as a table too, and one of them in detail", async () => {
+it("shows what changed last, and any run as a table too", async () => {
   open("/ingestion?runs=table");
   const rows = await screen.findAllByRole("row");
   expect(rows).toHaveLength(3);
-  expect(screen.getByTestId("run").textContent).toContain("3 unchanged");
-  fireEvent.click(screen.getByRole("button", { name: "Show it" }));
+  expect(screen.getByTestId("run").textContent).toContain("7 added");
+  expect(screen.getByText("One run since found nothing new.")).toBeTruthy();
+  expect((await screen.findByRole("link", { name: "x.example.org" })).getAttribute("href")).toBe("/catalog/default/template/x.example.org");
+  expect(screen.queryByRole("link", { name: "gone" })).toBeNull();
+  expect(screen.getByText("6 more were not written down.")).toBeTruthy();
+  fireEvent.click(rows[1]!.querySelector("button")!);
+  await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("3 unchanged"));
+  fireEvent.click(screen.getByRole("button", { name: "Show the last change" }));
   await vi.waitFor(() => expect(screen.getByTestId("run").textContent).toContain("7 added"));
 });
 
-it("lists findings by rule, and leads to the definition", async () => {
+it("lists findings by rule, page by page, and leads to entity and explanation", async () => {
   open();
-  await userEvent.click(await screen.findByText("XRD069"));
-  await userEvent.click(await screen.findByRole("link", { name: "x.example.org", hidden: true }));
+  await userEvent.click(await screen.findByText("A default is not of its type"));
+  await screen.findByText(/Field 49 /);
+  const links = screen.getAllByRole("link", { name: "x.example.org", hidden: true });
+  expect(links.at(-1)!.getAttribute("href")).toBe("/catalog/default/resource/x.example.org-xrd");
+  expect(screen.queryByText(/Field 55 /)).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "Show more", hidden: true }));
+  await screen.findByText(/Field 55 /);
+  await userEvent.click((await screen.findAllByRole("link", { name: "Explain x.example.org", hidden: true }))[0]!);
   await screen.findByText("Nobody makes entities of it.", { exact: false });
 });
 
-it("groups the worst first", () => {
-  const found = (rule: string, severity: "error" | "warning" | "info"): Found => ({ definition: "d", finding: { rule, severity, message: "" } });
-  const got = group([found("A", "info"), found("B", "warning"), found("C", "error"), found("B", "warning"), found("D", "warning")]);
-  expect(got.map((r) => [r.rule, r.found.length])).toEqual([
-    ["C", 1],
-    ["B", 2],
-    ["D", 1],
-    ["A", 1],
+it("puts the sources of a cluster together, and says the worst of them", () => {
+  const places = placesOf([
+    { name: "composerIngestor/sources/folder", state: "connected" },
+    { name: "composerIngestor/two", cluster: "two", state: "connected", lastSuccess: "2026-01-05T10:00:00Z", objects: { "definitions a": 2, "definitions b": 1 } },
+    { name: "clusterIngestor/two", cluster: "two", state: "unreachable", lastSuccess: "2026-01-05T09:00:00Z", objects: { "definitions a": 3 }, stale: { "definitions a": "2026-01-05T09:00:00Z" } },
+    { name: "composerIngestor/one", cluster: "one", state: "waiting" },
   ]);
-});
-
-it("leaves out what cannot be asked, and keeps the order of the rest", async () => {
-  const got = await each(["a", "b", "c", "d", "e"], async (name) => {
-    if (name === "b") {
-      throw new Error("gone");
-    }
-    return name.toUpperCase();
-  });
-  expect(got).toEqual(["A", "C", "D", "E"]);
+  expect(places.map((p) => [p.name, p.state, p.lastSuccess])).toEqual([
+    ["one", "waiting", undefined],
+    ["two", "unreachable", "2026-01-05T09:00:00Z"],
+    ["folder", "connected", undefined],
+  ]);
+  expect(places[1]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
+  expect([counted(1, "definitions"), counted(2, "definitions"), listed([]), listed(["a"]), listed(["a", "b", "c"])]).toEqual(["1 definition", "2 definitions", "", "a", "a, b and c"]);
 });

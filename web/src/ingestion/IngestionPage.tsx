@@ -1,19 +1,19 @@
-import { Alert, Button, Group, List, Stack, Text, Title } from "@mantine/core";
+import { Alert, Button, List, Stack, Text, Title } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import { useMay } from "../app/may";
 import { Denied } from "../parts/Denied";
 import { Icon } from "../parts/Icon";
 import { Page } from "../parts/Page";
 import { Failed, Loading, messageOf } from "../parts/State";
-import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
-import { useHealth, useRunNow, useRuns, type State } from "./ask";
+import { useHealth, useRunNow, useRuns } from "./ask";
 import { Explain } from "./Explain";
 import { Outage } from "./Outage";
-import { Problems } from "./Problems";
+import { Places } from "./Places";
+import { placesOf } from "./place";
+import { RuleFindings, ToExplanation } from "./RuleFindings";
 import { Runs } from "./Runs";
-import { Sources } from "./Sources";
-import { changedBy, healthWords, shortSource, stateWords, toneOf } from "./words";
+import { changedBy, shortSource } from "./words";
 
 // IngestionPage shows how reading clusters and folders fares. It looks again every few seconds.
 export default function IngestionPage() {
@@ -22,6 +22,9 @@ export default function IngestionPage() {
   const mayRead = useMay("catalog.ingestion.read");
   const mayRun = useMay("catalog.ingestion.manage");
   const detailed = health.data?.sources !== undefined;
+  // What everybody may know is how clusters fare.
+  const places = placesOf(health.data?.sources ?? Object.entries(health.data?.clusters ?? {}).map(([name, state]) => ({ name, cluster: name, state })));
+  const failed = Object.entries(health.data?.failures ?? {});
   const runs = useRuns(mayRead.allowed);
   const now = useRunNow();
   const explained = params.get("explain") ?? "";
@@ -42,7 +45,7 @@ export default function IngestionPage() {
       <div role="status">
         {now.isSuccess && (
           <Text size="sm">
-            {now.data.sources.length === 0 ? "There is no source to scan." : `Asked for: ${now.data.sources.map(shortSource).join(", ")}. It shows below as soon as it is done.`}
+            {now.data.length === 0 ? "There is nothing to scan." : `Asked for: ${[...new Set(now.data.map(shortSource))].join(", ")}. It shows below as soon as it is done.`}
           </Text>
         )}
         {now.isError && <Failed error={now.error} title="The scan was not asked for" />}
@@ -60,31 +63,47 @@ export default function IngestionPage() {
         )
       ) : (
         <Stack gap="xl">
-          <Group gap="sm">
-            <Tag tone={healthWords[health.data.status].tone}>{health.data.status}</Tag>
-            <Text>
-              {healthWords[health.data.status].title}. {health.data.entitiesGenerated} entities in the catalog, last run <Time at={health.data.lastRun} />.
-            </Text>
-          </Group>
-          {detailed ? (
+          <Outage places={places} failing={failed.length} entities={health.data.entitiesGenerated} />
+          <Stack gap="sm" component="section" aria-label="Clusters">
+            <Title order={2} size="h4">
+              {places.every((p) => p.cluster) ? "Clusters" : "Clusters and files"}
+            </Title>
+            {detailed ? (
+              <Places
+                places={places}
+                may={mayRun}
+                busy={(place) => now.isPending && now.variables?.[0] === place.sources[0]?.name}
+                onRun={(place) => now.mutate(place.sources.map((s) => s.name))}
+              />
+            ) : (
+              <>
+                <Places places={places} />
+                <Text size="sm" c="dimmed">
+                  Errors, runs and findings are shown to those who have the permission catalog.ingestion.read. {mayRead.why}
+                </Text>
+              </>
+            )}
+          </Stack>
+          {failed.length > 0 && (
+            <Stack gap="xs" component="section" aria-label="Failures">
+              <Title order={2} size="h4">
+                Failures
+              </Title>
+              <Text size="sm">Nothing can be made of these now; the catalog keeps what it has of them.</Text>
+              <List size="sm">
+                {failed.map(([name, why]) => (
+                  <List.Item key={name}>
+                    {name.startsWith("workload:") ? name.slice("workload:".length) : <ToExplanation name={name}>{name}</ToExplanation>}: {why}
+                  </List.Item>
+                ))}
+              </List>
+            </Stack>
+          )}
+          {detailed && (
             <>
-              <Outage sources={health.data.sources ?? []} />
-              <Stack gap="sm" component="section" aria-label="Sources">
-                <Title order={2} size="h4">
-                  Sources
-                </Title>
-                <Sources
-                  sources={health.data.sources ?? []}
-                  may={mayRun}
-                  busy={(name) => now.isPending && now.variables === name}
-                  onRun={(name) => now.mutate(name)}
-                />
-              </Stack>
               {runs.isError && !runs.data ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : runs.data ? <Runs runs={runs.data} /> : <Loading label="Loading the runs" />}
-              <Problems failures={health.data.failures ?? {}} version={lastChange} />
+              <RuleFindings clusters={places.filter((p) => p.cluster).map((p) => p.name)} version={lastChange} />
             </>
-          ) : (
-            <Clusters clusters={health.data.clusters} why={mayRead.why} />
           )}
         </Stack>
       )}
@@ -101,30 +120,5 @@ export default function IngestionPage() {
         }
       />
     </Page>
-  );
-}
-
-// Clusters is what everybody may know.
-function Clusters({ clusters, why }: { clusters: Record<string, State>; why?: string }) {
-  return (
-    <Stack gap="sm" component="section" aria-label="Clusters">
-      <Title order={2} size="h4">
-        Clusters
-      </Title>
-      {Object.keys(clusters).length === 0 ? (
-        <Text size="sm">No cluster is read here; folders and repositories may be.</Text>
-      ) : (
-        <List>
-          {Object.entries(clusters).map(([name, state]) => (
-            <List.Item key={name}>
-              {name} <Tag tone={toneOf(state)}>{stateWords[state]}</Tag>
-            </List.Item>
-          ))}
-        </List>
-      )}
-      <Text size="sm" c="dimmed">
-        Errors, runs and findings are shown to those who have the permission catalog.ingestion.read. {why}
-      </Text>
-    </Stack>
   );
 }

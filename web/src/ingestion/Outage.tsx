@@ -1,25 +1,25 @@
 import { useEffect, useRef, useState } from "react";
-import { Alert, List, Text } from "@mantine/core";
+import { Alert, Anchor, Group, Text } from "@mantine/core";
+import { Link } from "react-router";
 import { Icon } from "../parts/Icon";
+import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
-import type { Source } from "./ask";
-import { shortSource, stateWords, toneOf } from "./words";
+import { listed, type Place } from "./place";
 
-// bad says whether a source is in a state somebody should know of.
-export function bad(source: Source): boolean {
-  const tone = toneOf(source.state);
-  return tone === "bad" || tone === "doubt";
+// bad says whether a place is in a state somebody should know of.
+export function bad(place: Place): boolean {
+  return place.tone === "bad" || place.tone === "doubt";
 }
 
-// How long it is told that a source is well again.
+// How long it is told that a place is well again.
 const glad = 15_000;
 
-// useRecovered returns the names of sources that were down a moment ago and are not any more.
-export function useRecovered(sources: Source[]): string[] {
+// useRecovered returns the names of places that were down a moment ago and are not any more.
+export function useRecovered(places: Place[]): string[] {
   const before = useRef(new Set<string>());
   const [names, setNames] = useState<string[]>([]);
-  const down = sources.filter(bad).map((s) => s.name);
-  const known = sources.map((s) => s.name);
+  const down = places.filter(bad).map((p) => p.name);
+  const known = places.map((p) => p.name);
   const key = JSON.stringify([down, known]);
   useEffect(() => {
     const [nowDown, all] = JSON.parse(key) as [string[], string[]];
@@ -35,41 +35,62 @@ export function useRecovered(sources: Source[]): string[] {
   return names;
 }
 
-function titleOf(down: Source[]): string {
-  const what = down.length === 1 ? shortSource(down[0]!.name) : `${down.length} sources`;
-  return down.every((s) => s.state === "partial") ? `${what} can be read in part only` : `${what} cannot be read`;
+function titleOf(down: Place[]): string {
+  const names = listed(down.map((p) => p.name));
+  return down.every((p) => p.state === "partial") ? `${names} can be read in part only` : `${names} cannot be read`;
 }
 
-// Outage says what cannot be read now, and what is back.
-export function Outage({ sources }: { sources: Source[] }) {
-  const down = sources.filter(bad);
-  const back = useRecovered(sources);
+// wellWords says that all is well, of what there is.
+function wellWords(places: Place[]): string {
+  const clusters = places.filter((p) => p.cluster).length;
+  const waiting = places.some((p) => p.tone === "busy");
+  if (places.length === 0 || waiting) {
+    return waiting ? "Some of it was not read yet" : "There is nothing to read";
+  }
+  if (clusters === places.length) {
+    return clusters === 1 ? "The cluster can be read" : `All ${clusters} clusters can be read`;
+  }
+  return "Everything can be read";
+}
+
+// Outage says in a line how all of it fares: that it is well, what cannot be read now, and what is back.
+export function Outage({ places, failing, entities }: { places: Place[]; failing: number; entities: number }) {
+  const down = places.filter(bad);
+  const up = places.filter((p) => p.tone === "good");
+  const back = useRecovered(places);
+  const oldest = down.flatMap((p) => p.staleSince ?? []).sort()[0];
   return (
     <div role="status" aria-live="polite">
-      {down.length > 0 && (
+      {down.length > 0 ? (
         <Alert color="red" variant="outline" icon={<Icon name="warning" />} title={titleOf(down)}>
-          <List size="sm">
-            {down.map((s) => (
-              <List.Item key={s.name}>
-                {s.name}: {stateWords[s.state]}
-                {s.lastSuccess ? (
-                  <>
-                    , last read <Time at={s.lastSuccess} />
-                  </>
-                ) : (
-                  ", never read yet"
-                )}
-              </List.Item>
-            ))}
-          </List>
-          <Text size="sm" mt={4}>
-            The catalog keeps what it had of them, marked as stale, and goes on by itself when they are back.
+          <Text size="sm">
+            The catalog keeps what it had of {down.length === 1 ? "it" : "them"}
+            {oldest && (
+              <>
+                , as it was <Time at={oldest} />
+              </>
+            )}
+            , marked as stale, and goes on by itself when {down.length === 1 ? "it is" : "they are"} back.
+            {up.length > 0 && ` ${listed(up.map((p) => p.name))} ${up.length === 1 ? "is" : "are"} fine.`}
           </Text>
+          {down.every((p) => p.cluster) && (
+            <Anchor component={Link} size="sm" to={{ pathname: "/catalog", search: new URLSearchParams(down.map((p) => ["cluster", p.name])).toString() }}>
+              Show what the catalog has of {down.length === 1 ? "it" : "them"}
+            </Anchor>
+          )}
         </Alert>
+      ) : (
+        <Group gap="sm">
+          <Tag tone={failing > 0 ? "doubt" : places.some((p) => p.tone === "busy") ? "busy" : "good"}>{failing > 0 ? "degraded" : places.some((p) => p.tone === "busy") ? "waiting" : "healthy"}</Tag>
+          <Text>
+            {wellWords(places)}
+            {failing > 0 && `, but nothing can be made of ${failing === 1 ? "one definition" : `${failing} definitions`}`}. {entities} entities in the catalog come from here.
+          </Text>
+        </Group>
       )}
       {back.length > 0 && (
-        <Alert color="green" variant="outline" icon={<Icon name="check" />} mt={down.length > 0 ? "xs" : 0}>
-          {back.map(shortSource).join(", ")} {back.length === 1 ? "is" : "are"} back.
+        <Alert color="green" variant="outline" icon={<Icon name="check" />} mt="xs">
+          {listed(back)} {back.length === 1 ? "is" : "are"} back.
         </Alert>
       )}
     </div>

@@ -3,6 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import type { Run } from "../api/types";
 import { Tag } from "../parts/Tag";
 import { duration, Time } from "../parts/Time";
+import { Changes } from "./Changes";
 import { shares } from "./plot";
 import { changes, describe, shortSource, triggers } from "./words";
 import styles from "./Timeline.module.css";
@@ -24,26 +25,13 @@ export function RunDetails({ run }: { run: Run }) {
         {describe(run)}
       </Text>
       {width > 0 && changes.some((key) => run[key] > 0) && (
-        <svg width={width} height={14} aria-hidden>
+        <svg width={width} height={10} aria-hidden>
           {shares(changes.map((key) => ({ key, count: run[key] })), width).map((s) => (
-            <rect key={s.key} x={s.x} width={Math.max(1, s.width - 1)} height={14} className={styles[s.key]} />
+            <rect key={s.key} x={s.x} width={Math.max(1, s.width - 1)} height={10} className={styles[s.key]} />
           ))}
         </svg>
       )}
-      <Group gap="md">
-        {changes
-          .filter((key) => run[key] > 0)
-          .map((key) => (
-            <Group key={key} gap={6} wrap="nowrap">
-              <svg width={12} height={12} aria-hidden>
-                <rect width={12} height={12} rx={2} className={styles[key]} />
-              </svg>
-              <Text size="xs">
-                {run[key]} {key}
-              </Text>
-            </Group>
-          ))}
-      </Group>
+      <Changes run={run} />
       {run.refused > 0 && (
         <Text size="sm" c="dimmed">
           Refused are entities of a name that somebody else has in the catalog; theirs stay.

@@ -7,7 +7,7 @@ import { duration, Time } from "../parts/Time";
 import { keyOf } from "./plot";
 import { RunDetails } from "./RunDetails";
 import { Timeline } from "./Timeline";
-import { changedBy, shortSource, triggers } from "./words";
+import { changedBy, newest, shortSource, triggers } from "./words";
 
 // watched stands in the filter for what no source was scanned for.
 const watched = "watch";
@@ -31,8 +31,9 @@ export function Runs({ runs }: { runs: Run[] }) {
   const source = params.get("source");
   const shown = runs.filter((r) => source === null || (r.source ?? watched) === source);
   const asTable = params.get("runs") === "table";
-  const chosen = shown.find((r) => keyOf(r) === params.get("run")) ?? shown[0];
-  const changing = shown.find((r) => changedBy(r) > 0);
+  const asked = shown.find((r) => keyOf(r) === params.get("run"));
+  const chosen = asked ?? newest(shown);
+  const since = chosen ? shown.indexOf(chosen) : 0;
 
   return (
     <Stack gap="md" component="section" aria-label="Runs">
@@ -71,20 +72,22 @@ export function Runs({ runs }: { runs: Run[] }) {
       )}
       {chosen && (
         <Stack gap="xs">
-          <Title order={3} size="h5">
-            {chosen === shown[0] ? "What changed in the last run" : "What changed in this run"}
-          </Title>
-          <RunDetails run={chosen} />
-          {changing && changedBy(chosen) === 0 && changing !== chosen && (
-            <Group gap="xs">
-              <Text size="sm">
-                The last run that changed something was <Time at={changing.started} />.
+          <Group gap="xs">
+            <Title order={3} size="h5">
+              {asked ? "What changed in this run" : "What changed last"}
+            </Title>
+            {!asked && since > 0 && chosen && changedBy(chosen) > 0 && (
+              <Text size="sm" c="dimmed">
+                {since === 1 ? "One run" : `${since} runs`} since found nothing new.
               </Text>
-              <Button size="compact-xs" variant="default" onClick={() => set("run", keyOf(changing))}>
-                Show it
+            )}
+            {asked && (
+              <Button size="compact-xs" variant="default" onClick={() => set("run", undefined)}>
+                Show the last change
               </Button>
-            </Group>
-          )}
+            )}
+          </Group>
+          <RunDetails run={chosen} />
         </Stack>
       )}
     </Stack>

@@ -1,6 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask, path, withQuery } from "../api/client";
-import type { Explanation, IngestionHealth, Run } from "../api/types";
+import type { Explanation, Findings, IngestionHealth, Run } from "../api/types";
 
 export type Source = NonNullable<IngestionHealth["sources"]>[number];
 export type State = Source["state"];
@@ -29,26 +29,67 @@ export function useRuns(enabled: boolean) {
   });
 }
 
-// useRunNow has sources scanned: all, or the one that is named.
+// useRun has a run with what it changed. What a run did does not change any more.
+export function useRun(id: string | undefined) {
+  return useQuery({
+    queryKey: ["ingestion", "run", id],
+    queryFn: ({ signal }) => ask<Run>(path(`${base}/runs`, id ?? ""), { signal }),
+    enabled: id !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+// useRunNow has sources scanned: all, or those that are named.
 export function useRunNow() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (source: string | undefined) => ask<{ sources: string[] }>(`${base}/runs`, { json: source === undefined ? {} : { source } }),
+    mutationFn: async (sources: string[] | undefined) => {
+      const asked = (sources ?? [undefined]).map((source) => ask<{ sources: string[] }>(`${base}/runs`, { json: source === undefined ? {} : { source } }));
+      return (await Promise.all(asked)).flatMap((answer) => answer.sources);
+    },
     onSuccess: () => {
       // It takes a moment; what it brought comes with the next looks.
-      void queries.invalidateQueries({ queryKey: ["ingestion"] });
+      void queries.invalidateQueries({ queryKey: ["ingestion", "runs"] });
     },
   });
 }
 
-export function explain(definition: string, signal?: AbortSignal): Promise<Explanation> {
-  return ask<Explanation>(path(`${base}/explain`, definition), { signal });
+export type Finding = Findings["items"][number];
+export type Rule = Findings["rules"][number];
+export type Severity = Rule["severity"];
+
+// Wanted chooses among findings.
+export type Wanted = { severity?: string; cluster?: string };
+
+// useRules has how often each rule is found. version is anything that changes when that may have.
+export function useRules(want: Wanted, version: string) {
+  return useQuery({
+    queryKey: ["ingestion", "findings", want, version],
+    queryFn: ({ signal }) => ask<Findings>(withQuery(`${base}/findings`, { ...want, limit: 0 }), { signal }),
+    // Definitions are looked at a moment after they have changed.
+    refetchInterval: (query) => ((query.state.data?.pending ?? 0) > 0 ? often : 5 * often),
+    placeholderData: (before) => before,
+  });
+}
+
+const page = 50;
+
+// useFindings has what was found of a rule, page by page.
+export function useFindings(want: Wanted, rule: Rule, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: ["ingestion", "findings", want, rule.rule, rule.findings],
+    queryFn: ({ signal, pageParam }) => ask<Findings>(withQuery(`${base}/findings`, { ...want, rule: rule.rule, limit: page, offset: pageParam }), { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.items.length === page ? pages.length * page : undefined),
+    enabled,
+    placeholderData: (before) => before,
+  });
 }
 
 export function useExplanation(definition: string) {
   return useQuery({
     queryKey: ["ingestion", "explain", definition],
-    queryFn: ({ signal }) => explain(definition, signal),
+    queryFn: ({ signal }) => ask<Explanation>(path(`${base}/explain`, definition), { signal }),
     enabled: definition !== "",
   });
 }

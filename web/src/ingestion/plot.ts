@@ -14,7 +14,7 @@ export type Size = { width: number; height: number };
 
 // keyOf names a run among others.
 export function keyOf(run: Run): string {
-  return `${run.started} ${run.source ?? ""}`;
+  return run.id ?? `${run.started} ${run.source ?? ""}`;
 }
 
 // partsOf are how long the phases of a run took. Phases that run side by side add up to more than the whole; what is in

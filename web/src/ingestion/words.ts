@@ -1,4 +1,4 @@
-import type { IngestionHealth, Run } from "../api/types";
+import type { Run } from "../api/types";
 import type { Tone } from "../parts/Tag";
 import type { State } from "./ask";
 
@@ -33,12 +33,6 @@ export function toneOf(state: State): Tone {
   return "bad";
 }
 
-export const healthWords: Record<IngestionHealth["status"], { tone: Tone; title: string }> = {
-  healthy: { tone: "good", title: "Everything can be read" },
-  degraded: { tone: "doubt", title: "Something cannot be read or made" },
-  unhealthy: { tone: "bad", title: "Nothing can be read" },
-};
-
 // shortSource is a source's name without the part that all have in common.
 export function shortSource(name: string): string {
   return name.replace(/^(composerIngestor|clusterIngestor)\/(sources\/)?/, "");
@@ -59,4 +53,9 @@ export function describe(run: Run): string {
   const done = changes.filter((c) => run[c] > 0).map((c) => `${run[c]} ${c}`);
   const failed = run.failed > 0 ? `; nothing could be made of ${run.failed}` : "";
   return `${done.length === 0 ? "Nothing was to be done" : `Entities: ${done.join(", ")}`}${failed}.`;
+}
+
+// newest is the run that is worth showing first: the last one that did something or went wrong, or else the last.
+export function newest(runs: Run[]): Run | undefined {
+  return runs.find((r) => changedBy(r) > 0 || r.failed > 0 || r.error) ?? runs[0];
 }

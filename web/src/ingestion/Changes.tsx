@@ -1,0 +1,106 @@
+import { useState } from "react";
+import { Button, Group, List, Stack, Text, Title } from "@mantine/core";
+import type { Run } from "../api/types";
+import { parseRef } from "../api/entity";
+import { RefLink } from "../parts/Ref";
+import { Failed, Loading } from "../parts/State";
+import { useRun } from "./ask";
+import { ToExplanation } from "./RuleFindings";
+import styles from "./Timeline.module.css";
+
+type Kind = keyof NonNullable<Run["changes"]>;
+
+const titles: [Kind, string][] = [
+  ["failed", "Nothing could be made of"],
+  ["added", "Added"],
+  ["updated", "Updated"],
+  ["removed", "Removed"],
+  ["refused", "Left to somebody else"],
+];
+
+// Changes lists the entities that are others by a run.
+export function Changes({ run }: { run: Run }) {
+  const wanted = titles.some(([kind]) => run[kind] > 0);
+  const { data, error, refetch } = useRun(wanted ? run.id : undefined);
+  if (!wanted) {
+    return null;
+  }
+  if (error) {
+    return <Failed error={error} retry={() => void refetch()} />;
+  }
+  if (!data) {
+    return <Loading label="Loading what changed" lines={2} />;
+  }
+  const { changes } = data;
+  if (!changes) {
+    return (
+      <Text size="sm" c="dimmed">
+        Which entities they were was not written down.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="sm">
+      {titles
+        .filter(([kind]) => changes[kind].length > 0)
+        .map(([kind, title]) => (
+          <Changed key={`${run.id} ${kind}`} kind={kind} title={title} refs={changes[kind]} all={run[kind]} />
+        ))}
+    </Stack>
+  );
+}
+
+// few are shown at first.
+const few = 9;
+
+function Changed({ kind, title, refs, all }: { kind: Kind; title: string; refs: string[]; all: number }) {
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? refs : refs.slice(0, few);
+  return (
+    <section aria-label={title}>
+      <Group gap={6} mb={4}>
+        <svg width={12} height={12} aria-hidden>
+          <rect width={12} height={12} rx={2} className={styles[kind]} />
+        </svg>
+        <Title order={4} size="sm">
+          {title} <Text span size="sm" c="dimmed" fw={400}>{all}</Text>
+        </Title>
+      </Group>
+      <List size="sm" listStyleType="none" className={styles.changes}>
+        {shown.map((ref) => (
+          <List.Item key={ref}>
+            <OneChange kind={kind} at={ref} />
+          </List.Item>
+        ))}
+      </List>
+      {refs.length > shown.length && (
+        <Button size="compact-xs" variant="default" mt={4} onClick={() => setWhole(true)}>
+          Show all {refs.length}
+        </Button>
+      )}
+      {(whole || refs.length === shown.length) && all > refs.length && (
+        <Text size="sm" c="dimmed">
+          {all - refs.length} more were not written down.
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function OneChange({ kind, at }: { kind: Kind; at: string }) {
+  if (kind === "failed") {
+    return at.startsWith("workload:") ? <>{at.slice("workload:".length)}</> : <ToExplanation name={at}>{at}</ToExplanation>;
+  }
+  const ref = parseRef(at);
+  const name = ref.namespace === "default" ? ref.name : `${ref.namespace}/${ref.name}`;
+  return (
+    <>
+      <Text span size="xs" c="dimmed">
+        {kinds[ref.kind.toLowerCase()] ?? ref.kind}
+      </Text>{" "}
+      {kind === "removed" ? name : <RefLink to={at} />}
+    </>
+  );
+}
+
+const kinds: Record<string, string> = { api: "API", template: "Template", resource: "Resource", component: "Component", system: "System" };

@@ -1,0 +1,151 @@
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import type { May } from "../app/may";
+import { Denied } from "../parts/Denied";
+import { Icon } from "../parts/Icon";
+import { Empty } from "../parts/State";
+import { Tag } from "../parts/Tag";
+import { Time } from "../parts/Time";
+import type { Source } from "./ask";
+import { listed, type Place } from "./place";
+import styles from "./Places.module.css";
+import { stateWords, toneOf } from "./words";
+
+type Props = {
+  places: Place[];
+  // may and onRun are what can be done; without them it is only looked at.
+  may?: May;
+  busy?: (place: Place) => boolean;
+  onRun?: (place: Place) => void;
+};
+
+// Places shows each cluster, folder and repository: how it fares, when it was last read, and what is known of it.
+export function Places({ places, may, busy, onRun }: Props) {
+  if (places.length === 0) {
+    return (
+      <Empty title="Nothing is ingested">
+        Name clusters, folders or repositories under composerIngestor or clusterIngestor in the configuration, and start the portal again.
+      </Empty>
+    );
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: places.length > 2 ? 3 : 2 }} component="ul" p={0} m={0}>
+      {places.map((p) => (
+        <Card key={`${p.cluster} ${p.name}`} component="li" withBorder aria-label={p.name} className={`${styles.place} ${styles[p.tone] ?? ""}`} style={{ listStyle: "none" }}>
+          <OnePlace place={p} />
+          {may && onRun && (
+            <Group mt="auto" pt="sm">
+              <Denied may={may}>
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  leftSection={<Icon name="refresh" size={14} />}
+                  disabled={!may.allowed}
+                  loading={busy?.(p) ?? false}
+                  onClick={() => onRun(p)}
+                  aria-label={`Run ${p.name} now`}
+                >
+                  Run now
+                </Button>
+              </Denied>
+            </Group>
+          )}
+        </Card>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function OnePlace({ place }: { place: Place }) {
+  const detailed = place.sources.some((s) => s.lastAttempt !== undefined);
+  const errors = place.sources.filter((s) => s.lastError);
+  return (
+    <Stack gap={8}>
+      <Group justify="space-between" wrap="nowrap" align="center">
+        <Title order={3} size="h4" style={{ overflowWrap: "anywhere" }}>
+          {place.name}
+        </Title>
+        <Tag tone={place.tone}>{stateWords[place.state]}</Tag>
+      </Group>
+      {detailed && (
+        <Text size="sm" c="dimmed">
+          {place.cluster ? "Cluster" : "Files"}, last read <Time at={place.lastSuccess} />
+          {place.tone !== "good" && place.lastAttempt && (
+            <>
+              , last tried <Time at={place.lastAttempt} />
+            </>
+          )}
+        </Text>
+      )}
+      {place.counts.length > 0 && (
+        <Group gap="md" wrap="wrap">
+          {place.counts.map(([word, n]) => (
+            <Text key={word} size="sm" className={styles.number}>
+              <Text span fw={600} size="lg">
+                {n}
+              </Text>{" "}
+              {n === 1 ? word.replace(/s$/, "") : word}
+            </Text>
+          ))}
+        </Group>
+      )}
+      {place.stale.length > 0 && (
+        <Text size="sm" className={styles.stale}>
+          <strong>Stale:</strong> {listed(place.stale)} are as they were <Time at={place.staleSince} />.
+        </Text>
+      )}
+      {errors.map((s) => (
+        <Trouble key={s.name} source={s} alone={place.sources.length === 1 || sameError(errors)} first={s === errors[0]} />
+      ))}
+      {place.sources.length > 1 && (
+        <details>
+          <Text component="summary" size="sm">
+            {place.sources.length} sources
+          </Text>
+          <Stack gap={4} mt={4}>
+            {place.sources.map((s) => (
+              <Group key={s.name} gap="xs" justify="space-between">
+                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                  {s.name}
+                </Text>
+                <Group gap="xs">
+                  <Text size="sm" c="dimmed">
+                    <Time at={s.lastSuccess} />
+                  </Text>
+                  <Tag tone={toneOf(s.state)}>{stateWords[s.state]}</Tag>
+                </Group>
+              </Group>
+            ))}
+          </Stack>
+        </details>
+      )}
+    </Stack>
+  );
+}
+
+function sameError(errors: Source[]): boolean {
+  return new Set(errors.map((s) => s.lastError)).size === 1;
+}
+
+// Trouble is what went wrong with a source, and the way out. What several have in common is said once.
+function Trouble({ source, alone, first }: { source: Source; alone: boolean; first: boolean }) {
+  if (alone && !first) {
+    return null;
+  }
+  return (
+    <div>
+      {!alone && (
+        <Text size="sm" fw={600}>
+          {source.name}
+        </Text>
+      )}
+      <Text size="sm" c="var(--mantine-color-error)" lineClamp={4} title={source.lastError} style={{ overflowWrap: "anywhere" }}>
+        {source.lastError}
+      </Text>
+      {source.hint && (
+        <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+          {source.hint.charAt(0).toUpperCase() + source.hint.slice(1)}.
+        </Text>
+      )}
+    </div>
+  );
+}
