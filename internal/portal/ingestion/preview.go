@@ -55,7 +55,8 @@ type Previewed struct {
 	// Refused is why the service would make nothing of it; empty if it would.
 	Refused  string            `json:"refused,omitempty"`
 	Entities []json.RawMessage `json:"entities"`
-	// YAML has the same entities as documents.
+	// YAML has the same entities as documents, in the order in which Command
+	// writes them.
 	YAML string `json:"yaml"`
 	// Withheld are references of entities that the catalog would refuse.
 	Withheld []string         `json:"withheld,omitempty"`
@@ -266,15 +267,20 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 		for _, f := range report.Outcomes[i].Findings {
 			told[f]++
 		}
-		var docs []byte
+		var written []*entity.Entity
 		for _, e := range one.entities {
 			if !kept[e] {
 				d.Withheld = append(d.Withheld, e.Key())
 				continue
 			}
+			written = append(written, e)
 			d.Entities = append(d.Entities, entity.AppendNDJSON(nil, e))
-			docs = entity.AppendYAML(append(docs, "---\n"...), e)
 			size += len(d.Entities[len(d.Entities)-1])
+		}
+		entity.Sort(written)
+		var docs []byte
+		for _, e := range written {
+			docs = entity.AppendYAML(append(docs, "---\n"...), e)
 		}
 		d.YAML = string(docs)
 		if size += len(docs); size > previewAnswer {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +170,28 @@ func TestPreviewDetails(t *testing.T) {
 		if d.Name == "buckets.storage.example.org" && !strings.Contains(d.Command, `--name-pattern '^buckets\.storage\.example\.org$'`) {
 			t.Errorf("a command does not choose its definition: %s", d.Command)
 		}
+	}
+}
+
+// TestPreviewOrder wants the Template that creates something first, and the
+// documents in the order in which everything that writes entities has them.
+func TestPreviewOrder(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"))
+	got, err := previewOf(t, p, "", aBucket("buckets", "storage.example.org", taken, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := got.Definitions[0]
+	var named []string
+	for _, m := range regexp.MustCompile(`(?m)^kind: Template\nmetadata:\n  name: (.*)$`).FindAllStringSubmatch(d.YAML, -1) {
+		named = append(named, m[1])
+	}
+	if len(named) != 3 || !slices.IsSorted(named) {
+		t.Errorf("the documents have the Templates %q, want three in the order of their names", named)
+	}
+	if first := string(d.Entities[0]); !strings.Contains(first, `template-purpose":"create"`) {
+		t.Errorf("the first Template creates nothing: %s", first)
 	}
 }
 

@@ -53,6 +53,24 @@ const look = EditorView.theme({
   ".cm-panels": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)" },
 });
 
+// Where something is written over a selection, the browser gives it styles of its own. The policy of the page forbids them, and
+// the console would tell; so the editor does it.
+const overwriting = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { selection } = view.state;
+    const text = event.data;
+    if (event.inputType !== "insertText" || !text || event.isComposing || selection.ranges.every((r) => r.empty)) {
+      return false;
+    }
+    const { from, to } = selection.main;
+    const write = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, write))) {
+      view.dispatch(write());
+    }
+    return true;
+  },
+});
+
 // Editor is the text. It is large, and loaded when somebody opens the playground.
 export default function Editor({ text, onChange, findings, jump, describedBy }: Props) {
   const scheme = useComputedColorScheme("light");
@@ -62,6 +80,7 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
       yaml(),
       lintGutter(),
       look,
+      overwriting,
       highlighting(scheme),
       EditorView.cspNonce.of(nonce),
       EditorView.contentAttributes.of({ "aria-label": "Definition, as YAML or JSON", "aria-describedby": describedBy, tabindex: "0" }),

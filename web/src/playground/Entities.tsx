@@ -18,7 +18,7 @@ export function Entities({ definition }: { definition: Previewed }) {
       <Yaml text={definition.yaml} label="Entities as YAML" file={`${fileName(definition.name)}.entities.yaml`} height={480} />
       {definition.values.length > 0 && (
         <Stack gap={4}>
-          <Title order={3} size="h5">
+          <Title order={2} size="h5">
             Where values come from
           </Title>
           <Table.ScrollContainer minWidth={360} scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": "Where values come from" } }}>

@@ -6,7 +6,7 @@ import styles from "./Outline.module.css";
 export function Outline({ section }: { section: Section }) {
   return (
     <Stack gap={4} component="section" aria-label={section.title}>
-      <Title order={3} size="h5">
+      <Title order={2} size="h5">
         {section.title}
       </Title>
       <ul className={styles.list}>

@@ -1,0 +1,241 @@
+import { readFileSync } from "node:fs";
+import type { Download, Page } from "@playwright/test";
+import { expect, filled, show, tabTo, test } from "./journey";
+
+test.beforeAll(filled);
+
+// A definition in which one word is wrong.
+const wrong = `apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata:
+  name: caches.platform.example.org
+  labels:
+    openportal.dev/ingest: "true"
+  annotations:
+    backstage.io/template-title: Cache
+spec:
+  scope: Namespaced
+  group: platform.example.org
+  names:
+    kind: Cache
+    plural: caches
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          description: A cache in memory.
+          properties:
+            spec:
+              type: object
+              required: [memory]
+              properties:
+                memory:
+                  type: integer
+                  description: Megabytes of memory.
+                  minimum: 64
+                eviction:
+                  type: strin
+                  description: What goes first when it is full.
+`;
+const right = wrong.replace("strin\n", "string\n");
+
+const editor = (page: Page) => page.getByRole("textbox", { name: "Definition, as YAML or JSON" });
+const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}`) });
+const result = (page: Page) => page.getByRole("region", { name: "Result" });
+
+// line is the line of the editor that the cursor is in.
+function line(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    let at = document.getSelection()?.anchorNode ?? null;
+    while (at && (at.parentElement as Element | null)?.getAttribute("role") !== "textbox") {
+      at = at.parentNode;
+    }
+    return at?.textContent ?? "";
+  });
+}
+
+// command is what the page says makes the same entities.
+function command(page: Page): Promise<string> {
+  return page.getByRole("region", { name: /The same with the text in a file/ }).innerText();
+}
+
+// run does what the page says, in a folder with the text and the portal's configuration.
+async function run(command: string, text: string): Promise<string> {
+  const url = new URL("/cli", process.env.CONTROL_URL);
+  url.search = new URLSearchParams({ command }).toString();
+  const answer = await fetch(url, { method: "POST", body: text });
+  const said = await answer.text();
+  expect(answer.ok, `${command}: ${said}`).toBe(true);
+  return said;
+}
+
+async function saved(download: Download): Promise<string> {
+  return readFileSync(await download.path(), "utf8");
+}
+
+test("somebody writes a definition, mends it and takes the entities along", async ({ page, context, mistakes }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("/");
+  await page.getByRole("link", { name: "Playground" }).click();
+  await expect(page).toHaveURL(/\/playground/);
+  await expect(result(page).getByRole("textbox", { name: "Name", exact: true })).toBeVisible();
+  await show(page, "playground-form");
+
+  // What they have is on the clipboard.
+  await page.evaluate((text) => navigator.clipboard.writeText(text), wrong);
+  await editor(page).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("ControlOrMeta+v");
+  await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities, 1 error/)).toBeVisible();
+  await expect(result(page).getByText("A cache in memory.")).toBeVisible();
+
+  // A finding leads to its line.
+  await tab(page, "Findings").click();
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  await expect(finding).toContainText("line 33");
+  await show(page, "playground-findings");
+  await finding.click();
+  await expect(editor(page)).toBeFocused();
+  expect(await line(page)).toContain("type: strin");
+
+  // It is mended there, and gone.
+  await page.keyboard.press("End");
+  await page.keyboard.type("g");
+  await expect(finding).toHaveCount(0);
+  await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities$/)).toBeVisible();
+
+  // What is written is seen as it is written: form, document, entities.
+  await tab(page, "Form").click();
+  await result(page).getByText("2. Cache").click();
+  await expect(result(page).getByRole("textbox", { name: "Eviction" })).toBeVisible();
+  await editor(page).click();
+  await page.keyboard.press("ControlOrMeta+End");
+  const more = "                replicas:\n                  type: integer\n                  description: How many stand by.\n";
+  await page.keyboard.insertText(more);
+  await expect(result(page).getByRole("textbox", { name: "Replicas" })).toBeVisible();
+  await tab(page, "API").click();
+  await expect(result(page).getByText("How many stand by.").first()).toBeVisible();
+  await show(page, "playground-api");
+  await tab(page, "Entities").click();
+  await expect(page.getByRole("region", { name: "Entities as YAML" })).toContainText("How many stand by.");
+  await show(page, "playground");
+
+  // What is downloaded is what the command makes of the same text, to the byte.
+  const downloading = page.waitForEvent("download");
+  await result(page).getByRole("button", { name: "Download" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe("caches.platform.example.org.entities.yaml");
+  const entities = await saved(download);
+  expect(entities).toContain("kind: Template");
+  expect(await run(await command(page), right + more)).toBe(entities);
+
+  // The address is a link to all of it.
+  await expect(page).toHaveURL(/tab=entities#xrd=/);
+  await page.getByRole("button", { name: "Copy link" }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  for (const open of [() => page.reload(), () => page.goto("/catalog").then(() => page.goto(link))]) {
+    await open();
+    await expect(tab(page, "Entities")).toHaveAttribute("aria-selected", "true");
+    await expect(page.getByRole("region", { name: "Entities as YAML" })).toContainText("How many stand by.");
+    await expect(editor(page)).toContainText("caches.platform.example.org");
+  }
+  expect(mistakes).toEqual([]);
+});
+
+test("the same by keyboard alone", async ({ page, mistakes }) => {
+  await page.goto("/catalog");
+  await tabTo(page, page.getByRole("link", { name: "Playground" }));
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/playground/);
+  await expect(editor(page)).toBeVisible();
+  await tabTo(page, editor(page));
+  // The page says which keys there are; they do what it says.
+  await expect(editor(page)).toHaveAccessibleDescription(/Tab leaves the editor/);
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(wrong);
+  await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities, 1 error/)).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Tab");
+  await expect(result(page).getByRole("combobox", { name: "Made by" }).or(result(page).getByRole("textbox", { name: "Made by" })).first()).toBeFocused();
+  await page.keyboard.press("Shift+Tab");
+  await expect(editor(page)).toBeFocused();
+
+  await tabTo(page, tab(page, "Form"));
+  for (const name of ["Entities", "API", "Findings"]) {
+    await page.keyboard.press("ArrowRight");
+    await expect(tab(page, name)).toBeFocused();
+    await expect(tab(page, name)).toHaveAttribute("aria-selected", "true");
+  }
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  await tabTo(page, finding);
+  await page.keyboard.press("Enter");
+  await expect(editor(page)).toBeFocused();
+  expect(await line(page)).toContain("type: strin");
+  await page.keyboard.press("End");
+  await page.keyboard.type("g");
+  await expect(finding).toHaveCount(0);
+
+  await tabTo(page, tab(page, "Findings"));
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await expect(tab(page, "Entities")).toHaveAttribute("aria-selected", "true");
+  await tabTo(page, result(page).getByRole("button", { name: "Download" }));
+  const downloading = page.waitForEvent("download");
+  await page.keyboard.press("Enter");
+  const entities = await saved(await downloading);
+  expect(await run(await command(page), right)).toBe(entities);
+  expect(mistakes).toEqual([]);
+});
+
+test("a file is dropped, or opened", async ({ page, mistakes }) => {
+  await page.goto("/playground?tab=findings");
+  await expect(editor(page)).toBeVisible();
+  const drop = async (name: string, text: string) => {
+    const dataTransfer = await page.evaluateHandle(
+      ([name, text]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], name));
+        return data;
+      },
+      [name, text] as const,
+    );
+    await page.getByRole("region", { name: "Editor" }).dispatchEvent("dragover", { dataTransfer });
+    await editor(page).dispatchEvent("drop", { dataTransfer });
+  };
+  await drop("cache.yaml", wrong);
+  await expect(page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ })).toBeVisible();
+  await drop("large.yaml", "#".repeat((1 << 20) + 1));
+  await expect(page.getByText("large.yaml has more than 1 MiB")).toBeVisible();
+  await expect(editor(page)).toContainText("caches.platform.example.org");
+
+  const choosing = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Open a file" }).click();
+  await (await choosing).setFiles({ name: "cache.yaml", mimeType: "application/yaml", buffer: Buffer.from(right) });
+  await expect(result(page).getByText(/^caches\.platform\.example\.org: \d+ entities$/)).toBeVisible();
+  await expect(page.getByText("more than 1 MiB")).toHaveCount(0);
+  expect(mistakes).toEqual([]);
+});
+
+test("on a narrow screen", async ({ page, mistakes }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/playground?tab=findings");
+  await editor(page).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.insertText(wrong);
+  const finding = page.getByRole("list", { name: "Findings" }).getByRole("button", { name: /error XRD069/ });
+  await expect(finding).toBeVisible();
+  await show(page, "playground-narrow");
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  expect(wide, "the page scrolls sideways").toBe(false);
+  // The editor is above; a finding leads up to its line.
+  await finding.click();
+  await expect(editor(page)).toBeFocused();
+  await expect(editor(page).getByText("type: strin", { exact: false }).last()).toBeInViewport();
+  await tab(page, "Form").click();
+  await result(page).getByRole("textbox", { name: "Name", exact: true }).scrollIntoViewIfNeeded();
+  await show(page, "playground-form-narrow");
+  expect(mistakes).toEqual([]);
+});
