@@ -11,9 +11,10 @@ import { useSession } from "./session";
 import { UserMenu } from "./UserMenu";
 import styles from "./Frame.module.css";
 
-const places: { to: string; label: string; icon: IconName }[] = [
+// also is where else one is in a place.
+const places: { to: string; also?: string; label: string; icon: IconName }[] = [
   { to: "/catalog", label: "Catalog", icon: "catalog" },
-  { to: "/create", label: "Create", icon: "create" },
+  { to: "/create", also: "/tasks", label: "Create", icon: "create" },
   { to: "/ingestion", label: "Ingestion", icon: "ingestion" },
   { to: "/playground", label: "Playground", icon: "playground" },
 ];
@@ -22,10 +23,12 @@ const places: { to: string; label: string; icon: IconName }[] = [
 const title = document.title;
 
 function Places({ onGo }: { onGo?: () => void }) {
+  const { pathname } = useLocation();
+  const within = (to: string | undefined) => to !== undefined && (pathname === to || pathname.startsWith(`${to}/`));
   return (
     <>
       {places.map((p) => (
-        <NavLink key={p.to} to={p.to} className={styles.place ?? ""} onClick={onGo}>
+        <NavLink key={p.to} to={p.to} className={({ isActive }) => `${styles.place ?? ""} ${isActive || within(p.also) ? "active" : ""}`} onClick={onGo}>
           <Icon name={p.icon} />
           {p.label}
         </NavLink>

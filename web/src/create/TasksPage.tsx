@@ -120,11 +120,16 @@ export function templateOf(task: Task): string {
   return task.spec.templateInfo?.entityRef ?? "";
 }
 
+// templateTitle is what people call the Template of a task.
+export function templateTitle(task: Task): string {
+  const title = (task.spec.templateInfo?.entity as { metadata?: { title?: unknown } } | undefined)?.metadata?.title;
+  return typeof title === "string" && title !== "" ? title : parseRef(templateOf(task)).name;
+}
+
 // labelOf names a task by what it is about.
 export function labelOf(task: Task): string {
   const name = (task.spec.parameters as Record<string, unknown>)["name"];
-  const title = (task.spec.templateInfo?.entity as { metadata?: { title?: unknown } } | undefined)?.metadata?.title;
-  const what = typeof title === "string" && title !== "" ? title : parseRef(templateOf(task)).name || "Task";
+  const what = templateTitle(task) || "Task";
   return typeof name === "string" && name !== "" ? `${what} ${name}` : what;
 }
 
@@ -147,7 +152,7 @@ function Row({ task }: { task: Task }) {
           "none"
         ) : (
           <Anchor component={Link} to={templatePath(parseRef(ref))} style={{ overflowWrap: "anywhere" }}>
-            {parseRef(ref).name}
+            {templateTitle(task)}
           </Anchor>
         )}
       </Table.Td>

@@ -23,7 +23,8 @@ export function cardOf(template: EntityPart): Card {
     description: template.metadata?.description ?? "",
     type: specText(template, "type") || "other",
     owner: specText(template, "owner"),
-    tags: template.metadata?.tags ?? [],
+    // Who wrote the entity is no help to whoever chooses.
+    tags: (template.metadata?.tags ?? []).filter((tag) => !tag.startsWith("source:")),
     purpose: annotation(template, annotations.purpose) || "create",
   };
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ask, path } from "../api/client";
 import { annotation, annotations, spellings, type Ref } from "../api/entity";
 import type { Entity, EntityPart } from "../api/types";
+import { madeOf, readinessOf } from "./facts";
 
 // How often an entity is asked for again: while somebody watches it come up, and otherwise.
 export const live = 3_000;
@@ -12,8 +13,13 @@ export function useEntity(ref: Ref, watching: boolean) {
   return useQuery({
     queryKey: ["entity", ref.kind.toLowerCase(), ref.namespace.toLowerCase(), ref.name.toLowerCase()],
     queryFn: ({ signal }) => ask<Entity>(path("/api/catalog/entities/by-name", ref.kind, ref.namespace, ref.name), { signal }),
-    refetchInterval: watching ? live : calm,
+    refetchInterval: (q) => (watching || comingUp(q.state.data) ? live : calm),
   });
+}
+
+// comingUp says that something may become ready any moment.
+function comingUp(entity: Entity | undefined): boolean {
+  return entity !== undefined && madeOf(entity) === "resource" && readinessOf(entity) !== "ready";
 }
 
 // annotationFields are the fields of an annotation, under each of its names.

@@ -18,7 +18,7 @@ import { draftKey, saveDraft } from "../form/draft";
 import type { Values } from "../form/types";
 import { isOver, taskPath } from "../queries";
 import { stateOf } from "../status";
-import { labelOf, templateOf } from "../TasksPage";
+import { labelOf, templateOf, templateTitle } from "../TasksPage";
 import { Appeared } from "./Appeared";
 import type { Journal } from "./journal";
 import { LogView } from "./LogView";
@@ -29,7 +29,7 @@ import styles from "./Log.module.css";
 
 // TaskView is a task as it runs: its steps, its log, and what came of it.
 export function TaskView({ id }: { id: string }) {
-  const { task, journal, version, lost, failed, again } = useTask(id);
+  const { task, journal, version, lost, failed, read, again } = useTask(id);
   const [step, setStep] = useState<string>();
   if (task.isPending) {
     return (
@@ -58,7 +58,7 @@ export function TaskView({ id }: { id: string }) {
           </span>
           {templateOf(task.data) !== "" && (
             <span>
-              from <RefLink to={templateOf(task.data)} />
+              from <RefLink to={templateOf(task.data)}>{templateTitle(task.data)}</RefLink>
             </span>
           )}
         </Group>
@@ -83,14 +83,14 @@ export function TaskView({ id }: { id: string }) {
           )}
         </Alert>
       )}
+      {task.data.status === "completed" && <Appeared task={task.data} journal={journal} />}
       {journal.output && <OutputView output={journal.output} />}
-      {task.data.status === "completed" && <Appeared task={task.data} />}
       <div className={styles.columns}>
         <section aria-label="Steps">
           <Title order={2} size="h4" mb="xs">
             Steps
           </Title>
-          <Steps task={task.data} journal={journal} chosen={step} onChoose={setStep} />
+          <Steps task={task.data} journal={journal} over={over && read} chosen={step} onChoose={setStep} />
         </section>
         <Stack gap="xs" component="section" aria-label="Log">
           <Group justify="space-between">
@@ -99,16 +99,15 @@ export function TaskView({ id }: { id: string }) {
             </Title>
             <WholeLog id={id} over={over} />
           </Group>
-          <LogView key={step ?? ""} journal={journal} version={version} step={step} over={over} />
+          <LogView key={step ?? ""} journal={journal} version={version} step={step} over={over && read} />
         </Stack>
       </div>
     </Page>
   );
 }
 
-function Steps({ task, journal, chosen, onChoose }: { task: Task; journal: Journal; chosen: string | undefined; onChoose: (step: string | undefined) => void }) {
+function Steps({ task, journal, over, chosen, onChoose }: { task: Task; journal: Journal; over: boolean; chosen: string | undefined; onChoose: (step: string | undefined) => void }) {
   const [now, setNow] = useState(() => Date.now());
-  const over = isOver(task.status);
   useEffect(() => {
     if (over) {
       return;

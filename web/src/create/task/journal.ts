@@ -108,10 +108,14 @@ export class Journal {
   }
 
   private tell(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.version++;
-      this.listeners.forEach((l) => l());
-    }, 80);
+    this.timer ??= setTimeout(() => this.flush(), 80);
+  }
+
+  // flush tells at once.
+  flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.version++;
+    this.listeners.forEach((l) => l());
   }
 }

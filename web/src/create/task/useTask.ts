@@ -20,12 +20,21 @@ export function useTask(id: string) {
   const [lost, setLost] = useState<unknown>();
   const [failed, setFailed] = useState<unknown>();
   const [turn, setTurn] = useState(0);
+  // read says that all there is of the log is here.
+  const [read, setRead] = useState(false);
 
   useEffect(() => {
     const stop = new AbortController();
     setFailed(undefined);
+    setRead(false);
     follow(id, { signal: stop.signal, after: () => journal.last, onEvents: (events) => journal.add(events), onLost: setLost })
-      .then((over) => over && queries.setQueryData(["task", id], over))
+      .then((over) => {
+        if (over) {
+          journal.flush();
+          setRead(true);
+          queries.setQueryData(["task", id], over);
+        }
+      })
       .catch((err: unknown) => !stop.signal.aborted && setFailed(err));
     return () => stop.abort();
   }, [id, journal, queries, turn]);
@@ -36,5 +45,5 @@ export function useTask(id: string) {
     void queries.invalidateQueries({ queryKey: ["task", id] });
   }, [queries, id]);
 
-  return { task, journal, version, lost, failed, again };
+  return { task, journal, version, lost, failed, read, again };
 }
