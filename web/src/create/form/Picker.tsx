@@ -22,7 +22,7 @@ function kindsOf(options: Record<string, unknown>, otherwise: string[]): string[
 
 function useEntities(kinds: string[], text: string) {
   const [term] = useDebouncedValue(text.trim(), 200);
-  return useQuery({
+  const found = useQuery({
     queryKey: ["picker", kinds, term],
     queryFn: ({ signal }) =>
       ask<EntityPage>("/api/catalog/entities/by-query", {
@@ -38,11 +38,16 @@ function useEntities(kinds: string[], text: string) {
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
+  return { ...found, settled: term === text.trim() && !found.isPlaceholderData };
 }
 
 function nameOf(entity: EntityPart): string {
   const profile = (entity.spec as { profile?: { displayName?: unknown } } | undefined)?.profile?.displayName;
   return typeof profile === "string" && profile !== "" ? profile : titleOf(entity);
+}
+
+function fits(ref: string, name: string, text: string): boolean {
+  return `${ref} ${name}`.toLowerCase().includes(text.trim().toLowerCase());
 }
 
 // picker makes a field that proposes entities of the catalog. Any text may be written: what the catalog does not know yet may
@@ -76,8 +81,8 @@ function picker(kinds: string[], mine: boolean) {
         autoFocus={autofocus}
         value={value}
         data={[...names.keys()]}
-        // The portal has looked already.
-        filter={({ options: all }) => all}
+        // The portal has looked already. Until it has, what does not fit is not proposed: who is quick would choose it.
+        filter={({ options: all }) => (found.settled ? all : all.filter((o) => "value" in o && fits(String(o.value), names.get(String(o.value)) ?? "", searching)))}
         renderOption={({ option }) => <Proposal entity={String(option.value)} name={names.get(String(option.value)) ?? ""} />}
         rightSection={found.isFetching ? <Loader size={14} /> : undefined}
         error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : found.isError ? "The catalog cannot be asked right now: write a reference such as group:default/team." : undefined}

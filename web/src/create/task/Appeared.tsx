@@ -3,7 +3,7 @@ import { Anchor, Button, Group, Loader, Paper, Stack, Text } from "@mantine/core
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { ask } from "../../api/client";
-import { entityPath, refOf, titleOf } from "../../api/entity";
+import { annotation, annotations, entityPath, formatRef, refOf, titleOf } from "../../api/entity";
 import type { EntityPage, EntityPart, Task } from "../../api/types";
 import { conditionsOf, readinessOf, thingOf, tones } from "../../entity/facts";
 import { Icon } from "../../parts/Icon";
@@ -19,14 +19,15 @@ const soon = 60_000;
 // The annotations of an entity that say which object it is, in both spellings.
 const prefixes = ["composer.vendor.io", "crossplane.terasky.io"];
 
-// Made is what the steps of a task make: of which kinds, and whether it was applied, so that it must be there soon.
-type Made = { kinds: string[]; applied: boolean };
+// Made is what the steps of a task make: of which kinds, and whether the catalog must have it soon, because it was applied and
+// the portal reads what is made of its definition.
+type Made = { kinds: string[]; expected: boolean };
 
 function madeBy(task: Task, journal: Journal): Made {
   const steps = task.spec.steps.filter((s) => typeof kindOf(s.input) === "string");
   return {
     kinds: steps.map((s) => kindOf(s.input) as string),
-    applied: steps.some((s) => /^(cluster|kubernetes):apply$/.test(s.action) && journal.steps.get(s.id)?.status === "completed"),
+    expected: annotation((task.spec.templateInfo?.entity ?? {}) as EntityPart, annotations.xrdName) !== "" && steps.some((s) => /^(cluster|kubernetes):apply$/.test(s.action) && journal.steps.get(s.id)?.status === "completed"),
   };
 }
 
@@ -41,7 +42,7 @@ export function Appeared({ task, journal }: { task: Task; journal: Journal }) {
   const fresh = since - Date.parse(task.lastHeartbeatAt ?? task.createdAt) < patience;
   const parameters = task.spec.parameters as Record<string, unknown>;
   const name = typeof parameters["name"] === "string" ? parameters["name"] : "";
-  const { kinds, applied } = madeBy(task, journal);
+  const { kinds, expected } = madeBy(task, journal);
   const there = (items: EntityPart[] | undefined) => items?.find((e) => (thingOf(e)?.namespace ?? "") === (parameters["namespace"] ?? "")) ?? items?.[0];
   const found = useQuery({
     queryKey: ["appeared", task.id],
@@ -64,7 +65,7 @@ export function Appeared({ task, journal }: { task: Task; journal: Journal }) {
   if (entity) {
     return <There entity={entity} />;
   }
-  if (!applied || !fresh || name === "") {
+  if (!expected || !fresh || name === "") {
     return null;
   }
   return (
@@ -98,7 +99,7 @@ function There({ entity }: { entity: EntityPart }) {
         <Stack gap={4} role="status" aria-live="polite">
           <Group gap="xs">
             <Text fw={600} component="span">
-              <RefLink to={`${entity.kind}:${refOf(entity).namespace}/${refOf(entity).name}`}>{titleOf(entity)}</RefLink>
+              <RefLink to={formatRef(refOf(entity))}>{titleOf(entity)}</RefLink>
             </Text>
             {/* What was made a moment ago and is not ready is no cause for alarm. */}
             <Tag tone={readiness === "ready" ? tones.ready : "busy"}>{readiness === "ready" ? "ready" : "coming up"}</Tag>
