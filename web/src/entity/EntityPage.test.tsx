@@ -54,10 +54,12 @@ const identity = { token: "t", expiresInSeconds: 3600, identity: { type: "user",
 
 let entity: unknown;
 let allowed: boolean;
+let conditions: unknown[] | undefined;
 
 beforeEach(() => {
   entity = structuredClone(photos);
   allowed = true;
+  conditions = undefined;
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const answer = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
     if (url.startsWith("/api/auth/providers")) {
@@ -75,6 +77,13 @@ beforeEach(() => {
     }
     if (url.startsWith("/api/catalog/entities/by-query")) {
       return answer({ items: family, totalItems: family.length, pageInfo: {} });
+    }
+    if (url.startsWith("/api/catalog/entities/by-refs")) {
+      const { entityRefs } = JSON.parse(String(init.body)) as { entityRefs: string[] };
+      return answer({ items: entityRefs.map((ref) => (ref.startsWith("group:") ? null : { kind: "Resource" })) });
+    }
+    if (url.startsWith("/api/composer-ingestor/conditions/")) {
+      return conditions ? answer({ items: conditions }) : answer({ error: { name: "NotFoundError", message: "none" } }, 404);
     }
     if (url.startsWith("/api/composer-ingestor/explain/")) {
       return answer(explanation);
@@ -134,10 +143,47 @@ describe("the entity page", () => {
     expect(await screen.findByText("It is ready to use.")).toBeTruthy();
   });
 
+  it("says what the cluster says, and since when", async () => {
+    conditions = [
+      { type: "Synced", status: "True", reason: "ReconcileSuccess" },
+      { type: "Ready", status: "False", reason: "Waiting", message: "<b>1 of 3</b>", lastTransitionTime: new Date(Date.now() - 7_200_000).toISOString() },
+    ];
+    open("?tab=conditions");
+    const table = within(await screen.findByRole("region", { name: "Conditions" }));
+    expect(await table.findByText("<b>1 of 3</b>")).toBeTruthy();
+    expect(table.getAllByRole("rowheader").map((th) => th.textContent)).toEqual(["Ready", "Synced"]);
+    expect(table.getByText("2 hours ago")).toBeTruthy();
+    expect(screen.getByText(/It is not ready yet/)).toBeTruthy();
+  });
+
+  it("does not link to what is not there", async () => {
+    open();
+    expect((await screen.findAllByText("(not in the catalog)")).length).toBeGreaterThan(0);
+    expect(screen.queryByRole("link", { name: "team" })).toBeNull();
+    expect(screen.getByRole("link", { name: "buckets-xrd" })).toBeTruthy();
+  });
+
+  it("says that what one looks at was removed, and where others are", async () => {
+    open("?tab=conditions");
+    await screen.findByText("Creating");
+    entity = undefined;
+    expect(await screen.findByText("Bucket photos has been removed")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "See the others of its type" }).getAttribute("href")).toBe("/catalog?kind=Resource&type=composer-xr");
+  });
+
+  it("says that nobody owns it", async () => {
+    const alone = structuredClone(photos);
+    alone.spec.owner = "";
+    entity = alone;
+    open();
+    expect(await screen.findByText("nobody; spec.owner is empty")).toBeTruthy();
+  });
+
   it("explains where values come from, to those who may ask", async () => {
     open("?tab=explain");
     expect(await screen.findByText(/an annotation of the definition/)).toBeTruthy();
     expect(screen.getByText("no description")).toBeTruthy();
+    expect(screen.queryByText(/the resource itself/)).toBeNull();
   });
 
   it("says that it is not for those who may not", async () => {

@@ -8,7 +8,7 @@ import { Page } from "../parts/Page";
 import { Empty, Failed, Loading } from "../parts/State";
 import { Tag } from "../parts/Tag";
 import { Actions } from "./Actions";
-import { madeOf, readinessOf, tones } from "./facts";
+import { madeOf, readinessOf, thingOf, tones } from "./facts";
 import { Overview } from "./Overview";
 import { definitionOf, useEntity } from "./queries";
 import styles from "./Entity.module.css";
@@ -47,7 +47,14 @@ export default function EntityPage() {
   const entity = query.data;
   // What is gone is not shown as if it were there; what cannot be asked for is.
   const gone = query.error instanceof ApiError && query.error.status === 404;
-  if (!entity || gone) {
+  if (entity && gone) {
+    return (
+      <Page title={titleOf(entity)}>
+        <Removed entity={entity} />
+      </Page>
+    );
+  }
+  if (!entity) {
     return (
       <Page title={name}>
         {query.isPending && <Loading label="Loading the entity" lines={8} />}
@@ -85,9 +92,20 @@ export default function EntityPage() {
 function Lead({ entity }: { entity: Entity }) {
   const readiness = readinessOf(entity);
   const stale = annotation(entity, annotations.stale);
+  const type = specText(entity, "type");
   return (
     <Group gap="xs" component="span">
-      <span>{[entity.kind, specText(entity, "type")].filter(Boolean).join(" · ")}</span>
+      <span>
+        <Anchor component={Link} to={listed(entity.kind)} c="inherit" underline="hover" title={`All of the kind ${entity.kind}`}>
+          {entity.kind}
+        </Anchor>
+        {type !== "" && " · "}
+        {type !== "" && (
+          <Anchor component={Link} to={listed(entity.kind, type)} c="inherit" underline="hover" title={`All of the type ${type}`}>
+            {type}
+          </Anchor>
+        )}
+      </span>
       {readiness && <Tag tone={tones[readiness]}>{readiness}</Tag>}
       {stale !== "" && (
         <Tag tone="doubt" title={stale}>
@@ -95,6 +113,30 @@ function Lead({ entity }: { entity: Entity }) {
         </Tag>
       )}
     </Group>
+  );
+}
+
+// listed is where the catalog lists those of a kind, and of a type.
+function listed(kind: string, type?: string): string {
+  return `/catalog?${new URLSearchParams(type ? { kind, type } : { kind }).toString()}`;
+}
+
+// Removed says that what somebody looks at has gone meanwhile.
+function Removed({ entity }: { entity: Entity }) {
+  const thing = thingOf(entity);
+  const what = thing ? `${thing.kind} ${thing.name}` : `${entity.kind} ${entity.metadata.name}`;
+  return (
+    <Empty
+      title={`${what} has been removed`}
+      action={
+        <Anchor component={Link} to={listed(entity.kind, specText(entity, "type"))}>
+          {`See the others of its type`}
+        </Anchor>
+      }
+    >
+      {thing ? "It is no longer in its cluster." : "It was here until a moment ago; where it came from does not have it any more."} Should it come back, it
+      shows up here by itself.
+    </Empty>
   );
 }
 

@@ -3,6 +3,7 @@ import { Alert, Code, Group, Stack, Text } from "@mantine/core";
 import { Link } from "react-router";
 import { useMay } from "../app/may";
 import { ask, path } from "../api/client";
+import { specText } from "../api/entity";
 import type { Entity, Explanation } from "../api/types";
 import { Icon } from "../parts/Icon";
 import { RefLink } from "../parts/Ref";
@@ -10,6 +11,7 @@ import { Empty, Failed, Loading } from "../parts/State";
 import { Tag, type Tone } from "../parts/Tag";
 import { Time } from "../parts/Time";
 import { Box } from "./Box";
+import { madeOf } from "./facts";
 import { origin } from "./origin";
 import { definitionOf } from "./queries";
 import { Warning } from "./Warning";
@@ -48,7 +50,7 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
           {explained.stale}, since <Time at={explained.staleSince} />
         </Warning>
       )}
-      <Values values={explained.values} />
+      <Values values={explained.values} entity={entity} />
       <Findings findings={explained.findings} />
       <div className={styles.columns}>
         <Sources explained={explained} />
@@ -58,7 +60,14 @@ export default function ExplainTab({ entity }: { entity: Entity }) {
   );
 }
 
-function Values({ values }: { values: Explanation["values"] }) {
+// own are the values that a resource may say itself, and where they stand in its entity.
+const own = ["owner", "system"];
+
+function Values({ values, entity }: { values: Explanation["values"]; entity: Entity }) {
+  const itself = (v: Explanation["values"][number]) => {
+    const here = own.includes(v.field) && madeOf(entity) === "resource" ? specText(entity, v.field) : "";
+    return here !== "" && here !== v.value ? here : undefined;
+  };
   return (
     <Box title="Where each value comes from">
       {values.length === 0 ? (
@@ -77,8 +86,9 @@ function Values({ values }: { values: Explanation["values"] }) {
               {values.map((v, i) => (
                 <tr key={i}>
                   <th scope="row">{v.field}</th>
-                  <td>{v.value}</td>
+                  <td>{itself(v) ?? v.value}</td>
                   <td>
+                    {itself(v) !== undefined && `the resource itself; without that ${v.value}, from `}
                     {origin(v.from)} {v.key && <Code fz="xs">{v.key}</Code>}
                   </td>
                 </tr>

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
-import { Anchor, Group, Stack, Text } from "@mantine/core";
-import { annotation, annotations, formatRef, refOf, specText } from "../api/entity";
+import { Anchor, Group, Paper, Stack, Text } from "@mantine/core";
+import { annotation, annotations, formatRef, parseRef, refOf, specText } from "../api/entity";
 import type { Entity } from "../api/types";
 import { Icon } from "../parts/Icon";
 import { RefLink } from "../parts/Ref";
 import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
 import { Box } from "./Box";
-import { madeOf, safeUrl, thingOf } from "./facts";
-import { definitionOf, useFamily, versionOf } from "./queries";
-import { Relations } from "./Relations";
+import { madeOf, safeUrl, thingOf, toneOf, words } from "./facts";
+import { definitionOf, useConditions, useFamily, useMissing, versionOf } from "./queries";
+import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
 
@@ -32,11 +32,45 @@ export function Overview({ entity }: { entity: Entity }) {
           <Links entity={entity} />
         </Stack>
         <Stack gap="md">
+          {madeOf(entity) === "resource" && <Status entity={entity} />}
           <Relations entity={entity} />
         </Stack>
       </div>
       <Notes entity={entity} />
     </Stack>
+  );
+}
+
+// Status is how a resource fares, at a glance.
+function Status({ entity }: { entity: Entity }) {
+  const conditions = useConditions(entity);
+  return (
+    <Box title="Status">
+      {conditions.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          The cluster says nothing about it yet.
+        </Text>
+      ) : (
+        <ul className={styles.list}>
+          {conditions.map((c) => (
+            <li key={c.type} className={styles.status}>
+              <Tag tone={toneOf[c.state]}>{`${words(c.type)}: ${c.state}`}</Tag>
+              <span>{c.state !== "True" && c.reason}</span>
+              {c.since && (
+                <Text component="span" size="xs" c="dimmed">
+                  <Time at={c.since} />
+                </Text>
+              )}
+              {c.state !== "True" && c.message && (
+                <Text size="sm" c="dimmed" className={styles.message}>
+                  {c.message}
+                </Text>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Box>
   );
 }
 
@@ -49,18 +83,15 @@ function About({ entity }: { entity: Entity }) {
   const system = specText(entity, "system");
   const owner = specText(entity, "owner");
   const facts: [string, ReactNode][] = [
-    ["Name", metadata.name],
-    ["Namespace", namespace],
-    ["Kind", entity.kind],
-    ["Type", specText(entity, "type")],
-    ["Owner", owner && <RefLink to={owner} kind="group" namespace={namespace} />],
-    ["System", system && <RefLink to={system} kind="system" namespace={namespace} />],
+    ["Owner", owner ? <Known to={owner} kind="group" namespace={namespace} /> : owned(entity) && <Text span inherit c="dimmed">nobody; spec.owner is empty</Text>],
+    ["System", system && <Known to={system} kind="system" namespace={namespace} />],
     ["Lifecycle", specText(entity, "lifecycle")],
-    ["Definition", definition && <Definition name={definition} />],
+    ["Definition", definition && madeOf(entity) !== "definition" && <Definition name={definition} />],
     ["Version", versionOf(entity)],
     ["Object", thing && [thing.kind, thing.name].filter(Boolean).join(" ")],
     ["In namespace", thing?.namespace],
     ["Cluster", annotation(entity, annotations.discoveredFrom)],
+    ["Reference", formatRef(refOf(entity))],
     [
       "Tags",
       tags.length > 0 && (
@@ -90,6 +121,19 @@ function About({ entity }: { entity: Entity }) {
       </dl>
     </Box>
   );
+}
+
+// ownerless are the kinds that nobody owns.
+const ownerless = ["group", "user", "location"];
+
+function owned(entity: Entity): boolean {
+  return !ownerless.includes(entity.kind.toLowerCase());
+}
+
+// Known links to an entity, and says so if it is not there.
+function Known({ to, kind, namespace }: { to: string; kind: string; namespace: string }) {
+  const ref = formatRef(parseRef(to, { kind, namespace }));
+  return useMissing([ref]).has(ref) ? <Absent to={ref} /> : <RefLink to={to} kind={kind} namespace={namespace} />;
 }
 
 // Definition links to the Resource that stands for the definition, where there is one.
@@ -148,7 +192,10 @@ function Notes({ entity }: { entity: Entity }) {
     <>
       {groups.map(([title, notes]) =>
         notes && Object.keys(notes).length > 0 ? (
-          <Box key={title} title={title}>
+          <Paper key={title} withBorder component="details" p="md" className={styles.details}>
+            <Text component="summary" fw={600}>
+              {`${title} (${Object.keys(notes).length})`}
+            </Text>
             <dl className={`${styles.facts} ${styles.notes}`}>
               {Object.entries(notes)
                 .sort(([a], [b]) => a.localeCompare(b))
@@ -158,7 +205,7 @@ function Notes({ entity }: { entity: Entity }) {
                   </Fact>
                 ))}
             </dl>
-          </Box>
+          </Paper>
         ) : null,
       )}
     </>

@@ -4,6 +4,7 @@ import { parseRef } from "../api/entity";
 import type { Entity } from "../api/types";
 import { RefLink } from "../parts/Ref";
 import { Box } from "./Box";
+import { useMissing } from "./queries";
 import { groupRelations, type Group } from "./relate";
 import styles from "./Entity.module.css";
 
@@ -27,9 +28,23 @@ export function Relations({ entity }: { entity: Entity }) {
   );
 }
 
+// Absent is a reference that leads nowhere.
+export function Absent({ to }: { to: string }) {
+  const { namespace, name } = parseRef(to);
+  return (
+    <span title={to}>
+      {namespace === "default" ? name : `${namespace}/${name}`}{" "}
+      <Text component="span" size="xs" c="dimmed">
+        (not in the catalog)
+      </Text>
+    </span>
+  );
+}
+
 function Related({ group }: { group: Group }) {
   const [shown, setShown] = useState(few);
   const left = group.refs.length - shown;
+  const missing = useMissing(group.refs.slice(0, shown));
   return (
     <Stack gap={4}>
       <Title order={3} size="h6">
@@ -38,7 +53,7 @@ function Related({ group }: { group: Group }) {
       <ul className={styles.list}>
         {group.refs.slice(0, shown).map((ref) => (
           <li key={ref} className={styles.related}>
-            <RefLink to={ref} />
+            {missing.has(ref) ? <Absent to={ref} /> : <RefLink to={ref} />}
             <Text component="span" size="xs" c="dimmed">
               {parseRef(ref).kind}
             </Text>

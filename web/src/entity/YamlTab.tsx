@@ -6,5 +6,5 @@ import { Yaml } from "../parts/Yaml";
 // YamlTab shows the entity as the catalog has it.
 export default function YamlTab({ entity }: { entity: Entity }) {
   const text = useMemo(() => toYaml(entity), [entity]);
-  return <Yaml text={text} label={`YAML of ${entity.metadata.name}`} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height="70vh" />;
+  return <Yaml text={text} label={`YAML of ${entity.metadata.name}`} file={`${entity.kind.toLowerCase()}-${entity.metadata.name}.yaml`} height="max(320px, calc(100dvh - 280px))" />;
 }

@@ -20,7 +20,7 @@ describe("conditionsOf", () => {
       { type: "synced", state: "True", reason: "" },
       { type: "last-async-operation", state: "Unknown", reason: "Waiting" },
     ]);
-    expect(words("last-async-operation")).toBe("Last async operation");
+    expect(["last-async-operation", "LastAsyncOperation", "ready", "SSLReady"].map(words)).toEqual(["Last async operation", "Last async operation", "Ready", "SSLReady"]);
   });
 });
 

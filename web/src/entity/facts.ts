@@ -17,8 +17,8 @@ export function madeOf(entity: EntityPart): Made | undefined {
 // State is how a condition stands.
 export type State = "True" | "False" | "Unknown";
 
-// Condition is one of a resource, as the cluster has it.
-export type Condition = { type: string; state: State; reason: string };
+// Condition is one of a resource, as the cluster has it. The entity does not know what it says, nor since when.
+export type Condition = { type: string; state: State; reason: string; message?: string; since?: string };
 
 const prefixes = spellings("composer.io/condition-");
 
@@ -35,16 +35,18 @@ export function conditionsOf(entity: EntityPart): Condition[] {
       found.push({ type: key.slice(prefix.length), state: parts[1] as State, reason: parts[2] ?? "" });
     }
   }
-  return found.sort((a, b) => rank(a.type) - rank(b.type) || a.type.localeCompare(b.type));
+  return inOrder(found);
 }
 
-function rank(type: string): number {
-  return type === "ready" ? 0 : type === "synced" ? 1 : 2;
+// inOrder puts Ready and Synced first: everybody asks for these.
+export function inOrder(conditions: Condition[]): Condition[] {
+  const rank = (c: Condition) => ["ready", "synced"].indexOf(c.type.toLowerCase()) + 1 || 3;
+  return [...conditions].sort((a, b) => rank(a) - rank(b) || a.type.localeCompare(b.type));
 }
 
-// words turns last-async-operation into Last async operation.
+// words turns last-async-operation, and LastAsyncOperation, into Last async operation.
 export function words(type: string): string {
-  const text = type.replaceAll("-", " ");
+  const text = type.replace(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`).replaceAll("-", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -53,9 +55,15 @@ export type Readiness = "ready" | "not ready" | "unknown";
 
 // readinessOf is what the condition Ready says. A resource that does not say is unknown; what is no resource has none.
 export function readinessOf(entity: EntityPart): Readiness | undefined {
-  const ready = conditionsOf(entity).find((c) => c.type === "ready");
+  const conditions = conditionsOf(entity);
+  return conditions.length > 0 || madeOf(entity) === "resource" ? readyIn(conditions) : undefined;
+}
+
+// readyIn is what conditions say about readiness.
+export function readyIn(conditions: Condition[]): Readiness {
+  const ready = conditions.find((c) => c.type.toLowerCase() === "ready");
   if (!ready) {
-    return madeOf(entity) === "resource" ? "unknown" : undefined;
+    return "unknown";
   }
   return ready.state === "True" ? "ready" : ready.state === "False" ? "not ready" : "unknown";
 }

@@ -15,6 +15,8 @@ export type BlockNode = FlowNode<{ title: string; marks: Marks | undefined }, "b
 type Doings = { active: string; wanted: RefObject<string | undefined>; setActive: (ref: string) => void; onOpen: (ref: string) => void };
 export const Doing = createContext<Doings>({ active: "", wanted: { current: undefined }, setActive: () => undefined, onOpen: () => undefined });
 
+const markStyles = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown, none: styles.none };
+
 const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   const { node, root, inBlock } = data;
   const { active, wanted, setActive, onOpen } = useContext(Doing);
@@ -29,7 +31,7 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
   const kind = kindOf(node);
   const label = [node.title, kind, node.readiness, node.stale && "stale", node.missing && "not in the catalog", root && "this entity"].filter(Boolean).join(", ");
   return (
-    <div className={`${styles.box} ${root ? styles.root : ""} ${node.missing ? styles.missing : ""}`}>
+    <div className={`${styles.box} ${root ? styles.root : ""} ${node.missing ? styles.missing : ""} ${node.readiness ? `${styles.bar} ${markStyles[node.readiness]}` : ""}`}>
       {!inBlock && <Ends />}
       <Link
         ref={link}
@@ -54,8 +56,6 @@ const EntityBox = memo(function EntityBox({ data }: NodeProps<EntityNode>) {
     </div>
   );
 });
-
-const markStyles = { ready: styles.ready, "not ready": styles.notReady, unknown: styles.unknown, none: styles.none };
 
 const BlockBox = memo(function BlockBox({ data, width = 0, height = 0 }: NodeProps<BlockNode>) {
   const { title, marks } = data;

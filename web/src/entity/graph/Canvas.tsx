@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { ActionIcon, Group, useComputedColorScheme } from "@mantine/core";
-import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge as FlowEdge } from "@xyflow/react";
+import { MarkerType, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge as FlowEdge } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { Failed, Loading } from "../../parts/State";
 import { Icon, type IconName } from "../../parts/Icon";
@@ -31,6 +31,9 @@ export function Canvas({ graph, root, onOpen }: Props) {
   );
 }
 
+// arrow is how an edge ends.
+const arrow = { type: MarkerType.ArrowClosed, width: 16, height: 16 };
+
 // readable is how small nodes may become before the first view is of the root and what is around it, not of everything.
 const readable = 0.5;
 
@@ -49,7 +52,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
 
   const nodes = useMemo(() => nodesOf(graph, arranged, root, far), [graph, arranged, root, far]);
   const edges = useMemo(
-    () => arranged.edges.map((e): FlowEdge => ({ id: `${e.from} ${e.to}`, source: e.from, target: e.to, type: "default", focusable: false, className: styles.edge ?? "" })),
+    () => arranged.edges.map((e): FlowEdge => ({ id: `${e.from} ${e.to}`, source: e.from, target: e.to, type: "default", focusable: false, className: styles.edge ?? "", markerEnd: arrow })),
     [arranged],
   );
 
@@ -98,7 +101,8 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
       // What hangs on it is to be seen, too, and stands on its right.
       const width = holder.current?.clientWidth ?? 0;
       const zoom = width < 600 ? 0.7 : 0.8;
-      void flow.setCenter(at.x + Math.max(size.width / 2, (width / zoom) * 0.3), at.y + size.height / 2, { zoom });
+      const aside = width < 600 ? width / zoom / 2 - 16 : Math.max(size.width / 2, (width / zoom) * 0.3);
+      void flow.setCenter(at.x + aside, at.y + size.height / 2, { zoom });
     } else if (before) {
       // Where one looks stays where it was.
       const { x, y, zoom } = flow.getViewport();
@@ -162,6 +166,7 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
           disableKeyboardA11y
           zoomOnDoubleClick={false}
           colorMode={scheme}
+          defaultMarkerColor={null}
           proOptions={{ hideAttribution: true }}
         />
       </Doing.Provider>

@@ -79,7 +79,7 @@ export default function GraphTab({ entity }: { entity: Entity }) {
     );
   return (
     <Stack gap="sm">
-      <Group justify="space-between">
+      <Group gap="md">
         <SegmentedControl
           value={listed ? "list" : "graph"}
           onChange={(v) => set("view", v === "list" ? "list" : null)}
@@ -89,13 +89,14 @@ export default function GraphTab({ entity }: { entity: Entity }) {
           ]}
           aria-label="How to show the relations"
         />
-        {!whole && <Switch label="Owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
+        {query.data && <Said graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />}
+        {!whole && <Switch ml="auto" label="Owner and system" checked={owners} onChange={(e) => set("owners", e.currentTarget.checked ? "1" : null)} />}
       </Group>
       {query.isError && <Failed error={query.error} retry={() => void query.refetch()} />}
       {query.isPending && !query.isError && <Loading label="Following the relations" />}
       {query.data && (
         <>
-          <Said graph={query.data} deeper={whole ? undefined : () => setDepth(depth + 4)} depth={depth} />
+          {query.data.full && <Full />}
           {listed ? (
             <List graph={query.data} onOpen={(ref) => setOpen([...open, ref])} />
           ) : (
@@ -124,22 +125,23 @@ function Said({ graph, deeper, depth }: { graph: Graph; deeper: (() => void) | u
   const ready = resources.filter((n) => n.readiness === "ready").length;
   const shown = `${graph.nodes.length.toLocaleString("en")} entities`;
   return (
-    <>
-      <Group gap="sm">
-        <Text size="sm" role="status">
-          {resources.length === 0 ? shown : `${shown}; ${ready.toLocaleString("en")} of ${resources.length.toLocaleString("en")} resources are ready`}
-        </Text>
-        {deeper && depth < 12 && !graph.full && graph.nodes.some((n) => n.more > 0) && (
-          <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={deeper}>
-            Look further
-          </Button>
-        )}
-      </Group>
-      {graph.full && (
-        <Warning>
-          {`There is more than this: a graph has at most ${most.toLocaleString("en")} entities. Open one of them to see what is around it, or search the catalog.`}
-        </Warning>
+    <Group gap="sm">
+      <Text size="sm" role="status">
+        {resources.length === 0 ? shown : `${shown}; ${ready.toLocaleString("en")} of ${resources.length.toLocaleString("en")} resources are ready`}
+      </Text>
+      {deeper && depth < 12 && !graph.full && graph.nodes.some((n) => n.more > 0) && (
+        <Button size="compact-xs" variant="subtle" c="var(--mantine-color-anchor)" onClick={deeper}>
+          Look further
+        </Button>
       )}
-    </>
+    </Group>
+  );
+}
+
+function Full() {
+  return (
+    <Warning>
+      {`There is more than this: a graph has at most ${most.toLocaleString("en")} entities. Open one of them to see what is around it, or search the catalog.`}
+    </Warning>
   );
 }

@@ -4,6 +4,7 @@ import { RefLink } from "../../parts/Ref";
 import type { Graph, Node } from "./gather";
 import { Mark } from "./Mark";
 import tables from "../Entity.module.css";
+import styles from "./Graph.module.css";
 
 const step = 100;
 // few is how many neighbours are named in a row.
@@ -29,7 +30,7 @@ export function List({ graph, onOpen }: { graph: Graph; onOpen: (ref: string) =>
   const titles = useMemo(() => new Map(graph.nodes.map((n) => [n.ref, n.title])), [graph.nodes]);
   return (
     <div className={tables.scroll} tabIndex={0} role="region" aria-label="Entities in the graph">
-      <table className={tables.table}>
+      <table className={`${tables.table} ${styles.list}`}>
         <thead>
           <tr>
             <th scope="col">Entity</th>

@@ -1,4 +1,4 @@
-import { formatRef, refOf, titleOf } from "../../api/entity";
+import { formatRef, refOf } from "../../api/entity";
 import type { EntityPart } from "../../api/types";
 import { operationsOf } from "../document/operations";
 import { isObject } from "../document/schema";
@@ -16,7 +16,7 @@ export function sidesOf(family: EntityPart[]): Side[] {
       ref: formatRef(refOf(e)),
       kind: e.kind ?? "",
       version: versionOf(e),
-      label: `${versionOf(e) || "no version"} · ${e.kind === "API" ? "schema" : "form"} · ${titleOf(e)}`,
+      label: `${versionOf(e) || "no version"} · ${e.kind === "API" ? "schema" : "form"}`,
     }))
     .sort((a, b) => a.kind.localeCompare(b.kind) * -1 || compareVersions(b.version, a.version) || a.ref.localeCompare(b.ref));
 }

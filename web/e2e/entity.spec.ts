@@ -1,0 +1,264 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { parse } from "yaml";
+import { control, expect, filled, service, show, signIn, tabTo, test } from "./journey";
+
+// The issuer's certificate is its own.
+test.use({ ignoreHTTPSErrors: true, permissions: ["clipboard-read", "clipboard-write"] });
+
+const databases = "/apis/platform.example.org/v1alpha1/namespaces/shop/databases";
+
+type Condition = { type: string; status: string; reason: string; message?: string; lastTransitionTime: string };
+
+const since = new Date(Date.now() - 3 * 3600_000).toISOString().replace(/\.\d+Z$/, "Z");
+const synced: Condition = { type: "Synced", status: "True", reason: "ReconcileSuccess", lastTransitionTime: since };
+const ready: Condition = { type: "Ready", status: "True", reason: "Available", lastTransitionTime: since };
+const waiting: Condition = {
+  type: "Ready",
+  status: "False",
+  reason: "Creating",
+  message: "Composite resource claim is waiting for composite resource to become Ready",
+  lastTransitionTime: since,
+};
+
+// fares has the cluster say how a database fares.
+async function fares(name: string, ...conditions: Condition[]) {
+  await control("/cluster/request", JSON.stringify({ status: { conditions } }), { method: "PATCH", path: `${databases}/${name}/status` });
+}
+
+function claim(name: string, composition = "database-postgres") {
+  return `apiVersion: platform.example.org/v1alpha1
+kind: Database
+metadata: { name: ${name}, namespace: shop, annotations: { backstage.io/owner: shop-team } }
+spec: { parameters: { engine: postgresql, storageGB: 20 }, compositionRef: { name: ${composition} } }
+`;
+}
+
+// pathOf is where the page of a resource is: its name has a hash at its end.
+async function pathOf(title: string): Promise<string> {
+  let name = "";
+  await expect
+    .poll(async () => {
+      const answer = await service(`/api/catalog/entities?filter=kind=resource,spec.type=crossplane-xr,metadata.title=${title}&fields=metadata.name`);
+      name = ((await answer.json()) as { metadata: { name: string } }[])[0]?.metadata.name ?? "";
+      return name;
+    }, { timeout: 60_000 })
+    .not.toBe("");
+  return `/catalog/default/resource/${name}`;
+}
+
+let orders = "";
+const definition = "/catalog/default/resource/xdatabases.platform.example.org-xrd";
+
+test.beforeAll(async () => {
+  await filled();
+  await control("/cluster/apply", ["reports", "sessions"].map((name) => claim(name)).concat(claim("legacy", "database-mysql")).join("---\n"));
+  await fares("orders", synced, ready);
+  await fares("reports", synced, waiting);
+  await fares("sessions", synced, ready);
+  await fares("legacy", synced, { ...ready, status: "Unknown", reason: "Waiting" });
+  orders = await pathOf("orders");
+  await pathOf("reports");
+  await pathOf("sessions");
+  await pathOf("legacy");
+});
+
+test.afterAll(async () => {
+  for (const name of ["reports", "sessions", "legacy"]) {
+    await control("/cluster/request", "", { method: "DELETE", path: `${databases}/${name}` });
+  }
+});
+
+async function fits(page: Page) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  expect(wide, "the page scrolls sideways").toBe(false);
+}
+
+// tab opens a tab of the page, and waits until it is in the address.
+async function tab(page: Page, name: string) {
+  await page.getByRole("tab", { name, exact: true }).click();
+  await expect(page.getByRole("tab", { name, exact: true })).toHaveAttribute("aria-selected", "true");
+}
+
+test("a resource: what it is, how it fares, and where it comes from", async ({ page, mistakes }) => {
+  await page.goto(orders);
+  await expect(page.getByRole("heading", { level: 1, name: "orders" })).toBeVisible();
+  await signIn(page);
+  // The issuer's own page asks for fonts of others.
+  mistakes.splice(0, mistakes.length, ...mistakes.filter((m) => !m.includes("fonts.googleapis.com")));
+  const status = page.getByRole("region", { name: "Status" });
+  await expect(status.getByText("Ready: True")).toBeVisible();
+  await expect(status.getByText("3 hours ago").first()).toBeVisible();
+  // The owner that the claim names is nobody the catalog knows.
+  await expect(page.getByRole("region", { name: "About" }).getByText("(not in the catalog)").first()).toBeVisible();
+  await show(page, "entity-overview");
+
+  await tab(page, "Explain");
+  const values = page.getByRole("region", { name: "Values" });
+  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself; without that team-data");
+  await expect(values.getByRole("row", { name: /^title/ })).toContainText("an annotation of the definition");
+  await show(page, "entity-explain");
+
+  await tab(page, "YAML");
+  const text = page.getByRole("region", { name: /^YAML of orders/ });
+  await expect(text).toContainText("kind: Resource");
+  await show(page, "entity-yaml");
+  await page.getByRole("button", { name: "Copy" }).click();
+  await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+  const saved = readFileSync(await download.path(), "utf8");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(saved);
+  expect(download.suggestedFilename()).toMatch(/^resource-orders-[0-9a-f]{8}\.yaml$/);
+  // What is saved is what the catalog has.
+  const entity = (await (await service(`/api/catalog/entities/by-name${orders.replace("/catalog/default/resource", "/resource/default")}`)).json()) as object;
+  expect(parse(saved)).toEqual(entity);
+
+  // The tab is in the address.
+  await page.reload();
+  await expect(text).toContainText("kind: Resource");
+  await page.goBack();
+  await expect(values).toBeVisible();
+  expect(mistakes).toEqual([]);
+});
+
+test("conditions change while one looks", async ({ page, mistakes }) => {
+  await page.goto(`${await pathOf("reports")}?tab=conditions`);
+  const table = page.getByRole("region", { name: "Conditions" });
+  await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(waiting.message!);
+  await expect(page.getByText("It is not ready yet.")).toBeVisible();
+  await show(page, "entity-conditions");
+  // A message alone changes nothing in the catalog, and is seen nevertheless.
+  const etag = async () => (await service(`/api/catalog/entities/by-name${(await pathOf("reports")).replace("/catalog/default/resource", "/resource/default")}`)).headers.get("etag");
+  const before = await etag();
+  await fares("reports", synced, { ...waiting, message: "<b>2 of 3</b> resources are ready" });
+  await expect(table).toContainText("<b>2 of 3</b> resources are ready", { timeout: 10_000 });
+  expect(await etag()).toBe(before);
+  await fares("reports", synced, { ...ready, lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, "Z") });
+  await expect(page.getByText("It is ready to use.")).toBeVisible({ timeout: 10_000 });
+  await expect(table.getByRole("row", { name: /^Ready/ })).toContainText(/just now|seconds? ago/);
+  await fares("reports", synced, waiting);
+  expect(mistakes).toEqual([]);
+});
+
+test("the graph: from the definition to what runs", async ({ page, mistakes }) => {
+  await page.goto(definition);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await tab(page, "Graph");
+  const graph = page.getByRole("group", { name: /^Graph of relations/ });
+  const node = (name: RegExp) => graph.getByRole("link", { name });
+  await expect(node(/^orders, resource, ready/)).toBeVisible();
+  await expect(node(/^reports, resource, not ready/)).toBeVisible();
+  await expect(node(/^legacy, resource, unknown/)).toBeVisible();
+  await expect(page.getByText(/2 of 4 resources are ready/)).toBeVisible();
+  await show(page, "entity-graph");
+
+  // What is needed stands on the left: definition, composition, resource.
+  const box = async (name: RegExp) => (await node(name).boundingBox())!;
+  const [first, second, third] = [await box(/definition.*this entity$/), await box(/^database-postgres, composition/), await box(/^orders,/)];
+  expect(first.x).toBeLessThan(second.x);
+  expect(second.x).toBeLessThan(third.x);
+
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeGreaterThan(first.width * 1.2);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect.poll(async () => (await box(/definition.*this entity$/)).width).toBeLessThan(first.width * 1.1);
+  const at = await box(/definition.*this entity$/);
+  const hole = (await graph.boundingBox())!;
+  await page.mouse.move(hole.x + 30, hole.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(hole.x + 110, hole.y + 70, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(async () => Math.round((await box(/definition.*this entity$/)).x - at.x)).toBeGreaterThan(60);
+
+  // What fares otherwise is seen without a reload.
+  await fares("sessions", synced, waiting);
+  await expect(node(/^sessions, resource, not ready/)).toBeVisible();
+  await fares("sessions", synced, ready);
+
+  // The list says the same in words.
+  await page.getByText("List", { exact: true }).click();
+  await expect(page.getByRole("region", { name: "Entities in the graph" }).getByRole("row", { name: /^reports/ })).toContainText("not ready");
+  await show(page, "entity-graph-list");
+  await page.reload();
+  await expect(page.getByRole("region", { name: "Entities in the graph" })).toBeVisible();
+  expect(mistakes).toEqual([]);
+});
+
+test("the tabs and the graph by keyboard alone", async ({ page, mistakes }) => {
+  await page.goto(definition);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  const overview = page.getByRole("tab", { name: "Overview" });
+  await tabTo(page, overview);
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByRole("tab", { name: "Graph" })).toBeFocused();
+  await expect(page).toHaveURL(/tab=graph/);
+  const graph = page.getByRole("group", { name: /^Graph of relations/ });
+  const root = graph.getByRole("link", { name: /definition.*this entity$/ });
+  await expect(root).toBeVisible();
+  await tabTo(page, root);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(focused).not.toMatch(/this entity$/);
+  // Down and up the column, to a composition, and on to what was made with it.
+  const among = async (key: string, name: RegExp) => {
+    for (let i = 0; i < 12 && !name.test(await focused()); i++) {
+      const before = await focused();
+      await page.keyboard.press(key);
+      await expect.poll(focused, { timeout: 1_000 }).not.toBe(before).catch(() => undefined);
+    }
+    return name.test(await focused());
+  };
+  expect((await among("ArrowUp", /^database-postgres/)) || (await among("ArrowDown", /^database-postgres/))).toBe(true);
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(focused).toMatch(/, resource, /);
+  await page.keyboard.press("Home");
+  await expect(root).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(focused).not.toMatch(/this entity$/);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/catalog\/default\/(resource|api|template)\/(?!xdatabases\.platform\.example\.org-xrd)/);
+  await expect(page).toHaveURL(/tab=graph/);
+  expect(mistakes).toEqual([]);
+});
+
+test("from a composition, an API, a Template and a definition one gets to the others", async ({ page, mistakes }) => {
+  await page.goto("/catalog/default/resource/database-postgres-composition");
+  const relations = page.getByRole("region", { name: "Relations" });
+  await expect(relations.getByRole("heading", { name: "Needed by" })).toBeVisible();
+  await show(page, "entity-composition");
+  await relations.getByRole("link", { name: "xdatabases.platform.example.org-xrd" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
+  await show(page, "entity-definition");
+
+  await page.goto("/catalog/default/api/xdatabases.platform.example.org-api?tab=api");
+  await expect(page.getByRole("heading", { name: /^Operations/ })).toBeVisible();
+  await expect(page.getByText("storageGB").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: /try|execute|send/i })).toHaveCount(0);
+  await show(page, "entity-api");
+  await page.reload();
+  await expect(page.getByRole("heading", { name: /^Operations/ })).toBeVisible();
+
+  await page.goto("/catalog/default/template/queues.messaging.platform.io-v1");
+  await expect(page.getByRole("link", { name: "Create", exact: true }).last()).toHaveAttribute("href", "/create/default/queues.messaging.platform.io-v1");
+  await tab(page, "Versions");
+  await expect(page.getByRole("status").filter({ hasText: "fields were added" })).toBeVisible();
+  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
+  await expect(page.getByRole("row", { name: /fifo/ }).first()).toContainText("removed");
+  await show(page, "entity-versions");
+  await page.reload();
+  await expect(page.getByRole("row", { name: /ordering/ }).first()).toContainText("added");
+  expect(mistakes).toEqual([]);
+});
+
+test("a narrow screen", async ({ page, mistakes }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(orders);
+  await expect(page.getByRole("region", { name: "Status" }).getByText("Ready: True")).toBeVisible();
+  await show(page, "entity-overview-narrow");
+  await fits(page);
+  await page.goto(`${definition}?tab=graph`);
+  await expect(page.getByRole("group", { name: /^Graph of relations/ }).getByRole("link", { name: /this entity$/ })).toBeVisible();
+  await show(page, "entity-graph-narrow");
+  await fits(page);
+  expect(mistakes).toEqual([]);
+});
