@@ -19,7 +19,7 @@ export const test = base.extend<Journey>({
     const mistakes: string[] = [];
     const ours = (url: string) => url.startsWith(baseURL ?? "") || url.startsWith(issuer) || /^(data|blob|about):/.test(url);
     page.on("console", (m) => {
-      if (m.type() === "error" && !m.location().url.startsWith(issuer)) {
+      if (m.type() === "error" && !m.location().url.startsWith(issuer) && !page.url().startsWith(issuer)) {
         mistakes.push(`console: ${m.text()} (${m.location().url})`);
       }
     });
@@ -50,6 +50,8 @@ export async function show(page: Page, name: string) {
   for (const colors of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: colors, reducedMotion: "reduce" });
     await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colors);
+    // Colours may still be on their way.
+    await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity).map((a) => a.finished.catch(() => undefined))));
     await accessible(page);
     await page.screenshot({ path: join(dir, `${name}-${colors}.png`) });
   }

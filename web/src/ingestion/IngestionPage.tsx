@@ -62,7 +62,7 @@ export default function IngestionPage() {
           <Loading label="Asking how ingestion fares" lines={8} />
         )
       ) : (
-        <Stack gap="xl">
+        <Stack gap="lg">
           <Outage places={places} failing={failed.length} entities={health.data.entitiesGenerated} />
           <Stack gap="sm" component="section" aria-label="Clusters">
             <Title order={2} size="h4">

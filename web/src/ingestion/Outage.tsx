@@ -48,7 +48,7 @@ function wellWords(places: Place[]): string {
     return waiting ? "Some of it was not read yet" : "There is nothing to read";
   }
   if (clusters === places.length) {
-    return clusters === 1 ? "The cluster can be read" : `All ${clusters} clusters can be read`;
+    return clusters === 1 ? "The cluster can be read" : clusters === 2 ? "Both clusters can be read" : `All ${clusters} clusters can be read`;
   }
   return "Everything can be read";
 }
@@ -57,6 +57,7 @@ function wellWords(places: Place[]): string {
 export function Outage({ places, failing, entities }: { places: Place[]; failing: number; entities: number }) {
   const down = places.filter(bad);
   const up = places.filter((p) => p.tone === "good");
+  const waiting = places.some((p) => p.tone === "busy");
   const back = useRecovered(places);
   const oldest = down.flatMap((p) => p.staleSince ?? []).sort()[0];
   return (
@@ -81,7 +82,7 @@ export function Outage({ places, failing, entities }: { places: Place[]; failing
         </Alert>
       ) : (
         <Group gap="sm">
-          <Tag tone={failing > 0 ? "doubt" : places.some((p) => p.tone === "busy") ? "busy" : "good"}>{failing > 0 ? "degraded" : places.some((p) => p.tone === "busy") ? "waiting" : "healthy"}</Tag>
+          <Tag tone={failing > 0 ? "doubt" : waiting ? "busy" : "good"}>{failing > 0 ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
           <Text>
             {wellWords(places)}
             {failing > 0 && `, but nothing can be made of ${failing === 1 ? "one definition" : `${failing} definitions`}`}. {entities} entities in the catalog come from here.

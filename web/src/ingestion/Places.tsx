@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import type { May } from "../app/may";
 import { Denied } from "../parts/Denied";
@@ -31,9 +32,8 @@ export function Places({ places, may, busy, onRun }: Props) {
     <SimpleGrid cols={{ base: 1, sm: 2, lg: places.length > 2 ? 3 : 2 }} component="ul" p={0} m={0}>
       {places.map((p) => (
         <Card key={`${p.cluster} ${p.name}`} component="li" withBorder aria-label={p.name} className={`${styles.place} ${styles[p.tone] ?? ""}`} style={{ listStyle: "none" }}>
-          <OnePlace place={p} />
-          {may && onRun && (
-            <Group mt="auto" pt="sm">
+          <OnePlace place={p}>
+            {may && onRun && (
               <Denied may={may}>
                 <Button
                   size="compact-sm"
@@ -47,24 +47,27 @@ export function Places({ places, may, busy, onRun }: Props) {
                   Run now
                 </Button>
               </Denied>
-            </Group>
-          )}
+            )}
+          </OnePlace>
         </Card>
       ))}
     </SimpleGrid>
   );
 }
 
-function OnePlace({ place }: { place: Place }) {
+function OnePlace({ place, children }: { place: Place; children?: ReactNode }) {
   const detailed = place.sources.some((s) => s.lastAttempt !== undefined);
   const errors = place.sources.filter((s) => s.lastError);
   return (
     <Stack gap={8}>
-      <Group justify="space-between" wrap="nowrap" align="center">
-        <Title order={3} size="h4" style={{ overflowWrap: "anywhere" }}>
-          {place.name}
-        </Title>
-        <Tag tone={place.tone}>{stateWords[place.state]}</Tag>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Group gap="xs">
+          <Title order={3} size="h4" style={{ overflowWrap: "anywhere" }}>
+            {place.name}
+          </Title>
+          <Tag tone={place.tone}>{stateWords[place.state]}</Tag>
+        </Group>
+        {children}
       </Group>
       {detailed && (
         <Text size="sm" c="dimmed">
@@ -77,7 +80,7 @@ function OnePlace({ place }: { place: Place }) {
         </Text>
       )}
       {place.counts.length > 0 && (
-        <Group gap="md" wrap="wrap">
+        <Group className={styles.counts}>
           {place.counts.map(([word, n]) => (
             <Text key={word} size="sm" className={styles.number}>
               <Text span fw={600} size="lg">

@@ -36,6 +36,7 @@ function placeOf(sources: Source[]): Place {
   const first = sources[0]!;
   const worst = sources.reduce((a, b) => (tones.indexOf(toneOf(b.state)) > tones.indexOf(toneOf(a.state)) ? b : a));
   const stale = sources.flatMap((s) => Object.entries(s.stale ?? {}));
+  const known = counts(sources);
   return {
     name: first.cluster ?? first.name.replace(/^.*\/sources\//, ""),
     cluster: first.cluster !== undefined,
@@ -44,10 +45,17 @@ function placeOf(sources: Source[]): Place {
     sources,
     lastSuccess: sources.every((s) => s.lastSuccess) ? sources.map((s) => s.lastSuccess!).sort()[0] : undefined,
     lastAttempt: sources.flatMap((s) => s.lastAttempt ?? []).sort().at(-1),
-    counts: counts(sources),
-    stale: [...new Set(stale.map(([list]) => wordOf(list)))].sort(),
+    counts: known,
+    stale: staleWords(stale.map(([list]) => wordOf(list)), known),
     staleSince: stale.map(([, since]) => since).sort()[0],
   };
+}
+
+// staleWords are the words for stale lists. Of what there is none of nothing is out of date, unless nothing is known at all.
+function staleWords(stale: string[], known: [string, number][]): string[] {
+  const all = [...new Set(stale)].sort(byOrder);
+  const some = all.filter((word) => known.some(([has]) => has === word));
+  return some.length > 0 ? some : all;
 }
 
 // wordOf is what a list is of; the rest of its name says which one.
@@ -65,10 +73,14 @@ function counts(sources: Source[]): [string, number][] {
     }
     own.forEach((n, word) => out.set(word, Math.max(n, out.get(word) ?? 0)));
   }
-  return [...out].sort(([a], [b]) => order(a) - order(b) || a.localeCompare(b));
+  return [...out].sort(([a], [b]) => byOrder(a, b));
 }
 
 const words = ["definitions", "compositions", "composites", "workloads"];
+
+function byOrder(a: string, b: string): number {
+  return order(a) - order(b) || a.localeCompare(b);
+}
 
 function order(word: string): number {
   const i = words.indexOf(word);
