@@ -9,7 +9,7 @@ import { Time } from "../parts/Time";
 import type { Source } from "./ask";
 import { listed, type Place } from "./place";
 import styles from "./Places.module.css";
-import { stateWords, toneOf } from "./words";
+import { sentence, stateWords, toneOf } from "./words";
 
 type Props = {
   places: Place[];
@@ -146,7 +146,7 @@ function Trouble({ source, alone, first }: { source: Source; alone: boolean; fir
       </Text>
       {source.hint && (
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-          {source.hint.charAt(0).toUpperCase() + source.hint.slice(1)}.
+          {sentence(source.hint)}.
         </Text>
       )}
     </div>

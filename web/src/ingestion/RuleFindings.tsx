@@ -6,6 +6,7 @@ import { Tag } from "../parts/Tag";
 import { useFindings, useRules, type Finding, type Rule, type Wanted } from "./ask";
 import { tones } from "./Explain";
 import { counted } from "./place";
+import { sentence } from "./words";
 
 // RuleFindings shows what is worth mending in definitions, by rule, the worst first.
 export function RuleFindings({ clusters, version }: { clusters: string[]; version: string }) {
@@ -91,10 +92,6 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
       )}
     </Stack>
   );
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function OfRule({ rule, want }: { rule: Rule; want: Wanted }) {

@@ -17,6 +17,8 @@ const phaseWords: Record<Phase, string> = {
 
 const height = 160;
 const axis = 64;
+// A bar is at least as high, so that a quick run beside a slow one is seen.
+const least = 3;
 
 // Timeline draws runs as bars, each as high as it took, with its phases upon each other. Arrow keys go from one to the
 // next; the table beside it has the same numbers.
@@ -107,12 +109,19 @@ function OneBar({ bar, id, selected, onSelect }: { bar: Bar; id: string; selecte
       <title>{label}</title>
       {/* What can be pointed at is the whole height: bars may be very small. */}
       <rect x={bar.x - 1} y={0} width={bar.width + 2} height={height} className={selected ? styles.chosen : styles.field} />
-      {bar.parts.map((p) => (
-        <rect key={p.phase} x={bar.x} y={Math.min(p.y, height - 1)} width={bar.width} height={Math.max(p.height, 0.75)} className={styles[p.phase]} />
-      ))}
+      {height - bar.top < least ? (
+        <rect x={bar.x} y={height - least} width={bar.width} height={least} className={styles[longest(bar)]} />
+      ) : (
+        bar.parts.map((p) => <rect key={p.phase} x={bar.x} y={Math.min(p.y, height - 1)} width={bar.width} height={Math.max(p.height, 0.75)} className={styles[p.phase]} />)
+      )}
       {run.error && <path d={`M${middle} ${Math.max(bar.top - 12, 0)}l5 10h-10z`} className={styles.error} />}
     </g>
   );
+}
+
+// longest is the phase that took longest.
+function longest(bar: Bar): Phase {
+  return bar.parts.reduce<Bar["parts"][number] | undefined>((a, b) => (a && a.milliseconds >= b.milliseconds ? a : b), undefined)?.phase ?? "rest";
 }
 
 function clock(run: Run): string {

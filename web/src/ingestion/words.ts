@@ -59,3 +59,8 @@ export function describe(run: Run): string {
 export function newest(runs: Run[]): Run | undefined {
   return runs.find((r) => changedBy(r) > 0 || r.failed > 0 || r.error) ?? runs[0];
 }
+
+// sentence is a text that begins as sentences do.
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
