@@ -55,7 +55,9 @@ type TaskEvent struct {
 	N    int64
 	Type string
 	// Body is JSON.
-	Body    []byte
+	Body []byte
+	// Created is when it happened. Whoever writes an event later than that says
+	// so; zero means now.
 	Created time.Time
 }
 

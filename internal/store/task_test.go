@@ -106,6 +106,35 @@ func TestTaskRun(t *testing.T) {
 	})
 }
 
+// TestEventTime keeps when something happened, however much later it is written.
+func TestEventTime(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		addTask(t, s, "late")
+		if _, err := s.BeginTask(t.Context(), "late"); err != nil {
+			t.Fatal(err)
+		}
+		ago := []time.Duration{time.Hour, time.Minute, 0, -time.Hour}
+		var events []TaskEvent
+		for _, d := range ago {
+			events = append(events, TaskEvent{Type: EventLog, Body: []byte("{}"), Created: time.Now().Add(-d)})
+		}
+		events = append(events, TaskEvent{Type: EventLog, Body: []byte("{}")})
+		if _, err := s.WriteTask(t.Context(), "late", 1, TaskChange{Events: events}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.TaskEvents(t.Context(), "late", 0, 9)
+		if err != nil || len(got) != len(events) {
+			t.Fatalf("%d events: %v", len(got), err)
+		}
+		for i, want := range append(ago[:3], 0, 0) {
+			if age := time.Since(got[i].Created); (age - want).Abs() > 30*time.Second {
+				t.Errorf("event %d happened %v ago, want %v; nothing happens in the future", i+1, age, want)
+			}
+		}
+	})
+}
+
 // TestNoTask asks for what is not there.
 func TestNoTask(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {

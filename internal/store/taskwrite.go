@@ -246,16 +246,16 @@ func (s *Store) appending(change *statement, t edit) string {
 	if len(t.events) == 0 {
 		return change.String()
 	}
-	types, bodies := make([]string, len(t.events)), make([][]byte, len(t.events))
+	types, bodies, ages := make([]string, len(t.events)), make([][]byte, len(t.events)), make([]int64, len(t.events))
 	for i, e := range t.events {
-		types[i], bodies[i] = storable(e.Type), nonNil(e.Body)
+		types[i], bodies[i], ages[i] = storable(e.Type), nonNil(e.Body), s.age(e)
 	}
 	var b statement
 	b.args = change.args
 	b.add("WITH edited AS (" + change.String() + "), written AS (INSERT INTO task_events (task, n, type, created, body)")
 	b.add(" SELECT %s, edited.events - %s + e.n, e.type, ", t.id, len(t.events))
 	s.clock(&b)
-	b.add(", e.body FROM edited, unnest(%s::text[], %s::bytea[]) WITH ORDINALITY AS e (type, body, n)) SELECT * FROM edited", types, bodies)
+	b.add(" - e.age, e.body FROM edited, unnest(%s::text[], %s::bytea[], %s::bigint[]) WITH ORDINALITY AS e (type, body, age, n)) SELECT * FROM edited", types, bodies, ages)
 	change.args = b.args
 	return b.String()
 }
@@ -265,8 +265,16 @@ func (s *Store) appendEvents(ctx context.Context, tx *sql.Tx, id string, behind 
 	w := &writer{s: s, tx: tx, prepared: map[string]*sql.Stmt{}}
 	now := s.opts.Now().UnixMilli()
 	return w.insert(ctx, "task_events (task, n, type, created, body)", "", 5, len(events), func(i int, args []any) []any {
-		return append(args, id, behind+int64(i)+1, storable(events[i].Type), now, nonNil(events[i].Body))
+		return append(args, id, behind+int64(i)+1, storable(events[i].Type), now-s.age(events[i]), nonNil(events[i].Body))
 	})
+}
+
+// age is how long ago an event happened, in milliseconds.
+func (s *Store) age(e TaskEvent) int64 {
+	if e.Created.IsZero() {
+		return 0
+	}
+	return max(0, s.opts.Now().Sub(e.Created).Milliseconds())
 }
 
 // clock appends the time in milliseconds: of the database where replicas share

@@ -72,7 +72,7 @@ func (j *journal) Log(e step.Event) {
 // note keeps an event for the next write, and tells whether that is due.
 func (j *journal) note(e step.Event) (full bool) {
 	e.Message = cut(j.mask.Text(e.Message))
-	made := store.TaskEvent{Type: store.EventLog, Body: body(e)}
+	made := store.TaskEvent{Type: store.EventLog, Body: body(e), Created: j.tasks.opts.Now()}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {

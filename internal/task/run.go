@@ -244,7 +244,7 @@ func (r *run) events(events []step.Event) []store.TaskEvent {
 	var out []store.TaskEvent
 	for _, e := range events {
 		e.Message = cut(r.mask.Text(e.Message))
-		out = append(out, store.TaskEvent{Type: store.EventLog, Body: body(e)})
+		out = append(out, store.TaskEvent{Type: store.EventLog, Body: body(e), Created: r.tasks.opts.Now()})
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { offer, tasksOf, test, withdraw } from "./ann";
-import { control, expect, filled, show } from "./journey";
+import { control, expect, filled, service, show } from "./journey";
 
 const note = {
   parameters: [{ title: "The note", required: ["name"], properties: { name: { type: "string", title: "Name", pattern: "^[a-z0-9-]+$" }, text: { type: "string", title: "Text" }, namespace: { type: "string", title: "Namespace", default: "default" } } }],
@@ -38,11 +38,12 @@ const live = {
 
 // slow holds on long enough for somebody to look.
 const slow = { parameters: [], steps: [{ id: "say", name: "Say hello", action: "debug:log", input: { message: "hello" } }, { id: "wait", name: "Wait", action: "debug:wait", input: { minutes: 9 } }, { id: "bye", name: "Say goodbye", action: "debug:log", input: { message: "goodbye" } }] };
+const said = { parameters: [{ title: "It", properties: { name: { type: "string", title: "Name" } } }], steps: [{ id: "say", name: "Say it", action: "debug:log", input: { message: "${{ parameters.name }}" } }] };
 const flood = { parameters: [], steps: [{ id: "flood", name: "Say a lot", action: "test:flood", input: { messages: 5000 } }] };
 
 test.beforeAll(async () => {
   await filled();
-  await offer("create", { "journey-note": note, "journey-live": live, "journey-slow": slow, "journey-flood": flood });
+  await offer("create", { "journey-note": note, "journey-live": live, "journey-slow": slow, "journey-said": said, "journey-flood": flood });
 });
 test.afterAll(() => withdraw("create"));
 test.afterEach(() => control("/portal/up"));
@@ -152,6 +153,44 @@ test("a task that failed is gone on with once the cause is mended", async ({ pag
   await page.getByRole("button", { name: "Retry" }).click();
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("my tasks: by state and template, page by page, and the same again", async ({ page }) => {
+  for (let i = 0; i < 27; i++) {
+    await service("/api/scaffolder/v2/tasks", { method: "POST", body: JSON.stringify({ templateRef: "template:default/journey-said", values: { name: `t${i}` } }), headers: { "Content-Type": "application/json" } });
+  }
+  await page.goto("/create/default/journey-said");
+  await page.getByRole("textbox", { name: "Name" }).fill("mine");
+  await page.getByRole("button", { name: "Review" }).last().click();
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByRole("status").getByText("done")).toBeVisible();
+  const task = page.url();
+  await page.getByRole("link", { name: "All tasks" }).click();
+  // What services started is not hers.
+  await expect(page.getByRole("link", { name: "Journey said mine" })).toBeVisible();
+  await expect(page.getByRole("link", { name: /Journey said t\d/ })).toHaveCount(0);
+  await show(page, "tasks");
+  await page.goto("/tasks?status=failed&template=template:default/journey-said");
+  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await page.goto("/tasks?status=completed&template=template:default/journey-said");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await page.getByRole("link", { name: "Journey said mine" }).click();
+  await expect(page).toHaveURL(task);
+  await page.getByRole("button", { name: "Again with these values" }).click();
+  await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("mine");
+  await page.getByRole("button", { name: "Start over" }).click();
+  await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("");
+  // More than fit on one page.
+  await page.route("**/api/scaffolder/v2/tasks?**", async (route) => {
+    // As somebody sees them who may see all.
+    await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${process.env.SERVICE_TOKEN}` } });
+  });
+  await page.goto("/tasks?template=template:default/journey-said");
+  await expect(page.getByText("28 tasks")).toBeVisible();
+  await page.getByRole("button", { name: "Older" }).click();
+  await expect(page).toHaveURL(/page=2/);
+  await expect(page.getByRole("row")).toHaveCount(4);
+  await page.unroute("**/api/scaffolder/v2/tasks?**");
 });
 
 test("fifty megabytes of a log", async ({ page }) => {

@@ -48,12 +48,13 @@ test.afterAll(async () => {
 
 test("a resource is changed: its form is filled, and the review shows what becomes different", async ({ page }) => {
   await page.goto(`/create/default/${template}-update?name=${name}&namespace=default&cluster=dev`);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toHaveValue(name);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).not.toBeEditable();
   await page.getByRole("button", { name: "Next" }).click();
   const days = page.getByLabel("Lifecycle Days");
   await expect(days).toHaveValue("10");
   await expect(page.getByRole("combobox", { name: "Region" })).toBeDisabled();
   await days.fill("30");
-  await show(page, "update-form");
   await review(page);
   await expect(page.getByText("was 10")).toBeVisible();
   const diff = page.getByRole("region", { name: `How Bucket default/${name} would differ` });

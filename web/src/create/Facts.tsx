@@ -58,7 +58,7 @@ export function Facts({ pages, values, before }: { pages: Page[]; values: Values
   return pages.map((page, i) => {
     const rows = [...propertiesOf(page.schema).schemas].filter(([key, schema]) => (values[key] ?? before?.[key]) !== undefined && !isHidden(schema));
     return (
-      <section key={i} aria-label={page.title}>
+      <section key={i} aria-label={`Page ${i + 1}: ${page.title}`}>
         <Title order={3} size="h5" mb={6}>
           {page.title}
         </Title>

@@ -1,7 +1,8 @@
-import { Alert, List, Text } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import { Icon } from "../parts/Icon";
 import { inWords } from "./Facts";
 import type { Renewal } from "./form/renewal";
+import styles from "./Steps.module.css";
 
 // most is how many fields are named.
 const most = 12;
@@ -46,13 +47,11 @@ function Changed({ renewal }: { renewal: Renewal }) {
   return (
     <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "Somebody changed this resource since you began" : "This form has changed since you began"} role="alert" styles={{ title: { color: "var(--mantine-color-text)" } }}>
       {points.length > 0 && (
-        <List size="sm" mb={6}>
+        <ul className={styles.points}>
           {points.map((p, i) => (
-            <List.Item key={i} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
-              {p}
-            </List.Item>
+            <li key={i}>{p}</li>
           ))}
-        </List>
+        </ul>
       )}
       <Text size="sm">{`Nothing was started. ${lost.length === 0 ? "Everything you filled in is kept." : "Everything else you filled in is kept."} Look through it once more.`}</Text>
     </Alert>

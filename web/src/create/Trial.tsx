@@ -72,7 +72,7 @@ export function Trial({ template, values, may }: { template: Entity; values: Val
           </Text>
         </Alert>
       )}
-      {why === undefined && counting.map((o) => <Step key={o.step} outcome={o} />)}
+      {why === undefined && counting.map((o, i) => <Step key={o.step} outcome={o} at={i + 1} />)}
       {why !== undefined && manifests.map((m, i) => <ManifestView key={i} manifest={m} />)}
       {manifests.length === 0 && counting.length === 0 && why === undefined && <Text c="dimmed">No step would run with these values.</Text>}
     </Stack>
@@ -84,13 +84,13 @@ function inCluster(action: string): boolean {
   return /^(cluster|kubernetes):/.test(action);
 }
 
-function Step({ outcome }: { outcome: Outcome }) {
+function Step({ outcome, at }: { outcome: Outcome; at: number }) {
   const passed = outcome.lines.some((l) => l.includes("does not support dry-run"));
   const manifests = outcome.manifests.filter((m) => inCluster(m.action) || outcome.changes.length === 0);
   // Of what is new in a cluster the manifest says it all.
   const changes = outcome.changes.filter((c) => c.change !== "add" || manifests.length === 0);
   return (
-    <Stack component="section" gap="sm" aria-label={outcome.name}>
+    <Stack component="section" gap="sm" aria-label={`Step ${at}: ${outcome.name}`}>
       <Group gap="xs">
         <Text fw={600}>{outcome.name}</Text>
         <Tag tone={passed ? "plain" : "good"}>{passed ? "not tried out" : "would work"}</Tag>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { allProperties, pagesOf, withDefaults, type Page } from "./form/pages";
 import { draftKey, dropDraft, readDraft, saveDraft, withoutSecrets } from "./form/draft";
 import { renewed, type Renewal } from "./form/renewal";
-import type { Values } from "./form/types";
+import { isObject, type Schema, type Values } from "./form/types";
 import type { Filling, Opened } from "./queries";
 
 type State = { opened: Opened; pages: Page[]; values: Values; restored: boolean; changed?: Renewal };
@@ -19,10 +19,27 @@ function given(pages: Page[], filling: Filling): Values {
   return out;
 }
 
+// pagesFor are the pages of a form. In one that is filled from a resource it cannot be changed which that is.
+function pagesFor(opened: Opened): Page[] {
+  const pages = pagesOf(opened.form);
+  return opened.form.values ? pages.map((page) => ({ ...page, schema: locked(page.schema) })) : pages;
+}
+
+const naming = ["name", "namespace", "deliveryCluster"];
+
+function locked(schema: Schema): Schema {
+  const properties = schema["properties"];
+  if (!isObject(properties)) {
+    return schema;
+  }
+  const fixed = naming.flatMap((key) => (isObject(properties[key]) ? [[key, { ...properties[key], "ui:readonly": true }]] : []));
+  return { ...schema, properties: { ...properties, ...(Object.fromEntries(fixed) as Schema) } };
+}
+
 const startOf = (opened: Opened) => (opened.form.values ?? {}) as Values;
 
 function begin(opened: Opened, filling: Filling, key: string): State {
-  const pages = pagesOf(opened.form);
+  const pages = pagesFor(opened);
   const draft = readDraft(key);
   const start = startOf(opened);
   if (!draft) {
@@ -85,7 +102,7 @@ export function useFilling(ref: string, filling: Filling, first: Opened) {
   // renew puts another version of the form in place of this one, with all that still fits.
   const renew = useCallback(
     (opened: Opened) => {
-      const pages = pagesOf(opened.form);
+      const pages = pagesFor(opened);
       setState((now) => {
         const { values, renewal } = renewed({ pages: now.pages, start: startOf(now.opened) }, { pages, start: startOf(opened) }, now.values);
         keep(values, opened);

@@ -75,7 +75,7 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
 
   return (
     <div ref={box}>
-      <Summary page={page} problems={shown} broken={Object.values(broken)} told={tries > 0 || problems.length > 0} />
+      <Summary page={page} problems={shown} broken={broken} told={tries > 0 || problems.length > 0} />
       <Themed
         id={id}
         schema={schema}
@@ -105,9 +105,10 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
 }
 
 // Summary says what is to be mended, for those who do not see the fields.
-function Summary({ page, problems, broken, told }: { page: Schema; problems: Problem[]; broken: string[]; told: boolean }) {
+function Summary({ page, problems, broken, told }: { page: Schema; problems: Problem[]; broken: Record<string, string>; told: boolean }) {
   const titles = useMemo(() => propertiesOf(page).schemas, [page]);
-  const all = problems.map((p) => `${titleAt(titles, p)}: ${p.message}`).concat(problems.length === 0 ? broken : []);
+  // What cannot be read is no object either: the first is what helps.
+  const all = problems.map((p) => `${titleAt(titles, p)}: ${broken[["root", ...p.path].join("_")] ?? p.message}`).concat(problems.length === 0 ? Object.values(broken) : []);
   if (!told || all.length === 0) {
     return null;
   }

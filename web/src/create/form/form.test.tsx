@@ -61,6 +61,18 @@ describe("a page of a form", () => {
     await waitFor(() => expect(held.values["n"]).toBe(42));
   });
 
+  test("nobody is sure of something without having said so", async () => {
+    const held = shown({ required: ["confirm"], properties: { confirm: { title: "I am sure", type: "boolean", const: true } } });
+    next();
+    expect((await screen.findAllByText(/Tick this to go on\./)).length).toBeGreaterThan(0);
+    expect(held.done).toBe(0);
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText(/I am sure/)));
+    fireEvent.click(screen.getByLabelText(/I am sure/));
+    next();
+    await waitFor(() => expect(held.done).toBe(1));
+    expect(held.values).toEqual({ confirm: true });
+  });
+
   test("reads YAML as an object, and says where it cannot be read", async () => {
     const held = shown({ properties: { spec: { title: "Spec", type: "object", additionalProperties: true, "ui:field": "YamlText" } } });
     fireEvent.change(screen.getByLabelText("Spec"), { target: { value: "a: [1, 2]\nb:\n  c: true\n" } });

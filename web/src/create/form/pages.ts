@@ -16,6 +16,8 @@ export function pagesOf(form: Form): Page[] {
 export const behaviour = {
   emptyObjectFields: "populateAllDefaults",
   arrayMinItems: { populate: "requiredOnly" },
+  // What may only be one thing, such as that somebody is sure, is still for them to say.
+  constAsDefaults: "never",
   mergeDefaultsIntoFormData: "useFormDataIfPresent",
 } as const;
 

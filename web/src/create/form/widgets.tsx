@@ -58,7 +58,7 @@ export function TextareaWidget(props: WidgetProps) {
 export function CheckboxWidget(props: WidgetProps) {
   const { value, onChange, readonly, disabled } = props;
   const { readOnly: _, placeholder: __, label, ...rest } = shared(props);
-  return <Checkbox {...rest} label={label ?? props.label} required={false} disabled={disabled || readonly} checked={value === true || value === "true"} onChange={(e) => onChange(e.currentTarget.checked)} />;
+  return <Checkbox {...rest} aria-invalid={rest.error !== undefined} label={label ?? props.label} required={false} disabled={disabled || readonly} checked={value === true || value === "true"} onChange={(e) => onChange(e.currentTarget.checked)} />;
 }
 
 export function SelectWidget(props: WidgetProps) {

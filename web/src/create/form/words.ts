@@ -46,7 +46,7 @@ export function inWords(keyword: string, schema: Schema, value: unknown): string
     case "enum":
       return Array.isArray(asked) ? (asked.length === 1 ? `Must be ${list(asked)}.` : `Choose one of: ${list(asked)}.`) : "Choose one of the values.";
     case "const":
-      return `Must be ${list([asked])}.`;
+      return asked === true ? "Tick this to go on." : `Must be ${list([asked])}.`;
     case "minLength":
       return asked === 1 ? "Must not be empty." : `Must have at least ${count(asked, "character", "characters")}; it has ${lengthOf(value)}.`;
     case "maxLength":
