@@ -99,7 +99,7 @@ test("a resource is deleted, by somebody who is sure", async ({ page }) => {
   await expect(page.getByRole("region", { name: `How Bucket default/${name} would differ` })).toContainText("-   lifecycleDays:");
   await show(page, "delete-review");
   expect(await live(name)).toBeDefined();
-  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page.getByRole("status").getByText("done")).toBeVisible();
   await expect.poll(() => live(name)).toBeUndefined();
 });

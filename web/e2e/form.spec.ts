@@ -96,7 +96,7 @@ test("every widget is filled in, says what is wrong at the field, and sends what
   await page.getByRole("button", { name: "Add to Marks" }).click();
   await field(page, "Name of newKey").fill("team");
   await field(page, "Name of newKey").press("Tab");
-  await field(page, "team").fill("red");
+  await field(page, "Value of team").fill("red");
   await page.getByRole("button", { name: "Add to Rules" }).click();
   const rule = page.getByRole("group", { name: "Entry 1" });
   await rule.getByRole("textbox", { name: "Name" }).fill("first");

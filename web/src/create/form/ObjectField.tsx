@@ -27,10 +27,13 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
     return <Fields {...props} />;
   }
   const filled = isObject(formData) ? Object.values(formData).filter((v) => v !== undefined).length : 0;
+  // What is in a list has a number, and is there in any case.
+  const last = fieldPathId.path.at(-1);
+  const entry = typeof last === "number" ? last + 1 : undefined;
   return (
     <Section
-      title={title}
-      required={required}
+      title={entry === undefined ? title : `Entry ${entry}`}
+      required={required && entry === undefined}
       note={noteOf(Object.keys(schema.properties ?? {}).length, filled)}
       open={few || failing}
       force={failing}

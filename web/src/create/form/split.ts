@@ -80,9 +80,10 @@ function choices(from: Schema, schema: Schema, ui: Schema, count: Count, depth: 
     if (!Array.isArray(part)) {
       continue;
     }
-    const made = part.map((s) => (isObject(s) ? walk(s, count, depth + 1) : ([s, {}] as const)));
+    const made = part.map<[unknown, Schema]>((s) => (isObject(s) ? walk(s, count, depth + 1) : [s, {}]));
     schema[key] = made.map(([s]) => (isObject(s) && s["title"] === undefined ? { ...s, ...titled(s, from) } : s));
-    ui[key] = made.map(([, u]) => u);
+    // What is chosen says what the fields are: they need no title of their own.
+    ui[key] = made.map(([s, u]) => (isObject(s) && isObject(s["properties"]) ? { ...u, "ui:options": { ...(isObject(u["ui:options"]) ? u["ui:options"] : {}), label: false } } : u));
   }
   if (Array.isArray(from["allOf"])) {
     schema["allOf"] = from["allOf"].map((s) => merged(s, ui, count, depth));

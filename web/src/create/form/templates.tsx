@@ -170,10 +170,19 @@ export function ArrayItem(props: ArrayFieldItemTemplateProps) {
 }
 
 // MultiSchema is a choice, and what the chosen one asks for.
-export function MultiSchema({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
+export function MultiSchema({ selector, optionSchemaField, schema }: MultiSchemaFieldTemplateProps) {
+  // An object with fields of its own has shown its title already.
+  const titled = typeof schema.title === "string" && schema.title !== "" && Object.keys(schema.properties ?? {}).length === 0;
   return (
     <Stack gap="sm">
-      {selector}
+      <Stack gap={4}>
+        {titled && (
+          <Text size="sm" fw={600}>
+            {schema.title}
+          </Text>
+        )}
+        {selector}
+      </Stack>
       {optionSchemaField}
     </Stack>
   );

@@ -1,16 +1,18 @@
 import { useMemo } from "react";
 import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
-import { enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
+import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
 
 // shared is what every input of a form has: what it is called, what it is for, what is wrong with it.
 function shared(props: WidgetProps | BaseInputTemplateProps) {
   const { id, label, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
   const description = options.description ?? schema.description;
+  // The name of an entry of a map stands beside its value.
+  const entry = ADDITIONAL_PROPERTY_FLAG in schema;
   return {
     id,
     name: props.htmlName || id,
-    label: hideLabel ? undefined : label,
-    "aria-label": hideLabel ? label : undefined,
+    label: hideLabel ? undefined : entry ? "Value" : label,
+    "aria-label": entry ? `Value of ${label}` : hideLabel ? label : undefined,
     description: hideLabel ? undefined : description,
     required,
     disabled,
