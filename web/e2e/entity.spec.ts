@@ -178,7 +178,6 @@ test("the graph: from the definition to what runs", async ({ page, mistakes }) =
   // The list says the same in words.
   await page.getByText("List", { exact: true }).click();
   await expect(page.getByRole("region", { name: "Entities in the graph" }).getByRole("row", { name: /^reports/ })).toContainText("not ready");
-  await show(page, "entity-graph-list");
   await page.reload();
   await expect(page.getByRole("region", { name: "Entities in the graph" })).toBeVisible();
   expect(mistakes).toEqual([]);
@@ -225,7 +224,6 @@ test("from a composition, an API, a Template and a definition one gets to the ot
   await page.goto("/catalog/default/resource/database-postgres-composition");
   const relations = page.getByRole("region", { name: "Relations" });
   await expect(relations.getByRole("heading", { name: "Needed by" })).toBeVisible();
-  await show(page, "entity-composition");
   await relations.getByRole("link", { name: "xdatabases.platform.example.org-xrd" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "xdatabases.platform.example.org" })).toBeVisible();
   await show(page, "entity-definition");

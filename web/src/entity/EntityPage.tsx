@@ -95,7 +95,7 @@ function Lead({ entity }: { entity: Entity }) {
   const type = specText(entity, "type");
   return (
     <Group gap="xs" component="span">
-      <span>
+      <span style={{ overflowWrap: "anywhere" }}>
         <Anchor component={Link} to={listed(entity.kind)} c="inherit" underline="hover" title={`All of the kind ${entity.kind}`}>
           {entity.kind}
         </Anchor>

@@ -8,7 +8,7 @@ import type { Arranged } from "./arrange";
 import { Boxes, Doing } from "./Boxes";
 import { nodesOf } from "./flow";
 import type { Graph } from "./gather";
-import { directions, nearest } from "./keys";
+import { directions, step } from "./keys";
 import { size } from "./sizes";
 import { useLayout } from "./useLayout";
 import styles from "./Graph.module.css";
@@ -115,7 +115,9 @@ function Drawing({ graph, root, onOpen, arranged }: Props & { arranged: Arranged
     const direction = directions[e.key];
     if (direction) {
       e.preventDefault();
-      const next = nearest(arranged.places, active, direction);
+      const block = arranged.blocks.find((b) => b.refs.includes(active))?.refs ?? [];
+      const beside = graph.edges.flatMap((e) => (e.from === active ? [e.to] : e.to === active ? [e.from] : []));
+      const next = step(arranged.places, active, direction, block, beside);
       if (next !== undefined) {
         go(next);
       }

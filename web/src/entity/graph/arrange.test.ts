@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { arrange, type Arranged, type Plan } from "./arrange";
-import { nearest } from "./keys";
+import { nearest, step } from "./keys";
 import { few, size } from "./sizes";
 
 // star is a definition with a composition, and a number of resources that hang on it.
@@ -98,4 +98,20 @@ describe("nearest", () => {
     }
     expect(seen.size).toBe(202);
   });
+});
+
+describe("step", () => {
+  // A definition, two compositions far above and below it, and between them in sight the resources of one of them.
+  const places = { d: { x: 0, y: 500 }, c1: { x: 300, y: 0 }, c2: { x: 300, y: 1000 }, r1: { x: 600, y: 480 }, r2: { x: 850, y: 480 } };
+  const block = ["r1", "r2"];
+
+  it.each([
+    ["d", "right", [], ["c1", "c2"], "c1"],
+    ["c1", "right", [], ["d", ...block], "r1"],
+    ["r1", "right", block, ["c1"], "r2"],
+    ["r2", "left", block, ["c1"], "r1"],
+    ["r1", "left", block, ["c1"], "c1"],
+    ["c1", "down", [], ["d"], "c2"],
+    ["r2", "right", block, ["c1"], undefined],
+  ] as const)("%s, %s", (from, direction, mates, beside, want) => expect(step(places, from, direction, [...mates], [...beside])).toBe(want));
 });

@@ -46,7 +46,7 @@ export function arrange(plan: Plan): Arranged {
   }
   for (const b of blocks) {
     Object.assign(b, corner(b.id));
-    const columns = columnsFor(b.refs.length);
+    const columns = columnsFor(b.refs.length, blocks.length);
     b.refs.forEach((ref, i) => {
       places[ref] = {
         x: b.x + gap + (i % columns) * (size.width + gap),
@@ -85,29 +85,27 @@ function blocksOf(plan: Plan): Block[] {
     group.refs.push(node);
     hanging.set(key, group);
   }
-  return [...hanging].flatMap(([id, { at, after, refs }]): Block[] => {
-    if (refs.length <= few) {
-      return [];
-    }
+  const large = [...hanging].filter(([, { refs }]) => refs.length > few);
+  return large.map(([id, { at, after, refs }]): Block => {
     refs.sort((a, b) => a.title.localeCompare(b.title, "en", { numeric: true }));
-    const columns = columnsFor(refs.length);
+    const columns = columnsFor(refs.length, large.length);
     const rows = Math.ceil(refs.length / columns);
-    return [
-      {
-        id,
-        at,
-        after,
-        x: 0,
-        y: 0,
-        width: columns * (size.width + gap) + gap,
-        height: head + rows * (size.height + gap),
-        refs: refs.map((n) => n.ref),
-      },
-    ];
+    return {
+      id,
+      at,
+      after,
+      x: 0,
+      y: 0,
+      width: columns * (size.width + gap) + gap,
+      height: head + rows * (size.height + gap),
+      refs: refs.map((n) => n.ref),
+    };
   });
 }
 
-// columnsFor makes a block about half again as wide as it is high.
-export function columnsFor(count: number): number {
-  return Math.max(1, Math.round(Math.sqrt((count * 1.5 * (size.height + gap)) / (size.width + gap))));
+// columnsFor makes all blocks together, one below the other, about half again as wide as they are high: many are flat, so
+// that what they hang on stands close together.
+export function columnsFor(count: number, blocks = 1): number {
+  const columns = Math.round(Math.sqrt((count * 1.5 * blocks * (size.height + gap)) / (size.width + gap)));
+  return Math.min(count, Math.max(1, columns));
 }

@@ -4,14 +4,24 @@ export type Direction = "left" | "right" | "up" | "down";
 
 export const directions: Record<string, Direction> = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 
-// nearest finds the node to go to in a direction: near, and rather straight ahead than aside.
-export function nearest(places: Record<string, Place>, from: string, direction: Direction): string | undefined {
+// step finds the node to go to in a direction: one of the same block, one that it has to do with, or else any.
+export function step(places: Record<string, Place>, from: string, direction: Direction, block: string[], beside: string[]): string | undefined {
+  const across = direction === "left" || direction === "right";
+  return nearest(places, from, direction, block) ?? (across ? nearest(places, from, direction, beside) : undefined) ?? nearest(places, from, direction);
+}
+
+// nearest finds, among some nodes or all, the one to go to in a direction: near, and rather straight ahead than aside.
+export function nearest(places: Record<string, Place>, from: string, direction: Direction, among = Object.keys(places)): string | undefined {
   const start = places[from];
   if (!start) {
-    return Object.keys(places)[0];
+    return among[0];
   }
   let best: { ref: string; cost: number } | undefined;
-  for (const [ref, at] of Object.entries(places)) {
+  for (const ref of among) {
+    const at = places[ref];
+    if (!at) {
+      continue;
+    }
     const [dx, dy] = [at.x - start.x, at.y - start.y];
     const [ahead, aside] =
       direction === "left" ? [-dx, Math.abs(dy)] : direction === "right" ? [dx, Math.abs(dy)] : direction === "up" ? [-dy, Math.abs(dx)] : [dy, Math.abs(dx)];
