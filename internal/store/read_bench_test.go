@@ -184,7 +184,7 @@ func BenchmarkCold(b *testing.B) {
 			return err
 		},
 		"FacetsOfText": func(s *Store) error {
-			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, Filter{}, Text{Term: "entity"})
+			_, err := s.Facets(b.Context(), []string{"spec.type", "metadata.tags"}, Filter{}, Text{Term: "service"})
 			return err
 		},
 		"Digest": func(s *Store) error {
