@@ -43,7 +43,8 @@ function highlighting(scheme: "light" | "dark") {
 
 const look = EditorView.theme({
   "&": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-text)", height: "100%" },
-  "&.cm-focused": { outline: "2px solid var(--mantine-color-anchor)", outlineOffset: "-2px" },
+  // The frame around it shows the focus: here the numbers of the lines would cover a side of it.
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "13px", lineHeight: "1.55" },
   ".cm-gutters": { backgroundColor: "var(--mantine-color-body)", color: "var(--mantine-color-dimmed)", borderRight: "1px solid var(--mantine-color-default-border)" },
   ".cm-content": { caretColor: "var(--mantine-color-text)" },
@@ -93,7 +94,8 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
     if (view) {
       view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, findings)));
     }
-  }, [findings]);
+    // In other colours the editor begins anew, and knows of none.
+  }, [findings, scheme]);
 
   useEffect(() => {
     const view = editor.current?.view;

@@ -125,9 +125,11 @@ it("says what the portal says when it cannot", async () => {
 });
 
 it("shows why the service would leave a definition, and text that looks like markup as text", async () => {
-  answers = () => preview("<img src=x onerror=alert(1)>", { refused: "it has no label" });
+  answers = () => preview("<img src=x onerror=alert(1)>\u202e", { refused: "it has no label" });
   open();
   await screen.findByText(/It has no label\./);
   await waitFor(() => expect(screen.getByTestId("status").textContent).toContain("<img src=x"));
   expect(document.querySelector("img")).toBeNull();
+  // Nor does it turn around what the page says after it.
+  expect(screen.getByTestId("status").textContent).toMatch(/>\ufffd: 1 entity$/);
 });

@@ -4,6 +4,9 @@ function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
+// Letters that turn the direction of what follows: in a name they would turn the rest of the line around.
+const turning = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 // statusOf says in a line what is shown.
 export function statusOf(view: View, definition: Previewed | undefined): string {
   if (view.error) {
@@ -27,5 +30,5 @@ export function statusOf(view: View, definition: Previewed | undefined): string 
   if (found.info > 0) {
     parts.push(count(found.info, "remark", "remarks"));
   }
-  return `${definition.name || "A definition without a name"}: ${parts.join(", ")}${view.busy ? " …" : ""}`;
+  return `${definition.name.replace(turning, "\ufffd") || "A definition without a name"}: ${parts.join(", ")}${view.busy ? " …" : ""}`;
 }
