@@ -146,7 +146,8 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
       }
     >
       <StepList titles={titles} at={at} been={Math.max(been, at)} onGo={go} />
-      <NoCluster template={template.data} may={may} />
+      {/* The review says it too, with what would stop. */}
+      {page && <NoCluster template={template.data} may={may} />}
       <Notes restored={form.restored} changed={form.changed} kept={form.kept} />
       {page ? (
         <Stack gap="md" className={styles.form}>

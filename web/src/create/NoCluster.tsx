@@ -5,6 +5,7 @@ import type { May } from "../app/may";
 import { Icon } from "../parts/Icon";
 import { isObject } from "./form/types";
 import { writable } from "./queries";
+import styles from "./Steps.module.css";
 
 // writes are the actions that need a cluster.
 const writes = ["cluster:apply", "kubernetes:apply", "cluster:delete", "kubernetes:delete"];
@@ -26,10 +27,9 @@ export function NoCluster({ template, may }: { template: Entity | undefined; may
     return null;
   }
   return (
-    <Alert color="blue" variant="outline" icon={<Icon name="info" />} title="This portal has no cluster" role="note" styles={{ title: { color: "var(--mantine-color-text)" } }}>
+    <Alert color="blue" variant="outline" icon={<Icon name="info" />} title="This portal has no cluster" role="note" className={styles.form} styles={{ title: { color: "var(--mantine-color-text)" } }}>
       <Text size="sm">
-        Fill in the form and review its manifest as you like; creating it would stop, for want of a cluster to apply it to. To try that too, start the portal with <Code>make run-cluster</Code>, or add a cluster to its
-        configuration.
+        You can fill in the form and look at its manifest; there is nothing to apply it to. Start the portal with <Code>make run-cluster</Code> to try that too, or add a cluster to its configuration.
       </Text>
     </Alert>
   );
