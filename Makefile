@@ -37,7 +37,7 @@ endif
 # Pictures of the pages that the tests take.
 export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
 
-.PHONY: help run run-cluster build web web-packages test lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster clean
+.PHONY: help run run-cluster build web web-packages test lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -168,6 +168,10 @@ cluster: ## Run an API server with the examples in it, until Ctrl-C
 	echo "  go run ./cmd/composer-ingestor discover"; \
 	echo "Ctrl-C stops it. What is in it stays in data/cluster."; \
 	exec "$$program" $(SERVE)
+
+tour: web issuer chromium devcluster ## Take the pictures of docs/pictures anew, by the journeys through the portal
+	go test -count=1 -timeout 30m -run 'TestJourneys$$' ./test/web
+	go run ./test/web/pictures $(INGESTOR_SCREENSHOTS)
 
 clean: ## Remove what was built here; the tools in the cache stay
 	rm -rf bin coverage.out web/node_modules web/src/api/schema.d.ts

@@ -55,7 +55,7 @@ test("the portal goes while a form is filled, and nothing typed is lost", async 
   await page.goto("/create");
   await page.getByRole("searchbox", { name: "Search" }).fill("journey");
   await expect(page.getByRole("link", { name: "Journey note" })).toBeVisible();
-  await show(page, "create");
+  await show(page, "create-searched");
   await page.getByRole("link", { name: "Journey note" }).click();
   const name = unique();
   await page.getByLabel("Name").first().fill(name);

@@ -1,0 +1,90 @@
+package web_test
+
+import (
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// TestPictures wants the pictures that pages of the handbook and the README show
+// to be there, small, and such that the journeys take them, so that `make tour`
+// can take them again. None may be left that nobody shows.
+func TestPictures(t *testing.T) {
+	const (
+		top = "../.."
+		// largest is how many bytes a picture may have.
+		largest = 120 << 10
+	)
+	taken := map[string]bool{}
+	for _, m := range matches(t, regexp.MustCompile(`\bshow\(\w+, "([^"]+)"`), filepath.Join(sources, "e2e", "*.ts")) {
+		if taken[m+"-light.png"] {
+			t.Errorf("two journeys take a picture called %s: one would be lost", m)
+		}
+		taken[m+"-light.png"], taken[m+"-dark.png"] = true, true
+	}
+	shown := map[string]bool{}
+	for _, pattern := range []string{"README.md", "docs/*.md"} {
+		for _, m := range matches(t, regexp.MustCompile(`pictures/([^)"\s]+)`), filepath.Join(top, pattern)) {
+			shown[m] = true
+		}
+	}
+	if len(shown) == 0 {
+		t.Error("no page shows a picture")
+	}
+	dir := filepath.Join(top, "docs", "pictures")
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		if !taken[name] {
+			t.Errorf("%s is shown, and no journey takes it", name)
+		}
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Errorf("%s is shown, and not there: make tour takes it", name)
+			continue
+		}
+		if info.Size() > largest {
+			t.Errorf("%s has %d bytes, want no more than %d", name, info.Size(), largest)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := png.DecodeConfig(f); err != nil || c.Width != 1280 || c.Height != 800 {
+			t.Errorf("%s is %d by %d, %v, want 1280 by 800", name, c.Width, c.Height, err)
+		}
+		_ = f.Close()
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range there {
+		if !shown[filepath.Base(path)] {
+			t.Errorf("%s is shown nowhere: remove it", path)
+		}
+	}
+}
+
+// matches returns what the first group of the expression finds in files.
+func matches(t *testing.T, expression *regexp.Regexp, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range expression.FindAllStringSubmatch(string(text), -1) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
