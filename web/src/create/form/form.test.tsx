@@ -129,6 +129,12 @@ describe("a page of a form", () => {
     expect(screen.getByLabelText("Name").getAttribute("aria-invalid")).toBe("true");
   });
 
+  test("numbers the entries of a list as people do", () => {
+    shown({ properties: { nets: { title: "Networks", type: "array", items: { type: "string" } }, tls: { title: "TLS-1", type: "string" } } }, { nets: ["a", "b"] });
+    expect(screen.getByLabelText(/Networks 2/)).toBeTruthy();
+    expect(screen.getByLabelText("TLS-1")).toBeTruthy();
+  });
+
   test("shows text with markup as text", () => {
     shown({ properties: { x: { title: "<img src=x onerror=alert(1)>", description: "<script>alert(1)</script> **b**", type: "string" } } });
     expect(document.querySelector("img, script")).toBeNull();

@@ -2,9 +2,16 @@ import { useMemo } from "react";
 import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
 import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
 
+// entryLabel numbers the entries of a list as people do: Networks 1 in place of Networks-1.
+function entryLabel(id: string, label: string): string {
+  const entry = Number(/_(\d+)$/.exec(id)?.[1] ?? NaN) + 1;
+  return label.endsWith(`-${entry}`) ? `${label.slice(0, -`-${entry}`.length)} ${entry}` : label;
+}
+
 // shared is what every input of a form has: what it is called, what it is for, what is wrong with it.
 function shared(props: WidgetProps | BaseInputTemplateProps) {
-  const { id, label, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
+  const { id, hideLabel, required, disabled, readonly, autofocus, placeholder, rawErrors, schema, options } = props;
+  const label = entryLabel(id, props.label);
   const description = options.description ?? schema.description;
   // The name of an entry of a map stands beside its value.
   const entry = ADDITIONAL_PROPERTY_FLAG in schema;
