@@ -91,7 +91,7 @@ test("a newcomer finds a template, fills it, and sees the resource become ready"
 
   await expect(page.getByRole("heading", { name: "invoices", level: 1 })).toBeVisible();
   await expect(page.getByRole("region", { name: "Relations" })).toContainText("database-mysql");
-  await show(page, "entity-overview");
+  await show(page, "newcomer-overview");
   await page.getByRole("tab", { name: "Conditions" }).click();
   await expect(page.getByRole("row", { name: /^Ready True/ })).toBeVisible();
   await expect(page.getByRole("row", { name: /^Synced True/ })).toBeVisible();
@@ -100,12 +100,12 @@ test("a newcomer finds a template, fills it, and sees the resource become ready"
   await expect(page.getByRole("link", { name: /^database-mysql, composition/ })).toBeVisible();
   await expect(page.getByRole("link", { name: "invoices, resource, ready, this entity" })).toBeVisible();
   await inColour(page, /^invoices, resource, ready/);
-  await show(page, "entity-graph");
+  await show(page, "newcomer-graph");
 
   // What one has started is kept.
   await page.goto("/tasks");
   await expect(page.getByRole("link", { name: "Database invoices" })).toBeVisible();
-  await show(page, "tasks");
+  await show(page, "newcomer-tasks");
   expect(mistakes).toEqual([]);
 });
 
