@@ -78,8 +78,8 @@ web-packages: # The packages of the page, as package-lock.json has them. Nothing
 
 test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
-	@# A browser takes its time where others work too.
-	go test -timeout 30m ./...
+	@# A browser takes its time where others work too; it begins first, because it ends last.
+	go test -timeout 30m ./test/web ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
 
