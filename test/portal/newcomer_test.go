@@ -3,7 +3,9 @@ package portal_test
 import (
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -88,6 +90,36 @@ func TestGuestOfNewcomer(t *testing.T) {
 				t.Errorf("%s: there are clusters %v", tc.reason, offers.Results)
 			}
 		})
+	}
+}
+
+// TestNamespacesOfNewcomer wants the namespaces that the forms of the examples
+// propose to be in the cluster of `make run-cluster`: otherwise the first thing a
+// newcomer meets is a refusal.
+func TestNamespacesOfNewcomer(t *testing.T) {
+	made, err := os.ReadFile(shipped("examples/cluster/namespaces.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Glob(shipped("examples/*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposed := 0
+	for _, path := range examples {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`/default-namespace: (\S+)`).FindAllSubmatch(text, -1) {
+			proposed++
+			if !strings.Contains(string(made), "{ name: "+string(m[1])+" }") {
+				t.Errorf("%s proposes the namespace %s, which nobody makes", path, m[1])
+			}
+		}
+	}
+	if proposed == 0 {
+		t.Error("no example proposes a namespace")
 	}
 }
 

@@ -26,7 +26,7 @@ func next(o *unstructured.Unstructured, now time.Time, after time.Duration) (con
 	}
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	if len(all) == 0 {
-		return pair("False", creating, now), after
+		return []any{condition("Synced", "True", "ReconcileSuccess", now), condition("Ready", "False", creating, now)}, after
 	}
 	ready := find(all, "Ready")
 	if !ours(o) || ready["reason"] != creating {
@@ -37,16 +37,17 @@ func next(o *unstructured.Unstructured, now time.Time, after time.Duration) (con
 	if left := since.Add(after).Sub(now); err == nil && left > 0 {
 		return nil, left
 	}
-	return pair("True", available, now), 0
+	// What else was said of it is as old as it was.
+	for i, c := range all {
+		if c, ok := c.(map[string]any); ok && c["type"] == "Ready" {
+			all[i] = condition("Ready", "True", available, now)
+		}
+	}
+	return all, 0
 }
 
-// pair is the two conditions every composite has.
-func pair(ready, reason string, now time.Time) []any {
-	at := now.UTC().Format(time.RFC3339)
-	return []any{
-		map[string]any{"type": "Synced", "status": "True", "reason": "ReconcileSuccess", "lastTransitionTime": at},
-		map[string]any{"type": "Ready", "status": ready, "reason": reason, "lastTransitionTime": at},
-	}
+func condition(kind, status, reason string, since time.Time) map[string]any {
+	return map[string]any{"type": kind, "status": status, "reason": reason, "lastTransitionTime": since.UTC().Format(time.RFC3339)}
 }
 
 func find(conditions []any, kind string) map[string]any {

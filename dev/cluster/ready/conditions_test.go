@@ -27,14 +27,20 @@ func boat(conditions []any, by string) *unstructured.Unstructured {
 	return o
 }
 
+// pair is the conditions of an object that was made at one moment, and has been
+// as it is since another.
+func pair(made time.Time, ready, reason string, since time.Time) []any {
+	return []any{condition("Synced", "True", "ReconcileSuccess", made), condition("Ready", ready, reason, since)}
+}
+
 func TestNext(t *testing.T) {
 	const after = 5 * time.Second
 	going := boat(nil, "")
 	going.SetDeletionTimestamp(&metav1.Time{Time: noon})
-	broken := pair("False", creating, noon)
+	broken := pair(noon, "False", creating, noon)
 	find(broken, "Ready")["lastTransitionTime"] = "yesterday"
 	// Whose field managers are there, but not for the conditions.
-	taken := boat(pair("False", creating, noon.Add(-time.Minute)), manager)
+	taken := boat(pair(noon, "False", creating, noon.Add(-time.Minute)), manager)
 	fields := taken.GetManagedFields()
 	fields[1].FieldsV1 = metav1.NewFieldsV1(`{"f:status":{}}`)
 	taken.SetManagedFields(fields)
@@ -45,13 +51,13 @@ func TestNext(t *testing.T) {
 		want   []any
 		again  time.Duration
 	}{
-		"New":       {"something new is being made", boat(nil, ""), pair("False", creating, noon), after},
-		"Empty":     {"no conditions are as good as none", boat([]any{}, "anybody"), pair("False", creating, noon), after},
-		"Early":     {"it takes its time", boat(pair("False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
-		"Due":       {"and then it is there", boat(pair("False", creating, noon.Add(-after)), manager), pair("True", available, noon), 0},
-		"Broken":    {"a moment that is none is over", boat(broken, manager), pair("True", available, noon), 0},
-		"Available": {"what is ready stays so", boat(pair("True", available, noon.Add(-time.Hour)), manager), nil, 0},
-		"Theirs":    {"what a manifest or a test says stays", boat(pair("False", creating, noon.Add(-time.Hour)), "somebody"), nil, 0},
+		"New":       {"something new is being made", boat(nil, ""), pair(noon, "False", creating, noon), after},
+		"Empty":     {"no conditions are as good as none", boat([]any{}, "anybody"), pair(noon, "False", creating, noon), after},
+		"Early":     {"it takes its time", boat(pair(noon, "False", creating, noon.Add(-2*time.Second)), manager), nil, 3 * time.Second},
+		"Due":       {"and then it is there", boat(pair(noon.Add(-after), "False", creating, noon.Add(-after)), manager), pair(noon.Add(-after), "True", available, noon), 0},
+		"Broken":    {"a moment that is none is over", boat(broken, manager), pair(noon, "True", available, noon), 0},
+		"Available": {"what is ready stays so", boat(pair(noon, "True", available, noon.Add(-time.Hour)), manager), nil, 0},
+		"Theirs":    {"what a manifest or a test says stays", boat(pair(noon, "False", creating, noon.Add(-time.Hour)), "somebody"), nil, 0},
 		"Taken":     {"also when it was written here at first", taken, nil, 0},
 		"Going":     {"what is being deleted is left alone", going, nil, 0},
 	}
