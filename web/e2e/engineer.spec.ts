@@ -77,6 +77,8 @@ async function saved(download: Download): Promise<string> {
 }
 
 test("somebody writes a definition, mends it and takes the entities along", async ({ page, context, mistakes }) => {
+  // Eight times the whole page is held to WCAG.
+  test.setTimeout(240_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/");
   await page.getByRole("link", { name: "Playground" }).click();
