@@ -34,6 +34,9 @@ const (
 	screenshots = "INGESTOR_SCREENSHOTS"
 	// Only is the environment variable that names the journeys to run.
 	only = "INGESTOR_JOURNEYS"
+	// Corpus is the environment variable that names the folder of real
+	// definitions whose forms are shown.
+	corpus = "INGESTOR_CORPUS"
 )
 
 func TestJourneys(t *testing.T) {
@@ -83,7 +86,7 @@ func TestJourneys(t *testing.T) {
 	cmd := exec.CommandContext(ctx, playwright, append([]string{"test"}, strings.Fields(os.Getenv(only))...)...)
 	cmd.Dir = sources
 	cmd.Env = append(os.Environ(), "BASE_URL="+base, "CONTROL_URL="+control.URL, "ISSUER_URL="+i.URL, "SERVICE_TOKEN="+serviceToken,
-		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1")
+		"CHROMIUM="+chromium, "REPOSITORIES="+git, "SCREENSHOTS="+pictures(t), "ARTIFACTS="+t.TempDir(), "FORCE_COLOR=0", "CI=1", corpus+"="+os.Getenv(corpus))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Minute
