@@ -89,13 +89,11 @@ test("a resource: what it is, how it fares, and where it comes from", async ({ p
   const status = page.getByRole("region", { name: "Status" });
   await expect(status.getByText("Ready: True")).toBeVisible();
   await expect(status.getByText("3 hours ago").first()).toBeVisible();
-  // The owner that the claim names is nobody the catalog knows.
-  await expect(page.getByRole("region", { name: "About" }).getByText("(not in the catalog)").first()).toBeVisible();
   await show(page, "entity-overview");
 
   await tab(page, "Explain");
   const values = page.getByRole("region", { name: "Values" });
-  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself; without that team-data");
+  await expect(values.getByRole("row", { name: /^owner/ })).toContainText("the resource itself; without that data-team");
   await expect(values.getByRole("row", { name: /^title/ })).toContainText("an annotation of the definition");
   await show(page, "entity-explain");
 

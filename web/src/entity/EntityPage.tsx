@@ -96,12 +96,12 @@ function Lead({ entity }: { entity: Entity }) {
   return (
     <Group gap="xs" component="span">
       <span style={{ overflowWrap: "anywhere" }}>
-        <Anchor component={Link} to={listed(entity.kind)} c="inherit" underline="hover" title={`All of the kind ${entity.kind}`}>
+        <Anchor component={Link} to={listed(entity.kind)} c="dimmed" underline="hover" title={`All of the kind ${entity.kind}`}>
           {entity.kind}
         </Anchor>
         {type !== "" && " · "}
         {type !== "" && (
-          <Anchor component={Link} to={listed(entity.kind, type)} c="inherit" underline="hover" title={`All of the type ${type}`}>
+          <Anchor component={Link} to={listed(entity.kind, type)} c="dimmed" underline="hover" title={`All of the type ${type}`}>
             {type}
           </Anchor>
         )}
