@@ -35,7 +35,8 @@ type Gone struct {
 }
 
 // Observation is what was seen of one list. Put and Gone lose against what is
-// known of a later version; objects and deletions without a version always win.
+// known of a later version, and Put also against a list that was read later and has
+// them not; objects and deletions without a version always win.
 type Observation struct {
 	Source, List string
 	// Put are objects that are new or changed.

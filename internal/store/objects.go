@@ -189,6 +189,7 @@ func (s *Store) DropLists(ctx context.Context, source string, lists []string) (u
 		units, err = w.touch(ctx, t, false)
 		return err
 	})
+	s.horizons.clear()
 	return units, fail(doing, err)
 }
 
@@ -221,6 +222,7 @@ func (s *Store) DropSources(ctx context.Context, keep []string) (dropped map[str
 		_, err := w.touch(ctx, t, false)
 		return errors.Join(err, w.deleteIn(ctx, "sources", "name", sources), w.deleteIn(ctx, "marks", "source", sources))
 	})
+	s.horizons.clear()
 	if err != nil {
 		return nil, fail(doing, err)
 	}

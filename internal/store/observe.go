@@ -40,6 +40,8 @@ type outcome struct {
 	// those of them that are written, as they were before, nil for none.
 	have map[string]seen
 	was  map[string]*seen
+	// horizon is the version up to which what is not known is gone.
+	horizon int64
 }
 
 // Observe takes over what was seen of a list, in one transaction, and returns
@@ -59,6 +61,7 @@ func (s *Store) Observe(ctx context.Context, o state.Observation) (units int, er
 		return 0, fail(doing, err)
 	}
 	if len(out.was) == 0 {
+		s.horizons.raise(&at.Observation)
 		return 0, nil
 	}
 	err = s.observe(ctx, func(w *writer) error {
@@ -76,6 +79,7 @@ func (s *Store) Observe(ctx context.Context, o state.Observation) (units int, er
 	if err != nil && !errors.Is(err, errNothing) {
 		return 0, fail(doing, err)
 	}
+	s.horizons.raise(&at.Observation)
 	return units, nil
 }
 
@@ -115,7 +119,7 @@ func (s *Store) weigh(ctx context.Context, ask asker, o *sighting) (*outcome, er
 	if err != nil {
 		return nil, err
 	}
-	out := &outcome{have: have, was: map[string]*seen{}}
+	out := &outcome{have: have, was: map[string]*seen{}, horizon: s.horizons.before(&o.Observation)}
 	for i := range o.Put {
 		out.put(&o.Put[i], o.hashes[i], o.Anew)
 	}
@@ -178,6 +182,9 @@ func (out *outcome) set(key string, k *seen) {
 
 func (out *outcome) put(p *state.Object, hash string, anew bool) {
 	k, there := out.have[p.Key]
+	if !there && p.Version > 0 && p.Version <= out.horizon {
+		return
+	}
 	if there && !k.yields(p.Version, anew) {
 		return
 	}

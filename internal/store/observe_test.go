@@ -116,8 +116,12 @@ func TestObserve(t *testing.T) {
 		step("a list keeps what it has", state.Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
 		step("the mark of a deletion that is newer than a list stays", state.Observation{Put: []state.Object{definition("d", 19, "d")}},
 			nil, map[string]int64{"b": 7})
-		step("one that is not is gone with it", state.Observation{Put: []state.Object{definition("a", 11, "a")}},
-			[]string{ua}, map[string]int64{"a": 11, "b": 7})
+		step("what is no newer than a list that has it not comes too late", state.Observation{Put: []state.Object{definition("a", 15, "a")}},
+			nil, map[string]int64{"b": 7})
+		step("also in a list that was read before", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
+			Put: []state.Object{definition("a", 11, "a")}}, nil, map[string]int64{"b": 7})
+		step("but not in one that was read at the same time or later", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
+			Put: []state.Object{definition("a", 11, "a")}}, []string{ua}, map[string]int64{"a": 11, "b": 7})
 		step("a list removes what it has not", state.Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
 		step("but nothing newer", state.Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
 		step("what is put is in the list", state.Observation{Complete: true, Version: 30, Put: []state.Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
@@ -127,7 +131,7 @@ func TestObserve(t *testing.T) {
 		step("the same again is no change", state.Observation{Put: []state.Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
 		step("against it everything wins", state.Observation{Put: []state.Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
 		step("a deletion without a version wins and leaves nothing", state.Observation{Gone: []state.Gone{{Key: "a"}}}, []string{ua}, nil)
-		step("so that anything may come", state.Observation{Put: []state.Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
+		step("so that anything may come", state.Observation{Put: []state.Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
 		step("a list without a version removes all it has not", state.Observation{Complete: true}, []string{ua}, nil)
 		step("nothing is nothing", state.Observation{}, nil, nil)
 	})
@@ -182,10 +186,19 @@ type modelRow struct {
 	object  *state.Object
 }
 
-// observeModel applies an observation the way it is described.
-func observeModel(have map[string]modelRow, o state.Observation) {
+// observeModel applies an observation the way it is described. horizons are the
+// versions at which sources were last listed.
+func observeModel(horizons map[string]int64, have map[string]modelRow, o state.Observation) {
+	last := horizons[o.Source]
+	late := !o.Anew && (!o.Complete || o.Version < last)
+	if o.Complete && (o.Anew || o.Version > last) {
+		horizons[o.Source] = o.Version
+	}
 	for _, p := range o.Put {
 		was, there := have[p.Key]
+		if late && !there && p.Version > 0 && p.Version <= last {
+			continue
+		}
 		if !there || o.Anew || was.version == 0 || p.Version == 0 || was.version < p.Version {
 			have[p.Key] = modelRow{p.Version, &p}
 		}
@@ -255,13 +268,15 @@ func TestObserveIsLikeModel(t *testing.T) {
 				rt.Fatal(err)
 			}
 			settle(t, s)
-			models := map[string]map[string]modelRow{"s": {}, "t": {}}
+			// Where there is nothing to drop, nobody forgets when it was listed.
+			s.horizons.clear()
+			models, horizons := map[string]map[string]modelRow{"s": {}, "t": {}}, map[string]int64{}
 			for range rapid.IntRange(1, 6).Draw(rt, "observations") {
 				o := drawObservation(rt)
 				o.Source, o.List = rapid.SampledFrom([]string{"s", "t"}).Draw(rt, "source"), "l"
 				have := models[o.Source]
 				was := maps.Clone(have)
-				observeModel(have, o)
+				observeModel(horizons, have, o)
 				n, err := s.Observe(rt.Context(), o)
 				if err != nil {
 					rt.Fatal(err)

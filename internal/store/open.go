@@ -62,6 +62,8 @@ type Store struct {
 	bodies bodies
 	// keys remembers the numbers of keys.
 	keys keyNumbers
+	// horizons are those of what ingestion lists.
+	horizons horizons
 	// tried is when locations were last read, where the database has an older
 	// time only: a time is not worth a write.
 	tried sync.Map

@@ -110,7 +110,7 @@ func (c *truth) change(p *part, source string, random *rand.Rand) {
 	if err := set.Read(strings.NewReader(text), xrd.Origin{}); err != nil {
 		panic(err)
 	}
-	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: source}
+	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: source, Location: "url:https://" + strings.ReplaceAll(source, "/", ".") + ".example.org"}
 	var o state.Object
 	for _, d := range set.Definitions {
 		o, _ = p.definition(d.Node, origin)
@@ -203,6 +203,9 @@ func TestClustersConverge(t *testing.T) {
 			}
 			work(t, b)
 			work(t, fresh)
+			if len(fresh.catalog.entries()) == 0 {
+				t.Error("there is nothing to compare")
+			}
 			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
 				t.Errorf("the catalog differs from a fresh one: %s", diff)
 			}
