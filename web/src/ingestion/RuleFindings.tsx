@@ -77,7 +77,7 @@ export function RuleFindings({ clusters, version }: { clusters: string[]; versio
               <Accordion.Control>
                 <Group gap="xs" wrap="wrap">
                   <Tag tone={tones[rule.severity]}>{rule.severity}</Tag>
-                  <Text component="span" size="sm" fw={500}>
+                  <Text component="span" size="sm" fw={500} c="var(--mantine-color-text)">
                     {sentence(rule.title ?? rule.rule)}
                   </Text>
                   <Text component="span" size="sm" c="dimmed">
