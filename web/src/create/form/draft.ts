@@ -35,14 +35,26 @@ export function draftKey(ref: string, query = ""): string {
   return `portal-form:${ref}${query === "" ? "" : `?${query}`}`;
 }
 
+// texts are forms as they are kept; a form is written with every letter that is typed into it.
+const texts = new WeakMap<Form, string>();
+
+// kept is a form as it is kept, empty if it is not: one that asks for secrets may have been filled with some.
+function kept(form: Form): string {
+  let text = texts.get(form);
+  if (text === undefined) {
+    text = JSON.stringify(form);
+    text = text.length > largest || /"(password|Secret)"/.test(text) ? "" : text;
+    texts.set(form, text);
+  }
+  return text;
+}
+
 // saveDraft keeps what was typed in this tab. It says whether that worked: storage may be full, or forbidden.
 export function saveDraft(key: string, draft: Draft): boolean {
   try {
-    const form = draft.form && JSON.stringify(draft.form);
-    // A form that asks for secrets may have been filled with some.
-    const keeps = form !== undefined && form.length <= largest && !/"(password|Secret)"/.test(form);
-    const kept = { etag: draft.etag, values: pack(draft.values), ...(keeps ? { form } : {}) };
-    sessionStorage.setItem(key, JSON.stringify(kept));
+    const form = draft.form && kept(draft.form);
+    const written = { etag: draft.etag, values: pack(draft.values), ...(form ? { form } : {}) };
+    sessionStorage.setItem(key, JSON.stringify(written));
     return true;
   } catch {
     return false;
