@@ -3,7 +3,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror, { EditorView, type ReactCodeMirrorRef } from "@uiw/react-codemirror";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
+import { linter, lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { tags } from "@lezer/highlight";
 import { nonce } from "../app/theme";
 import type { Finding } from "./preview";
@@ -79,6 +79,8 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
   const extensions = useMemo(
     () => [
       yaml(),
+      // The findings come from elsewhere; they are to stay when the colours change.
+      linter(null),
       lintGutter(),
       look,
       overwriting,
@@ -94,8 +96,7 @@ export default function Editor({ text, onChange, findings, jump, describedBy }: 
     if (view) {
       view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, findings)));
     }
-    // In other colours the editor begins anew, and knows of none.
-  }, [findings, scheme]);
+  }, [findings]);
 
   useEffect(() => {
     const view = editor.current?.view;
