@@ -13,6 +13,8 @@ export const theme = createTheme({
   defaultRadius: "md",
   cursorType: "pointer",
   autoContrast: true,
+  // The colours of an alert are for its frame and icon: as text some of them fall short of AA on a dark page.
+  components: { Alert: { styles: { title: { color: "var(--mantine-color-text)" } } } },
 });
 
 // Mantine's dimmed grey and its light links fall short of AA on a white page, and on a dark one.

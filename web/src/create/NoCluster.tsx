@@ -27,7 +27,7 @@ export function NoCluster({ template, may }: { template: Entity | undefined; may
     return null;
   }
   return (
-    <Alert color="blue" variant="outline" icon={<Icon name="info" />} title="This portal has no cluster" role="note" className={styles.form} styles={{ title: { color: "var(--mantine-color-text)" } }}>
+    <Alert color="blue" variant="outline" icon={<Icon name="info" />} title="This portal has no cluster" role="note" className={styles.form}>
       <Text size="sm">
         You can fill in the form and look at its manifest; there is nothing to apply it to. Start the portal with <Code>make run-cluster</Code> to try that too, or add a cluster to its configuration.
       </Text>

@@ -45,7 +45,7 @@ function Changed({ renewal }: { renewal: Renewal }) {
     ...lost.slice(0, most).map((l) => `What you had filled in for ${l.title} has no place any more: ${said(l.value)}.`),
   ].filter((p): p is string => typeof p === "string");
   return (
-    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "Somebody changed this resource since you began" : "This form has changed since you began"} role="alert" styles={{ title: { color: "var(--mantine-color-text)" } }}>
+    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={only ? "Somebody changed this resource since you began" : "This form has changed since you began"} role="alert">
       {points.length > 0 && (
         <ul className={styles.points}>
           {points.map((p, i) => (

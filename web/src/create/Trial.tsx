@@ -63,7 +63,7 @@ export function Trial({ template, values, may }: { template: Entity; values: Val
   return (
     <Stack gap="md">
       {why !== undefined && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Trying it out did not go through" styles={{ title: { color: "var(--mantine-color-text)" } }}>
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Trying it out did not go through">
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
             {why}
           </Text>
