@@ -79,7 +79,7 @@ web-packages: # The packages of the page, as package-lock.json has them. Nothing
 test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
 	@# A browser takes its time where others work too; it begins first, because it ends last.
-	go test -timeout 30m ./test/web ./...
+	go test -timeout 60m ./test/web ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
 
@@ -90,7 +90,7 @@ lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is ti
 
 race: web oracle issuer postgres redis jq chromium devcluster ## Run every test under the race detector (needs a C compiler)
 	@command -v $$(go env CC) >/dev/null || { echo "race: no C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
-	CGO_ENABLED=1 go test -race -timeout 30m ./...
+	CGO_ENABLED=1 go test -race -timeout 60m ./...
 
 bench: devcluster postgres wrk ## Run every benchmark
 	@echo "looking for benchmarks"

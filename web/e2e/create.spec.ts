@@ -208,8 +208,11 @@ test("fifty megabytes of a log", async ({ page }) => {
   await log.focus();
   await page.keyboard.press("Home");
   await expect.poll(() => log.evaluate((e) => e.scrollTop)).toBe(0);
-  await page.keyboard.press("End");
-  await expect(log).toContainText("499999 xxx");
+  // The browser may still be on its way up.
+  await expect(async () => {
+    await page.keyboard.press("End");
+    await expect(log).toContainText("499999 xxx", { timeout: 2_000 });
+  }).toPass();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Whole log" }).click()]);
   const path = await download.path();
   const { size } = await import("node:fs/promises").then((fs) => fs.stat(path));
