@@ -108,6 +108,10 @@ func TestReplicasConverge(t *testing.T) {
 			if _, err := replicas[0].DropSources(rt.Context(), nil); err != nil {
 				rt.Fatal(err)
 			}
+			for _, replica := range replicas {
+				// This source counts from one again, and nobody says so.
+				replica.horizons.clear()
+			}
 			lists := rapid.Bool().Draw(rt, "lists")
 			live := map[string]state.Object{}
 			var told []state.Observation

@@ -72,7 +72,7 @@ var differences = map[string]difference{
 	"78-scaffolder-actions":           {reason: "other actions, in the same shape", status: 200, another: true},
 	"90-scaffolder-task-events":       {reason: "what actions say is not coloured", instead: []string{coloured, ""}},
 	"91-scaffolder-task-eventstream":  {reason: "what actions say is not coloured", instead: []string{coloured, ""}},
-	"93-scaffolder-dry-run":           {reason: "what actions say is not coloured, and trying out is no step", instead: []string{coloured, "", "with 2 steps", "with 1 steps"}},
+	"93-scaffolder-dry-run":           {reason: "what actions say is not coloured, trying out is no step, and what would become different is told", instead: []string{coloured, "", "with 2 steps", "with 1 steps", `"directoryContents":[`, `"changes":[],"directoryContents":[`}},
 	"95-permission-authorize-list":    {reason: "a list is answered with a list (decision 8)", status: 200, body: `[{"result": "ALLOW"}]`},
 	"98-permission-authorize-badtype": {reason: "another reader of JSON, in its own words", message: "request/body/items/0/permission must have required property 'attributes', an object"},
 }

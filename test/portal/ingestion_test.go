@@ -424,7 +424,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 			served[m[1]] = true
 		}
 	}
-	if r := w.send(call{path: "/metrics"}); !strings.Contains(string(r.body), `catalog_entities{source="ingestion"} 3`) {
+	if r := w.send(call{path: "/metrics"}); !strings.Contains(string(r.body), `catalog_entities{source="ingestion"} 4`) {
 		t.Error("entities that are ingested are counted as somebody else's")
 	}
 	if nobody := missing(); len(nobody) > 0 {

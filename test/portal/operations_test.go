@@ -188,6 +188,8 @@ var denied = map[string]string{
 	"autocomplete":     "scaffolder.task.create",
 
 	"listRuns": "catalog.ingestion.read", "listRunsUpstream": "catalog.ingestion.read",
+	"getRun": "catalog.ingestion.read", "getRunUpstream": "catalog.ingestion.read",
+	"listFindings": "catalog.ingestion.read", "listFindingsUpstream": "catalog.ingestion.read",
 	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",
 	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",
 }
