@@ -13,10 +13,13 @@ import (
 	"strings"
 )
 
-// The names of what lies in the folder that several processes share.
+// What lies in the folder that several processes share has these in its name: a
+// folder, and beside it the lock that says that its process lives. The lock is
+// there before the folder and goes after it, so that whoever is stopped in
+// between leaves a lock by which the rest is found.
 const (
-	prefix   = "process-"
-	lockName = ".lock"
+	prefix = "process-"
+	suffix = ".lock"
 )
 
 // Root is the folder that a process has for the folders of its tasks.
@@ -35,23 +38,47 @@ func Open(dir string) (*Root, error) {
 		return nil, fmt.Errorf("cannot use the folder for workspaces %s: %w", dir, err)
 	}
 	sweep(dir)
-	r := &Root{dir: filepath.Join(dir, prefix+strings.ToLower(rand.Text()))}
-	if err := os.Mkdir(r.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the folder for workspaces: %w", err)
+	for range 100 {
+		r := &Root{dir: filepath.Join(dir, prefix+strings.ToLower(rand.Text()))}
+		f, err := os.OpenFile(r.dir+suffix, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("cannot make the folder for workspaces: %w", err)
+		}
+		r.lock = f
+		// Another process may sweep just now, and take the new lock for one that
+		// was left.
+		if !lock(f) || !there(f) {
+			_ = f.Close()
+			continue
+		}
+		if err := os.Mkdir(r.dir, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("cannot make the folder for workspaces: %w", err), r.Close())
+		}
+		return r, nil
 	}
-	var err error
-	if r.lock, err = os.OpenFile(filepath.Join(r.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-		return nil, fmt.Errorf("cannot make the folder for workspaces: %w", err)
+	return nil, fmt.Errorf("cannot lock a folder for workspaces in %s: others remove it each time", dir)
+}
+
+// there tells whether an open file still has its name.
+func there(f *os.File) bool {
+	have, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	if !lock(r.lock) {
-		return nil, errors.Join(fmt.Errorf("cannot lock the folder for workspaces %s", r.dir), r.lock.Close())
-	}
-	return r, nil
+	named, err := os.Stat(f.Name())
+	return err == nil && os.SameFile(have, named)
 }
 
 // Close removes the folder with all that is in it.
 func (r *Root) Close() error {
-	return errors.Join(os.RemoveAll(r.dir), r.lock.Close())
+	if err := errors.Join(os.RemoveAll(r.dir), r.lock.Close()); err != nil {
+		return err
+	}
+	// Not all systems remove what is open; now that it is not, another may sweep.
+	if err := os.Remove(r.lock.Name()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Make makes an empty folder. What was there of that name is removed.
@@ -82,29 +109,23 @@ func pathless(err error) error {
 func (r *Root) Remove(name string) error { return os.RemoveAll(filepath.Join(r.dir, name)) }
 
 // sweep removes the folders of processes that are gone: nobody holds their
-// locks. One that was made just now may not have its lock yet, and is left to
-// the next.
+// locks. What cannot be removed keeps its lock, and is tried again by the next.
 func sweep(dir string) {
 	found, err := os.ReadDir(dir)
 	if err != nil || !locks {
 		return
 	}
 	for _, e := range found {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
 		at := filepath.Join(dir, e.Name())
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) {
-			continue
-		}
-		f, err := os.OpenFile(filepath.Join(at, lockName), os.O_RDWR, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			// Without its lock there are no folders of tasks in it.
-			_ = os.Remove(at)
-			continue
-		}
+		f, err := os.OpenFile(at, os.O_RDWR, 0)
 		if err != nil {
-			continue
+			continue // Its process has just removed it, or it is another's.
 		}
-		if lock(f) {
-			_ = os.RemoveAll(at) // What stays is tried again next time.
+		if lock(f) && os.RemoveAll(strings.TrimSuffix(at, suffix)) == nil {
+			_ = os.Remove(at)
 		}
 		_ = f.Close()
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,6 +66,72 @@ func TestRoot(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || left[0].Name() != "mine" {
 		t.Errorf("in the end there is %v: %v", left, err)
+	}
+}
+
+// TestSweepIsCutOff stops a process that removes what another left, at each
+// point: whoever comes next removes the rest.
+func TestSweepIsCutOff(t *testing.T) {
+	cutOff := map[string]func(t *testing.T, gone *Root){
+		"a folder is removed, another is not": func(t *testing.T, gone *Root) {
+			if err := gone.Remove("one"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"all is removed but the lock": func(t *testing.T, gone *Root) {
+			if err := os.RemoveAll(gone.dir); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, cut := range cutOff {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			gone := openRoot(t, dir)
+			for _, name := range []string{"one", "two"} {
+				if _, err := gone.Make(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := gone.lock.Close(); err != nil {
+				t.Fatal(err)
+			}
+			cut(t, gone)
+			if err := openRoot(t, dir).Close(); err != nil {
+				t.Error(err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+				t.Errorf("there is %v: %v", left, err)
+			}
+		})
+	}
+}
+
+// TestRootsOpenAtOnce opens many at once, each of which sweeps: nobody's folder
+// is taken for one that was left.
+func TestRootsOpenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				r, err := Open(dir)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := r.Make("task"); err != nil {
+					t.Error(err)
+				}
+				if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("there is %v: %v", left, err)
 	}
 }
 
