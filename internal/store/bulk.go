@@ -34,6 +34,8 @@ type writer struct {
 	kids map[string]int64
 	// args is memory that is used again.
 	args []any
+	// trace, if it is there, is all that the transaction has to do with.
+	trace *trace
 }
 
 // change runs do in a transaction that raises the revision. Whoever else wants
@@ -79,7 +81,7 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 	if err := do(w); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
+	if err := s.traces.leave(w.n, w.trace, tx.Commit); err != nil {
 		return err
 	}
 	s.keys.put(w.kids)

@@ -23,17 +23,27 @@ type draft struct {
 	names   []string
 	numbers map[string]int64
 	lists   map[string]bool
-	err     error
+	// chunk is what is to be written, once that can be told; the fields are those
+	// of the database then.
+	chunk *chunk
+	err   error
 }
 
 // drafts makes drafts of all that is put, one after the other, until ctx ends.
-func (d *delta) drafts(ctx context.Context) <-chan *draft {
+// Those whose keys all have numbers are composed.
+func (s *Store) drafts(ctx context.Context, d *delta, l *linkage) <-chan *draft {
 	out := make(chan *draft)
 	go func() {
 		defer close(out)
 		for part := range slices.Chunk(d.put, chunkSize) {
+			dr := draftOf(part)
+			if dr.err == nil {
+				if kids, ok := s.keys.all(dr.keys(l)); ok {
+					dr.compose(l, kids)
+				}
+			}
 			select {
-			case out <- draftOf(part):
+			case out <- dr:
 			case <-ctx.Done():
 				return
 			}
@@ -114,31 +124,15 @@ func (dr *draft) number(key string) int64 {
 	return number
 }
 
-// compose makes a chunk of a draft, now that relations are known.
-func (w *writer) compose(ctx context.Context, dr *draft, l *linkage) (*chunk, error) {
-	if dr.err != nil {
-		return nil, dr.err
-	}
-	var updated []string
-	for i := range dr.entries {
-		if !dr.entries[i].added {
-			updated = append(updated, dr.entries[i].ref)
-		}
-	}
-	hadFields, hadWords, err := w.had(ctx, updated)
-	if err != nil {
-		return nil, err
-	}
-	// From here on the numbers of keys are those of the database.
-	if err := w.intern(ctx, dr.names, slices.Collect(maps.Keys(dr.lists)), l.keys); err != nil {
-		return nil, err
-	}
-	kids := make([]int64, len(dr.names))
+// compose makes a chunk of a draft, now that relations and the numbers of keys are
+// known. What there is to change of entities that were there before is missing.
+func (dr *draft) compose(l *linkage, kids map[string]int64) {
+	numbers := make([]int64, len(dr.names))
 	for i, name := range dr.names {
-		kids[i] = w.kids[name]
+		numbers[i] = kids[name]
 	}
 	for i := range dr.rows {
-		dr.rows[i].kid = kids[dr.rows[i].kid]
+		dr.rows[i].kid = numbers[dr.rows[i].kid]
 	}
 	c := &chunk{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
 	for i := range dr.entries {
@@ -146,22 +140,55 @@ func (w *writer) compose(ctx context.Context, dr *draft, l *linkage) (*chunk, er
 		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, served: dr.bodies[i]}
 		r.words = strings.Join(dr.words[i], wordEnd)
 		r.etag = r.finish(l.after[e.ref])
-		links := w.linkFields(l.after[e.ref])
+		links := linkFields(l.after[e.ref], kids)
 		fields := make([]stored, 0, len(dr.fields[i])+len(links))
 		for _, f := range dr.fields[i] {
-			f.kid = kids[f.kid]
+			f.kid = numbers[f.kid]
 			fields = append(fields, f)
 		}
-		r.packed, fields = pack(append(fields, links...))
+		r.packed, dr.fields[i] = pack(append(fields, links...))
 		c.records = append(c.records, r)
 		if e.added {
 			for _, f := range links {
 				c.addRows = append(c.addRows, row{f, e.ref})
 			}
-			continue
 		}
-		c.diff(e.ref, hadFields[e.ref], fields)
-		c.diffWords(e.ref, hadWords[e.ref], dr.words[i])
 	}
-	return c, nil
+	slices.SortFunc(c.addRows, compareRows)
+	dr.chunk = c
+}
+
+// complete finishes a draft, with what is in the database.
+func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*chunk, error) {
+	if dr.err != nil {
+		return nil, dr.err
+	}
+	if dr.chunk == nil {
+		if err := w.intern(ctx, dr.keys(l)); err != nil {
+			return nil, err
+		}
+		dr.compose(l, w.kids)
+	}
+	var updated []string
+	for i := range dr.entries {
+		if !dr.entries[i].added {
+			updated = append(updated, dr.entries[i].ref)
+		}
+	}
+	fields, words, err := w.had(ctx, updated)
+	if err != nil {
+		return nil, err
+	}
+	for i := range dr.entries {
+		if e := &dr.entries[i]; !e.added {
+			dr.chunk.diff(e.ref, fields[e.ref], dr.fields[i])
+			dr.chunk.diffWords(e.ref, words[e.ref], dr.words[i])
+		}
+	}
+	return dr.chunk, nil
+}
+
+// keys are all those whose numbers it takes to write the draft.
+func (dr *draft) keys(l *linkage) []string {
+	return slices.Concat(dr.names, slices.Collect(maps.Keys(dr.lists)), l.keys)
 }

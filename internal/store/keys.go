@@ -25,6 +25,21 @@ func (k *keyNumbers) get(key string) (int64, bool) {
 	return n, ok
 }
 
+// all returns the numbers of keys, if it knows them all.
+func (k *keyNumbers) all(keys []string) (map[string]int64, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	numbers := make(map[string]int64, len(keys))
+	for _, key := range keys {
+		n, ok := k.number[key]
+		if !ok {
+			return nil, false
+		}
+		numbers[key] = n
+	}
+	return numbers, true
+}
+
 // put remembers the numbers of keys. It must be told committed rows only.
 func (k *keyNumbers) put(numbers map[string]int64) {
 	k.mu.Lock()
@@ -37,19 +52,17 @@ func (k *keyNumbers) put(numbers map[string]int64) {
 
 // intern finds out the numbers that keys have in the database, and gives numbers
 // to those that have none. They are in w.kids then.
-func (w *writer) intern(ctx context.Context, lists ...[]string) error {
+func (w *writer) intern(ctx context.Context, keys []string) error {
 	var strange []string
-	for _, keys := range lists {
-		for _, key := range keys {
-			if _, ok := w.kids[key]; ok {
-				continue
-			}
-			n, ok := w.s.keys.get(key)
-			if !ok {
-				strange = append(strange, key)
-			}
-			w.kids[key] = n
+	for _, key := range keys {
+		if _, ok := w.kids[key]; ok {
+			continue
 		}
+		n, ok := w.s.keys.get(key)
+		if !ok {
+			strange = append(strange, key)
+		}
+		w.kids[key] = n
 	}
 	if len(strange) == 0 {
 		return nil

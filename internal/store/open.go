@@ -62,6 +62,8 @@ type Store struct {
 	bodies bodies
 	// keys remembers the numbers of keys.
 	keys keyNumbers
+	// traces are those of the last changes of entities.
+	traces traces
 	// horizons are those of what ingestion lists.
 	horizons horizons
 	// tried is when locations were last read, where the database has an older

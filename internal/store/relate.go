@@ -42,8 +42,17 @@ type linkage struct {
 	keys []string
 }
 
+// same reports whether two deltas that are the same do the same to relations.
+func (l *linkage) same(as *linkage) bool {
+	if l == nil || as == nil {
+		return l == as
+	}
+	return slices.Equal(l.insert, as.insert) && slices.Equal(l.remove, as.remove) &&
+		maps.EqualFunc(l.before, as.before, slices.Equal) && maps.EqualFunc(l.after, as.after, slices.Equal)
+}
+
 // relate finds out what a delta does to relations, and changes nothing.
-func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
+func (s *Store) relate(ctx context.Context, ask asker, d *delta) (*linkage, error) {
 	gone := map[string]bool{}
 	for _, ref := range d.removed {
 		gone[ref] = true
@@ -63,7 +72,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 	}
 	l := &linkage{before: map[string][]link{}, after: map[string][]link{}}
 	removed := map[edge]bool{}
-	err := w.declared(ctx, declarers, func(e edge) {
+	err := s.declared(ctx, ask, declarers, func(e edge) {
 		if wanted[e] {
 			delete(wanted, e)
 			return
@@ -86,7 +95,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 	}
 	// What is not there has no links to show: a group that owns thousands, and
 	// that nobody put, is not looked at each time.
-	err = w.s.selectIn(ctx, w.ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *rows) error {
+	err = s.selectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *rows) error {
 		var ref string
 		err := rows.Scan(&ref)
 		affected[ref] = true
@@ -95,7 +104,7 @@ func (w *writer) relate(ctx context.Context, d *delta) (*linkage, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = w.edges(ctx, "", slices.Collect(maps.Keys(affected)), func(e edge) {
+	err = s.edges(ctx, ask, "", slices.Collect(maps.Keys(affected)), func(e edge) {
 		l.before[e.source] = append(l.before[e.source], link{e.typ, e.target})
 		if !removed[e] {
 			l.after[e.source] = append(l.after[e.source], link{e.typ, e.target})
@@ -147,7 +156,7 @@ func compareLinks(a, b link) int {
 
 // declared calls yield, once, for each of the relations that entities declare:
 // those that begin at them, and the same the other way round.
-func (w *writer) declared(ctx context.Context, refs []string, yield func(edge)) error {
+func (s *Store) declared(ctx context.Context, ask asker, refs []string, yield func(edge)) error {
 	seen := map[edge]bool{}
 	once := func(e edge) {
 		if !seen[e] {
@@ -155,7 +164,7 @@ func (w *writer) declared(ctx context.Context, refs []string, yield func(edge)) 
 			yield(e)
 		}
 	}
-	return w.edges(ctx, "declarer = source AND ", refs, func(e edge) {
+	return s.edges(ctx, ask, "declarer = source AND ", refs, func(e edge) {
 		once(e)
 		once(edge{e.target, entity.Inverse(e.typ), e.source, e.declarer})
 	})
@@ -163,8 +172,8 @@ func (w *writer) declared(ctx context.Context, refs []string, yield func(edge)) 
 
 // edges calls yield for the relations that begin at one of the references and for
 // which a further condition holds.
-func (w *writer) edges(ctx context.Context, and string, refs []string, yield func(edge)) error {
-	return w.s.selectIn(ctx, w.ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
+func (s *Store) edges(ctx context.Context, ask asker, and string, refs []string, yield func(edge)) error {
+	return s.selectIn(ctx, ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
 		func(rows *rows) error {
 			var e edge
 			if err := rows.Scan(&e.source, &e.typ, &e.target, &e.declarer); err != nil {
@@ -227,7 +236,7 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 				r.etag = r.finish(l.after[r.ref])
 				before := unpack(r.packed)
 				fields := append(slices.DeleteFunc(slices.Clone(before), func(f stored) bool { return was[f.kid] }),
-					w.linkFields(l.after[r.ref])...)
+					linkFields(l.after[r.ref], w.kids)...)
 				r.packed, fields = pack(fields)
 				c.records = append(c.records, r)
 				c.diff(r.ref, before, fields)
@@ -247,7 +256,7 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 // returns those of the ones before.
 func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
 	before := (&linkage{after: l.before}).indexed()
-	if err := w.intern(ctx, before, l.keys); err != nil {
+	if err := w.intern(ctx, slices.Concat(before, l.keys)); err != nil {
 		return nil, err
 	}
 	kids := map[int64]bool{}
@@ -257,12 +266,12 @@ func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, erro
 	return kids, nil
 }
 
-// linkFields returns the fields of relations for the index, whose keys have
-// numbers already.
-func (w *writer) linkFields(links []link) []stored {
+// linkFields returns the fields of relations for the index, by the numbers of
+// keys.
+func linkFields(links []link, kids map[string]int64) []stored {
 	fields := make([]stored, len(links))
 	for i, l := range links {
-		fields[i] = stored{kid: w.kids[linkKey(l.typ)], value: l.target}
+		fields[i] = stored{kid: kids[linkKey(l.typ)], value: l.target}
 	}
 	return fields
 }

@@ -95,7 +95,7 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.compare(ctx, s.rows, changes, offers)
+	d, l, err := s.consider(ctx, s.rows, changes, offers)
 	if err != nil {
 		return nil, err
 	}
@@ -105,26 +105,27 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	drafting, stop := context.WithCancel(ctx)
 	defer stop()
 	// While others write, this waits for its turn, and drafts meanwhile.
-	drafts := d.drafts(drafting)
+	drafts := s.drafts(drafting, d, l)
 	err = s.change(ctx, func(w *writer) error {
-		if w.n != before+1 {
-			// Somebody else wrote meanwhile: look again.
-			now, err := s.compare(ctx, w.ask, changes, offers)
+		if !s.traces.apart(before, w.n, sightOf(changes, offers, d, l)) {
+			// What somebody else wrote meanwhile may matter: look again.
+			now, links, err := s.consider(ctx, w.ask, changes, offers)
 			if err != nil {
 				return err
 			}
-			if !now.same(d) {
+			if !now.same(d) || !links.same(l) {
 				stop()
-				d = now
+				d, l = now, links
 				redrafting, stop := context.WithCancel(ctx)
 				defer stop()
-				drafts = d.drafts(redrafting)
+				drafts = s.drafts(redrafting, d, l)
 			}
 		}
 		if d.empty() {
 			return errNothing
 		}
-		return w.apply(ctx, d, drafts)
+		w.trace = traceOf(changes, d, l)
+		return w.apply(ctx, d, l, drafts)
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, err
@@ -142,6 +143,16 @@ func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 		return w.remove(ctx, []string{ref})
 	})
 	return fail(fmt.Sprintf("remove the entity with uid %q", uid), err)
+}
+
+// consider finds out what changes amount to, and what that does to relations.
+func (s *Store) consider(ctx context.Context, ask asker, changes []Change, offers []offer) (*delta, *linkage, error) {
+	d, err := s.compare(ctx, ask, changes, offers)
+	if err != nil || d.empty() {
+		return d, nil, err
+	}
+	l, err := s.relate(ctx, ask, d)
+	return d, l, err
 }
 
 // node returns the document as a value.
@@ -361,17 +372,18 @@ func (s *Store) haves(ctx context.Context, ask asker, changes []Change, offers [
 
 // remove removes entities.
 func (w *writer) remove(ctx context.Context, refs []string) error {
-	none := make(chan *draft)
-	close(none)
-	return w.apply(ctx, &delta{removed: refs}, none)
-}
-
-// apply writes what a delta says, of which drafts are being made.
-func (w *writer) apply(ctx context.Context, d *delta, drafts <-chan *draft) error {
-	l, err := w.relate(ctx, d)
+	d := &delta{removed: refs}
+	l, err := w.s.relate(ctx, w.ask, d)
 	if err != nil {
 		return err
 	}
+	none := make(chan *draft)
+	close(none)
+	return w.apply(ctx, d, l, none)
+}
+
+// apply writes what a delta says, of which drafts are being made.
+func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan *draft) error {
 	if err := w.forget(ctx, d.removed); err != nil {
 		return err
 	}
@@ -388,7 +400,7 @@ func (w *writer) apply(ctx context.Context, d *delta, drafts <-chan *draft) erro
 		return err
 	}
 	for dr := range drafts {
-		c, err := w.compose(ctx, dr, l)
+		c, err := w.complete(ctx, dr, l)
 		if err != nil {
 			return err
 		}
