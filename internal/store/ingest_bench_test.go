@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -220,4 +221,43 @@ func BenchmarkObserve(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkSyncAllAtOnce is BenchmarkSyncAllFirst the way ingestion does it: a few
+// at once, each with documents that it has prepared. The making of the documents
+// counts as well.
+func BenchmarkSyncAllAtOnce(b *testing.B) {
+	const definitions, size, workers = 5000, 150, 3
+	entities := sampleEntities(b)
+	var wall, cpu float64
+	for b.Loop() {
+		s := openIngest(b)
+		start, used := time.Now(), cpuSeconds(b)
+		starts := make(chan int)
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for from := range starts {
+					changes := sampleChanges(b, entities, from, min(from+size, definitions))
+					for i := range changes {
+						for j, d := range changes[i].Put {
+							changes[i].Put[j] = Document{Prepared: Prepare(d.Node)}
+						}
+					}
+					if _, err := s.SyncAll(b.Context(), changes); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		for from := 0; from < definitions; from += size {
+			starts <- from
+		}
+		close(starts)
+		wg.Wait()
+		wall += time.Since(start).Seconds()
+		cpu += cpuSeconds(b) - used
+	}
+	b.ReportMetric(wall/float64(b.N), "s/15k")
+	b.ReportMetric(cpu/float64(b.N), "cpu-s/15k")
 }

@@ -47,8 +47,10 @@ type watcher struct {
 
 	// begun are the lists of definitions and Compositions that are followed.
 	begun map[string]bool
-	// followed are the kinds of composites that are followed, by list; it
-	// belongs to the goroutine that gathers.
+	// kinds are those that the definitions gave when some last changed, nil if
+	// that is not known, and followed those that are followed, by list. Both
+	// belong to the goroutine that gathers.
+	kinds    map[string]cluster.Kind
 	followed map[string]context.CancelFunc
 	// unserved says when to ask again for kinds that are not served; nil for
 	// not at all.
@@ -128,6 +130,7 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 		}
 		if definitions {
 			w.pauses.Reset()
+			w.kinds = nil
 		}
 		if definitions || again {
 			w.composites(ctx)
@@ -310,20 +313,23 @@ func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 // that are not served yet are asked for again, soon at first.
 func (w *watcher) composites(ctx context.Context) {
 	w.unserved = nil
-	kinds, err := w.kinds(ctx)
-	if err != nil {
-		w.later()
-		return
+	if w.kinds == nil {
+		kinds, err := w.definitions.kinds(ctx)
+		if err != nil {
+			w.later()
+			return
+		}
+		w.kinds = kinds
 	}
 	for name, stop := range w.followed {
 		_, anew := w.dropped.LoadAndDelete(name)
-		if _, ok := kinds[name]; !ok || anew {
+		if _, ok := w.kinds[name]; !ok || anew {
 			stop()
 			delete(w.followed, name)
 		}
 	}
 	var missing []string
-	for name := range kinds {
+	for name := range w.kinds {
 		if w.followed[name] == nil {
 			missing = append(missing, name)
 		}
@@ -338,7 +344,7 @@ func (w *watcher) composites(ctx context.Context) {
 	}
 	slices.Sort(missing)
 	for _, name := range missing {
-		k := kinds[name]
+		k := w.kinds[name]
 		switch {
 		case !served.Has(k.Resource):
 			w.later()
