@@ -20,6 +20,8 @@ var (
 	sqliteNarrow    = []int{32, 8, 1}
 	sqliteAsked     = []int{64, 16, 4, 1}
 	postgresBatches = []int{256, 16, 1}
+	// sqliteRuns are for rows that differ in one column.
+	sqliteRuns = []int{32, 8}
 )
 
 // writer is a transaction that changes entities, or what ingestion remembers.
@@ -110,13 +112,7 @@ func (s *Store) turn(ctx context.Context, turns chan struct{}) (end func(), err 
 // insert writes rows: into is the table with its columns, tail what is behind
 // the values, and row appends the columns of one row.
 func (w *writer) insert(ctx context.Context, into, tail string, columns, rows int, row func(i int, args []any) []any) error {
-	head := "INSERT INTO " + into + " VALUES "
-	if w.s.opts.Client == SQLite {
-		// Whatever fails, the transaction is undone as a whole, so SQLite
-		// need not be able to undo the statement alone, which costs a copy of
-		// every page.
-		head = "INSERT OR FAIL INTO " + into + " VALUES "
-	}
+	head := w.s.inserting(into)
 	var stmt *sql.Stmt
 	for i, size := 0, 0; i < rows; i += size {
 		if next := w.s.batch(columns, rows-i); next != size {
@@ -135,6 +131,85 @@ func (w *writer) insert(ctx context.Context, into, tail string, columns, rows in
 		}
 	}
 	return nil
+}
+
+// inserting is how a statement begins that writes rows.
+func (s *Store) inserting(into string) string {
+	if s.opts.Client == SQLite {
+		// Whatever fails, the transaction is undone as a whole, so SQLite
+		// need not be able to undo the statement alone, which costs a copy of
+		// every page.
+		return "INSERT OR FAIL INTO " + into + " VALUES "
+	}
+	return "INSERT INTO " + into + " VALUES "
+}
+
+// insertRuns is insert for rows of which many in a row are the same but for the
+// last column: SQLite is told once what they share, since to hand it a value is a
+// good part of the work.
+func (w *writer) insertRuns(
+	ctx context.Context, into string, columns, rows int, same func(i, j int) bool, row func(i int, args []any) []any,
+) error {
+	// Rows from alone on are in no run.
+	alone := 0
+	flush := func(end int) error {
+		from := alone
+		return w.insert(ctx, into, "", columns, end-from, func(i int, args []any) []any { return row(from+i, args) })
+	}
+	if w.s.opts.Client != SQLite {
+		return flush(rows)
+	}
+	stmts := make([]*sql.Stmt, len(sqliteRuns))
+	for i := 0; i < rows; {
+		end := i + 1
+		for end < rows && same(i, end) {
+			end++
+		}
+		if end-i < sqliteRuns[len(sqliteRuns)-1] {
+			i = end
+			continue
+		}
+		if err := flush(i); err != nil {
+			return err
+		}
+		for k, size := range sqliteRuns {
+			for ; end-i >= size; i += size {
+				if stmts[k] == nil {
+					var err error
+					if stmts[k], err = w.prepare(ctx, w.s.inserting(into)+alike(columns, size)); err != nil {
+						return err
+					}
+				}
+				w.args = row(i, w.args[:0])
+				for j := 1; j < size; j++ {
+					whole := row(i+j, w.args)
+					w.args = append(w.args, whole[len(whole)-1])
+				}
+				if err := w.exec(ctx, stmts[k]); err != nil {
+					return err
+				}
+			}
+		}
+		alone, i = i, end
+	}
+	return flush(rows)
+}
+
+// alike writes the placeholders of rows that share all columns but the last:
+// (?1,?2),(?1,?3).
+func alike(columns, rows int) string {
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('(')
+		for j := 1; j < columns; j++ {
+			fmt.Fprintf(&b, "?%d,", j)
+		}
+		fmt.Fprintf(&b, "?%d)", columns+i)
+	}
+	return b.String()
 }
 
 // someAdded is how many new entities make it worth counting anew.

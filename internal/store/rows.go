@@ -176,12 +176,14 @@ func (w *writer) writeRows(ctx context.Context, c *chunk) error {
 	}
 	slices.SortFunc(c.addRows, compareRows)
 	for _, rows := range [][]row{c.newRows, c.addRows} {
-		err := w.insert(ctx, "search (kid, value, ref, original)", "", 4, len(rows), func(i int, args []any) []any {
+		err := w.insertRuns(ctx, "search (kid, value, original, ref)", 4, len(rows), func(i, j int) bool {
+			return rows[i].stored == rows[j].stored
+		}, func(i int, args []any) []any {
 			r := &rows[i]
 			if r.original == "" {
-				return append(args, r.kid, r.value, r.ref, nil)
+				return append(args, r.kid, r.value, nil, r.ref)
 			}
-			return append(args, r.kid, r.value, r.ref, r.original)
+			return append(args, r.kid, r.value, r.original, r.ref)
 		})
 		if err != nil {
 			return err
@@ -204,7 +206,8 @@ func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
 	}
 	slices.SortFunc(c.addTerms, compareTerms)
 	for _, terms := range [][]term{c.newTerms, c.addTerms} {
-		err := w.insert(ctx, "terms (word, ref)", "", 2, len(terms),
+		err := w.insertRuns(ctx, "terms (word, ref)", 2, len(terms),
+			func(i, j int) bool { return terms[i].word == terms[j].word },
 			func(i int, args []any) []any { return append(args, terms[i].word, terms[i].ref) })
 		if err != nil {
 			return err
