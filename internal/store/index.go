@@ -193,7 +193,8 @@ var worded = []string{"type", "owner", "system", "lifecycle"}
 func words(n *tree.Node) []string {
 	metadata, spec := n.Get("metadata"), n.Get("spec")
 	name := metadata.Get("name").Str()
-	all := appendWords(nil, name)
+	var few [64]string
+	all := appendWords(few[:0], name)
 	all = append(all, clipWord(strings.ToLower(storable(name))))
 	all = appendWords(all, metadata.Get("title").Str())
 	all = appendWords(all, clip(metadata.Get("description").Str(), maxProse))
@@ -212,9 +213,9 @@ func words(n *tree.Node) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) > 0 && all[0] == "" {
-		return all[1:]
+		all = all[1:]
 	}
-	return all
+	return slices.Clone(all)
 }
 
 // splitWords returns the words of a text as a search takes it, in lower case:
@@ -228,6 +229,9 @@ func splitWords(text string) []string {
 }
 
 func notInWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}
 	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
