@@ -1,6 +1,9 @@
 package store
 
-import "sync"
+import (
+	"hash/maphash"
+	"sync"
+)
 
 // What is to be written is made ready before it is one's turn to write. That holds
 // if nobody wrote in between what it rests on, and those who write in this process
@@ -10,11 +13,29 @@ import "sync"
 
 // trace is what a transaction changes.
 type trace struct {
-	providers map[string]bool
-	// refs are the entities that are put or removed.
-	refs map[string]bool
-	// sources are the beginnings of relations that come or go.
-	sources map[string]bool
+	// refs are the entities that are put or removed, and sources the beginnings
+	// of relations that come or go.
+	providers, refs, sources names
+}
+
+// names are the hashes of names. Two names may share one: then somebody looks in
+// vain. The names themselves may be parts of documents, which would be kept.
+type names map[uint64]struct{}
+
+var namesSeed = maphash.MakeSeed()
+
+func (n names) add(name string) { n[maphash.String(namesSeed, name)] = struct{}{} }
+
+func (n names) anyOf(some []string) bool {
+	if len(n) == 0 {
+		return false
+	}
+	for _, name := range some {
+		if _, ok := n[maphash.String(namesSeed, name)]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // sight is what one has looked at, and must find unchanged.
@@ -37,19 +58,19 @@ func traceOf(changes []Change, d *delta, l *linkage) *trace {
 	if n > traceMaximum {
 		return nil
 	}
-	t := &trace{providers: map[string]bool{}, refs: make(map[string]bool, len(d.put)+len(d.removed)), sources: map[string]bool{}}
+	t := &trace{make(names, len(changes)), make(names, len(d.put)+len(d.removed)), names{}}
 	for i := range changes {
-		t.providers[changes[i].Provider] = true
+		t.providers.add(changes[i].Provider)
 	}
 	for i := range d.put {
-		t.refs[d.put[i].ref] = true
+		t.refs.add(d.put[i].ref)
 	}
 	for _, ref := range d.removed {
-		t.refs[ref] = true
+		t.refs.add(ref)
 	}
 	for _, edges := range [][]edge{l.insert, l.remove} {
 		for _, e := range edges {
-			t.sources[e.source] = true
+			t.sources.add(e.source)
 		}
 	}
 	return t
@@ -84,17 +105,8 @@ func sightOf(changes []Change, offers []offer, d *delta, l *linkage) *sight {
 
 // meets tells whether the transaction changed something of what was looked at.
 func (t *trace) meets(g *sight) bool {
-	return anyOf(t.providers, g.providers) || anyOf(t.refs, g.refs) || anyOf(t.refs, g.linked) ||
-		anyOf(t.sources, g.linked) || anyOf(t.refs, g.strangers)
-}
-
-func anyOf(set map[string]bool, of []string) bool {
-	for _, v := range of {
-		if set[v] {
-			return true
-		}
-	}
-	return false
+	return t.providers.anyOf(g.providers) || t.refs.anyOf(g.refs) || t.refs.anyOf(g.linked) ||
+		t.sources.anyOf(g.linked) || t.refs.anyOf(g.strangers)
 }
 
 // traces are those of the last revisions that were made in this process, of which

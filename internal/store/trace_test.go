@@ -83,10 +83,14 @@ func summary(have map[string]owned) []string {
 
 // TestTraces tells what was looked at from what was changed.
 func TestTraces(t *testing.T) {
-	ours := trace{
-		providers: map[string]bool{"p": true}, refs: map[string]bool{"api:default/a": true},
-		sources: map[string]bool{"api:default/a": true, "group:default/g": true},
+	named := func(all ...string) names {
+		n := names{}
+		for _, name := range all {
+			n.add(name)
+		}
+		return n
 	}
+	ours := trace{providers: named("p"), refs: named("api:default/a"), sources: named("api:default/a", "group:default/g")}
 	for name, c := range map[string]struct {
 		sight sight
 		meets bool
