@@ -191,5 +191,5 @@ test("who may only look sees how clusters fare, and why nothing is offered", asy
   await expect(place(page, "prod")).toContainText("connected");
   await expect(page.getByRole("button", { name: "Run all now" })).toBeDisabled();
   await expect(page.getByText("Errors, runs and findings are shown to those who have the permission catalog.ingestion.read.")).toBeVisible();
-  await expect(page.getByRole("note", { name: "Guests may only look. Sign in to do this." }).first()).toBeVisible();
+  await expect(page.getByRole("note", { name: "Guests may not do this. Sign in first." }).first()).toBeVisible();
 });

@@ -122,7 +122,7 @@ describe("what one may", () => {
   test("is asked at once, and said if not", async () => {
     answers["/api/permission/authorize"] = decide("DENY");
     open();
-    expect(await screen.findByRole("note", { name: "Guests may only look. Sign in to do this." })).toBeTruthy();
+    expect(await screen.findByRole("note", { name: "Guests may not do this. Sign in first." })).toBeTruthy();
     const questions = asked.filter((a) => a.path === "/api/permission/authorize");
     expect(questions).toHaveLength(1);
     expect((questions[0]!.body as { items: { permission: { name: string } }[] }).items.map((i) => i.permission.name)).toEqual([

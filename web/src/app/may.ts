@@ -73,8 +73,8 @@ export function useMay(permission: Permission, resourceRef?: string): May {
   }
   const why = session.guest
     ? session.offers.oidc
-      ? "Guests may only look. Sign in to do this."
-      : "Guests may only look, and nobody can sign in here: auth.providers in the configuration has no OpenID Connect."
+      ? "Guests may not do this. Sign in first."
+      : "Guests may not do this, and nobody can sign in here: auth.providers in the configuration has no OpenID Connect."
     : `You lack the permission ${permission}. Ask whoever runs this portal.`;
   return { allowed: false, known: true, why };
 }

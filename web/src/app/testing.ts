@@ -1,5 +1,8 @@
 import { afterEach } from "vitest";
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
+
+// A machine that does other things too may need more than the usual second.
+configure({ asyncUtilTimeout: 10_000 });
 
 afterEach(cleanup);
 

@@ -121,7 +121,7 @@ describe("the entity page", () => {
   it("says why it does not offer it", async () => {
     allowed = false;
     open();
-    const why = await screen.findByRole("note", { name: /Guests may only look/ });
+    const why = await screen.findByRole("note", { name: /Guests may not do this/ });
     expect(within(why).getByRole("button", { name: "Update" }).hasAttribute("disabled")).toBe(true);
     expect(screen.queryByRole("link", { name: "Update" })).toBeNull();
   });

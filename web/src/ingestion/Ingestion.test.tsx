@@ -126,7 +126,7 @@ it("offers nothing that one may not do, and says why", async () => {
   open();
   await screen.findByText(/catalog\.ingestion\.read/);
   expect(await screen.findByRole("button", { name: "Run all now" })).toHaveProperty("disabled", true);
-  expect((await screen.findAllByLabelText(/Guests may only look|You lack the permission/)).length).toBeGreaterThan(0);
+  expect((await screen.findAllByLabelText(/Guests may not do this|You lack the permission/)).length).toBeGreaterThan(0);
   expect(screen.queryByText("Runs")).toBeNull();
 });
 
