@@ -36,7 +36,7 @@ type writer struct {
 	kids map[string]int64
 	// args is memory that is used again.
 	args []any
-	// trace, if it is there, is all that the transaction has to do with.
+	// trace, if it is there, is of all that the transaction changes.
 	trace *trace
 }
 

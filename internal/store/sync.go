@@ -107,7 +107,7 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	// While others write, this waits for its turn, and drafts meanwhile.
 	drafts := s.drafts(drafting, d, l)
 	err = s.change(ctx, func(w *writer) error {
-		if !s.traces.apart(before, w.n, sightOf(changes, offers, d, l)) {
+		if w.n != before+1 && !s.traces.apart(before, w.n, sightOf(changes, offers, d, l)) {
 			// What somebody else wrote meanwhile may matter: look again.
 			now, links, err := s.consider(ctx, w.ask, changes, offers)
 			if err != nil {

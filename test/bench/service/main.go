@@ -85,6 +85,10 @@ func run(w io.Writer) error {
 	if err := fill(cluster, *count); err != nil {
 		return err
 	}
+	settle()
+	if err := yardstick(w); err != nil {
+		return err
+	}
 	if *only != "pg" {
 		database := fmt.Sprintf("{ client: sqlite, connection: { filename: %q } }", filepath.Join(tmp, "portal.sqlite"))
 		if err := measure(w, tmp, program, "SQLite", database, cluster); err != nil {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// yardstick tells how fast the machine is at the moment: figures of two days, or
+// of two hours on a machine that is shared, say little without it. It is the time
+// that a fixed piece of work takes, alone and beside others on all processors.
+func yardstick(w io.Writer) error {
+	document := map[string]any{}
+	for i := range 2000 {
+		document[fmt.Sprint("key", i)] = []any{i, "text", map[string]any{"a": i}}
+	}
+	one, err := pieces(document, 1)
+	if err != nil {
+		return err
+	}
+	threads := runtime.GOMAXPROCS(0)
+	all, err := pieces(document, threads)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "the machine: a piece of work takes %d ms alone, and %d ms beside others on %d threads\n",
+		one.Milliseconds(), all.Milliseconds(), threads)
+	return nil
+}
+
+// pieces does so many pieces of work at once.
+func pieces(document map[string]any, n int) (time.Duration, error) {
+	errs := make([]error, n)
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			for range 60 {
+				data, err := json.Marshal(document)
+				if err == nil {
+					var back any
+					err = json.Unmarshal(data, &back)
+				}
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				sha256.Sum256(data)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(begun), nil
+}
+
+// settle waits until what was done to prepare, the filling of a cluster, does not
+// keep the disk and the processors busy any more.
+func settle() {
+	syscall.Sync()
+	time.Sleep(3 * time.Second)
+}
