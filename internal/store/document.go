@@ -1,9 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
+	"sync"
 
 	"example.dev/ingestor/tree"
 )
@@ -28,10 +29,15 @@ type blank struct {
 	uidAt, etagAt int
 }
 
+// scratch holds memory to write documents in, whose size nobody knows before.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
 // blankOf writes a document as clients get it.
 func blankOf(n *tree.Node) blank {
 	var s blank
-	dst := append(make([]byte, 0, 2<<10), '{')
+	room := scratch.Get().(*[]byte)
+	defer scratch.Put(room)
+	dst := append((*room)[:0], '{')
 	for _, key := range []string{"apiVersion", "kind"} {
 		dst = appendField(dst, key, n.Get(key))
 	}
@@ -65,7 +71,7 @@ func blankOf(n *tree.Node) blank {
 			dst = appendField(dst, key, n.Get(key))
 		}
 	}
-	s.body = slices.Clip(dst)
+	s.body, *room = bytes.Clone(dst), dst
 	return s
 }
 
