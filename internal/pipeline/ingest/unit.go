@@ -113,19 +113,35 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 		d.outcome.Entities, d.outcome.Keep = kept.Entities, kept.Keep
 		return d
 	}
-	entities, made := s.transform(ctx, u.Name, objects, found)
+	prepared := s.fresh(ctx, &d, objects, found, func(e *entity.Entity) {
+		if stale != "" {
+			engine.MarkStale(e, stale, since)
+		}
+	})
+	if d.failed == "" {
+		s.caches.keep(ctx, key, d.outcome)
+		d.outcome.Prepared = prepared
+	}
+	return d
+}
+
+// fresh transforms a unit, and prepares the entities, each of which is marked
+// first. It waits for a processor.
+func (s *shift) fresh(
+	ctx context.Context, d *done, objects []state.Object, found time.Time, mark func(*entity.Entity),
+) (prepared []any) {
+	s.processors <- struct{}{}
+	defer func() { <-s.processors }()
+	entities, made := s.transform(ctx, d.unit.Name, objects, found)
 	if made.failed != "" {
 		d.failed = made.failed
-		return d
+		return nil
 	}
 	// What the catalog would refuse now may have been good before.
 	d.outcome.Keep = made.withheld
 	var buf []byte
-	var prepared []any
 	for _, e := range entities {
-		if stale != "" {
-			engine.MarkStale(e, stale, since)
-		}
+		mark(e)
 		n := e.Node()
 		ready := s.Catalog.Prepare(n)
 		var text []byte
@@ -137,9 +153,7 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 		d.outcome.Entities = append(d.outcome.Entities, text)
 		prepared = append(prepared, ready)
 	}
-	s.caches.keep(ctx, key, d.outcome)
-	d.outcome.Prepared = prepared
-	return d
+	return prepared
 }
 
 // making is how a unit was transformed.

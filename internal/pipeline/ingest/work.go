@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -159,6 +160,8 @@ type shift struct {
 	// finished those to take off the agenda. They belong to whoever is told.
 	failures map[string]string
 	finished []state.Unit
+	// processors has room for those who transform.
+	processors chan struct{}
 
 	mu    sync.Mutex
 	tally Tally
@@ -177,10 +180,13 @@ type done struct {
 // suffer.
 const mostDocuments = 500
 
-// run loads and transforms batches side by side, and writes what is ready.
+// run loads and transforms batches side by side, and writes what is ready. To
+// write takes longest, since transactions come one after the other: one processor
+// is left to that, lest it wait for those that only make more to be written.
 func (s *shift) run(ctx context.Context, units []state.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	s.processors = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
 	batches := make(chan []state.Unit)
 	// While transactions are written, the next one fills up.
 	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))

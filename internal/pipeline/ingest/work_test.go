@@ -3,9 +3,11 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,6 +88,45 @@ func TestBatches(t *testing.T) {
 				t.Errorf("%s\n%d batches at once, want %d", tc.reason, count.most, tc.processing.Parallelism)
 			}
 		})
+	}
+}
+
+// crowded counts how many transform at once.
+type crowded struct {
+	engine.Transformer
+	now, most *atomic.Int64
+}
+
+// Transform implements engine.Transformer.
+func (c crowded) Transform(in engine.Input) (engine.Result, error) {
+	now := c.now.Add(1)
+	defer c.now.Add(-1)
+	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+	}
+	// Long enough for all others to come in.
+	time.Sleep(5 * time.Millisecond)
+	return c.Transformer.Transform(in)
+}
+
+// TestProcessors holds that whoever writes need not wait for those who transform,
+// however many batches are worked on at once.
+func TestProcessors(t *testing.T) {
+	t.Parallel()
+	have := runtime.GOMAXPROCS(0)
+	var now, most atomic.Int64
+	b := kitchen(t, []string{"files"}, func(o *Options) {
+		o.Processing = Processing{BatchSize: 1, Parallelism: have + 3}
+		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return crowded{e, &now, &most} }
+	})
+	definitions := 5 * (have + 3)
+	for i := range definitions {
+		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+	}
+	if run, err := b.read(t, "files"); err != nil || run.Added != 3*definitions {
+		t.Fatalf("run %+v, %v", run, err)
+	}
+	if want := max(1, have-1); int(most.Load()) != want {
+		t.Errorf("%d definitions are transformed at once on %d processors, want %d", most.Load(), have, want)
 	}
 }
 
