@@ -81,7 +81,8 @@ func (e *Exit) Unwrap() error { return e.Err }
 // Main runs a program in this process and ends it.
 func Main(name string, run Program) {
 	if os.Getenv("GOGC") == "" {
-		// A command lives for a second: some memory for less collecting.
+		// Some memory for less collecting: a command lives for a second, and what
+		// a server's ingestion reads lives for a moment.
 		debug.SetGCPercent(200)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

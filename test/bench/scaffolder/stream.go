@@ -59,7 +59,7 @@ var talker = action.Action{ID: talk, Run: func(ctx context.Context, c *action.Ca
 func serve(path string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	debug.SetGCPercent(60) // As portal-backend does.
+	debug.SetGCPercent(200) // As portal-backend does.
 	c, found := config.Load([]string{path}, config.Options{Sections: config.PortalSections})
 	for _, f := range found {
 		if f.Severity == finding.Error {
