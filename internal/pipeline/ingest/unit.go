@@ -82,10 +82,12 @@ func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
 	s.mu.Unlock()
 	begun = s.Now()
 	out := make([]done, len(units))
+	var waited time.Duration
 	for i, u := range units {
 		out[i] = s.one(ctx, u, loaded[u.Name])
+		waited += out[i].waited
 	}
-	took = s.Now().Sub(begun)
+	took = s.Now().Sub(begun) - waited
 	s.meters.phase("transform", took)
 	s.mu.Lock()
 	s.tally.Transform += took
@@ -130,8 +132,10 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 func (s *shift) fresh(
 	ctx context.Context, d *done, objects []state.Object, found time.Time, mark func(*entity.Entity),
 ) (prepared []any) {
+	begun := s.Now()
 	s.processors <- struct{}{}
 	defer func() { <-s.processors }()
+	d.waited = s.Now().Sub(begun)
 	entities, made := s.transform(ctx, d.unit.Name, objects, found)
 	if made.failed != "" {
 		d.failed = made.failed

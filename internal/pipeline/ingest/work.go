@@ -173,6 +173,8 @@ type done struct {
 	outcome Outcome
 	// failed is why nothing could be made of it; what there is stays.
 	failed string
+	// waited is how long it waited for a processor.
+	waited time.Duration
 }
 
 // mostDocuments are about as many as are written in one transaction: enough

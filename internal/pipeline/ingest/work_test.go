@@ -115,15 +115,22 @@ func TestProcessors(t *testing.T) {
 	have := runtime.GOMAXPROCS(0)
 	var now, most atomic.Int64
 	b := kitchen(t, []string{"files"}, func(o *Options) {
-		o.Processing = Processing{BatchSize: 1, Parallelism: have + 3}
+		o.Now, o.Processing = time.Now, Processing{BatchSize: 1, Parallelism: have + 3}
 		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return crowded{e, &now, &most} }
 	})
 	definitions := 5 * (have + 3)
 	for i := range definitions {
 		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 	}
-	if run, err := b.read(t, "files"); err != nil || run.Added != 3*definitions {
+	begun := time.Now()
+	run, err := b.read(t, "files")
+	if err != nil || run.Added != 3*definitions {
 		t.Fatalf("run %+v, %v", run, err)
+	}
+	// Whoever waits for a processor does not transform: all of them together
+	// would have transformed longer than the processors had time.
+	if spent := time.Duration(run.Phases["transform"]) * time.Millisecond; spent == 0 || spent > time.Duration(have)*time.Since(begun) {
+		t.Errorf("the run took %v, and transformed for %v of it on %d processors", time.Since(begun), spent, have)
 	}
 	if want := max(1, have-1); int(most.Load()) != want {
 		t.Errorf("%d definitions are transformed at once on %d processors, want %d", most.Load(), have, want)
