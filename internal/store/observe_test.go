@@ -171,6 +171,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 		if err := lock.Rollback(); err != nil {
 			t.Fatal(err)
 		}
+		s.patience = lockTimeout
 		if n := look(t, s, state.Observation{Source: "s", List: "l", Gone: []state.Gone{{Key: "a", Version: 10}}}); n != 1 {
 			t.Error(n)
 		}

@@ -201,6 +201,7 @@ func TestSyncUnchangedWritesNothing(t *testing.T) {
 		if err := lock.Rollback(); err != nil {
 			t.Fatal(err)
 		}
+		s.patience = lockTimeout
 		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b")}})
 		if after := written(t, s); after == before {
 			t.Error("the test would not notice a write")

@@ -19,7 +19,11 @@ type Shared struct {
 // Database makes a new, empty database, and returns its address.
 func (s *Shared) Database(tb testing.TB) string {
 	tb.Helper()
-	s.once.Do(func() { s.server, s.err = Run(Options{}) })
+	s.once.Do(func() {
+		// Some tests want to see that nothing is written: the server must not
+		// write of its own accord.
+		s.server, s.err = Run(Options{Settings: []string{"autovacuum=off"}})
+	})
 	if errors.Is(s.err, ErrOff) {
 		tb.Skip(s.err)
 	}
