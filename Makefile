@@ -78,9 +78,9 @@ web-packages: # The packages of the page, as package-lock.json has them. Nothing
 
 test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
-	@# A browser takes its time where others work too; it begins first, because it ends last. Tests also wait for
-	@# each other's servers: one package more than there are processors.
-	go test -timeout 60m -p $$(($$(nproc) + 1)) ./test/web ./...
+	@# A browser takes its time where others work too; it begins first, because it ends last. Many tests
+	@# wait for a server much of the time: one package more than there are processors.
+	go test -timeout 60m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"example.dev/ingestor/engine"
@@ -115,37 +116,22 @@ func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (
 		d.outcome.Entities, d.outcome.Keep = kept.Entities, kept.Keep
 		return d
 	}
-	prepared := s.fresh(ctx, &d, objects, found, func(e *entity.Entity) {
-		if stale != "" {
-			engine.MarkStale(e, stale, since)
-		}
-	})
-	if d.failed == "" {
-		s.caches.keep(ctx, key, d.outcome)
-		d.outcome.Prepared = prepared
-	}
-	return d
-}
-
-// fresh transforms a unit, and prepares the entities, each of which is marked
-// first. It waits for a processor.
-func (s *shift) fresh(
-	ctx context.Context, d *done, objects []state.Object, found time.Time, mark func(*entity.Entity),
-) (prepared []any) {
-	begun := s.Now()
-	s.processors <- struct{}{}
-	defer func() { <-s.processors }()
-	d.waited = s.Now().Sub(begun)
-	entities, made := s.transform(ctx, d.unit.Name, objects, found)
+	var free func()
+	d.waited, free = s.processor()
+	defer free()
+	entities, made := s.transform(ctx, u.Name, objects, found)
 	if made.failed != "" {
 		d.failed = made.failed
-		return nil
+		return d
 	}
 	// What the catalog would refuse now may have been good before.
 	d.outcome.Keep = made.withheld
 	var buf []byte
+	var prepared []any
 	for _, e := range entities {
-		mark(e)
+		if stale != "" {
+			engine.MarkStale(e, stale, since)
+		}
 		n := e.Node()
 		ready := s.Catalog.Prepare(n)
 		var text []byte
@@ -157,7 +143,19 @@ func (s *shift) fresh(
 		d.outcome.Entities = append(d.outcome.Entities, text)
 		prepared = append(prepared, ready)
 	}
-	return prepared
+	// A cache may be far away.
+	free()
+	s.caches.keep(ctx, key, d.outcome)
+	d.outcome.Prepared = prepared
+	return d
+}
+
+// processor waits for one, and returns how long, and how to give it back, as
+// often as one likes.
+func (s *shift) processor() (waited time.Duration, free func()) {
+	begun := s.Now()
+	s.processors <- struct{}{}
+	return s.Now().Sub(begun), sync.OnceFunc(func() { <-s.processors })
 }
 
 // making is how a unit was transformed.

@@ -91,19 +91,33 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// crowded counts how many transform at once.
+// crowded counts how many transform at once, and has those who come wait until
+// there are as many as may.
 type crowded struct {
 	engine.Transformer
-	now, most *atomic.Int64
+	*crowd
+}
+
+type crowd struct {
+	want      int64
+	now, most atomic.Int64
+	full      chan struct{}
 }
 
 // Transform implements engine.Transformer.
 func (c crowded) Transform(in engine.Input) (engine.Result, error) {
 	now := c.now.Add(1)
 	defer c.now.Add(-1)
-	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+	for most := c.most.Load(); now > most; most = c.most.Load() {
+		if c.most.CompareAndSwap(most, now) && now == c.want {
+			close(c.full)
+		}
 	}
-	// Long enough for all others to come in.
+	select {
+	case <-c.full:
+	case <-time.After(10 * time.Second):
+	}
+	// Long enough for one more than may to come in.
 	time.Sleep(5 * time.Millisecond)
 	return c.Transformer.Transform(in)
 }
@@ -113,10 +127,10 @@ func (c crowded) Transform(in engine.Input) (engine.Result, error) {
 func TestProcessors(t *testing.T) {
 	t.Parallel()
 	have := runtime.GOMAXPROCS(0)
-	var now, most atomic.Int64
+	all := &crowd{want: int64(max(1, have-1)), full: make(chan struct{})}
 	b := kitchen(t, []string{"files"}, func(o *Options) {
 		o.Now, o.Processing = time.Now, Processing{BatchSize: 1, Parallelism: have + 3}
-		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return crowded{e, &now, &most} }
+		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
 	})
 	definitions := 5 * (have + 3)
 	for i := range definitions {
@@ -132,8 +146,8 @@ func TestProcessors(t *testing.T) {
 	if spent := time.Duration(run.Phases["transform"]) * time.Millisecond; spent == 0 || spent > time.Duration(have)*time.Since(begun) {
 		t.Errorf("the run took %v, and transformed for %v of it on %d processors", time.Since(begun), spent, have)
 	}
-	if want := max(1, have-1); int(most.Load()) != want {
-		t.Errorf("%d definitions are transformed at once on %d processors, want %d", most.Load(), have, want)
+	if most := all.most.Load(); most != all.want {
+		t.Errorf("%d definitions are transformed at once on %d processors, want %d", most, have, all.want)
 	}
 }
 

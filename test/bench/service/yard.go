@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -55,12 +56,7 @@ func pieces(document map[string]any, n int) (time.Duration, error) {
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(begun), nil
+	return time.Since(begun), errors.Join(errs...)
 }
 
 // settle waits until what was done to prepare, the filling of a cluster, does not
