@@ -25,6 +25,13 @@ type Action struct {
 	// DryRun says that it can be tried out: it then looks at Call.DryRun and
 	// changes nothing.
 	DryRun bool
+	// Contained says that it reaches nothing outside of the task, or decides as
+	// the caller does, so that every Template may use it.
+	Contained bool
+	// Check, if not nil, returns the *Denied for a call that Run would refuse for
+	// want of a permission, and any other error if that cannot be known yet. It
+	// changes nothing.
+	Check func(ctx context.Context, c *Call) error
 	// Run does it. The input has been checked. What it returns fails the step;
 	// when ctx ends it stops soon, leaving nothing half done. It is called again
 	// with the same Key if the process died during it.
@@ -58,8 +65,14 @@ type Call struct {
 	Output func(name string, value *tree.Node)
 	// Secrets are those that came with the task.
 	Secrets map[string]Secret
-	// User is the reference of whoever asked, empty if it is nobody.
+	// User is the reference of the person who asked, empty for a service.
 	User string
+	// Caller is who asked, and Template the reference of the Template.
+	Caller   Caller
+	Template string
+	// Authorize decides about permissions; see Require. Its error is a *Denied.
+	// The portal always sets it.
+	Authorize func(ctx context.Context, permission string, t Target) error
 	// Base is where the Template was read from, which relative addresses are
 	// relative to: a URL, or empty if it is not known.
 	Base string

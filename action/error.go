@@ -13,3 +13,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Denied is a permission that whoever asked for the task does not have.
+type Denied struct {
+	// Message says which, for what, and which rule would grant it.
+	Message string
+}
+
+// Error returns the message.
+func (e *Denied) Error() string { return e.Message }

@@ -70,6 +70,13 @@ const (
 	// AnnotationLeftBehind is on the Location of an export and lists files that
 	// it does not list any more and that are still there, to be removed later.
 	AnnotationLeftBehind = "example.dev/left-behind"
+
+	// AnnotationRequestedBy, AnnotationTask and AnnotationFromTemplate are on
+	// resources that the scaffolder created: who asked for it, in which task, and
+	// with which Template.
+	AnnotationRequestedBy  = "example.dev/requested-by"
+	AnnotationTask         = "example.dev/task"
+	AnnotationFromTemplate = "example.dev/from-template"
 )
 
 // Values that are written.

@@ -4,6 +4,7 @@ package actiontest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -24,7 +25,9 @@ import (
 type Stage struct {
 	t testing.TB
 	// Dir is the folder of the workspace.
-	Dir     string
+	Dir string
+	// Context is what actions are run with.
+	Context context.Context //nolint:containedctx // the test's
 	actions []action.Action
 	mu      sync.Mutex
 	log     []string
@@ -32,7 +35,7 @@ type Stage struct {
 
 // New returns a Stage for these actions.
 func New(t testing.TB, all []action.Action) *Stage {
-	return &Stage{t: t, Dir: t.TempDir(), actions: all}
+	return &Stage{t: t, Dir: t.TempDir(), Context: t.Context(), actions: all}
 }
 
 // Find returns the action of a name or alias. The test ends if there is none.
@@ -71,11 +74,14 @@ func (s *Stage) run(a action.Action, in *tree.Node, set func(*action.Call)) (*tr
 			s.log = append(s.log, fmt.Sprintf(format, args...))
 		},
 		Output: out.Set,
+		// A test that is about permissions brings its own.
+		Caller:    action.Caller{Ref: "test", Service: true},
+		Authorize: func(context.Context, string, action.Target) error { return nil },
 	}
 	if set != nil {
 		set(c)
 	}
-	if err := a.Run(s.t.Context(), c); err != nil {
+	if err := a.Run(s.Context, c); err != nil {
 		return out, err
 	}
 	if err := Fits(a.Output, out); err != nil {

@@ -27,12 +27,14 @@ const maxEntities = 4 << 20
 // Catalog is where entities are. It may be called at once.
 type Catalog interface {
 	// Entity returns the entity with a reference, which is kind:namespace/name
-	// in lower case; nil if there is none, or user may not see it.
-	Entity(ctx context.Context, user, ref string) (*tree.Node, error)
+	// in lower case; nil if there is none, or the caller of the context may not
+	// see it.
+	Entity(ctx context.Context, ref string) (*tree.Node, error)
 	// Register has the catalog read the file at target, which is a URL, from now
 	// on, and returns the references of what is in it. One that is registered
-	// already is no error. A dry one is only read.
-	Register(ctx context.Context, user, target string, dry bool) (refs []string, err error)
+	// already is no error. A dry one is only read. The caller is that of the
+	// context.
+	Register(ctx context.Context, target string, dry bool) (refs []string, err error)
 }
 
 // Options are what the actions work with.
@@ -48,7 +50,7 @@ func Actions(o Options) []action.Action {
 		ID:          ActionWrite,
 		Description: "Writes an entity to a file of the workspace, as YAML",
 		Input:       writeInput, Output: writeOutput, Examples: writeExamples,
-		DryRun: true, Run: write,
+		DryRun: true, Contained: true, Run: write,
 	}}
 	if o.Catalog == nil {
 		return all
@@ -58,7 +60,7 @@ func Actions(o Options) []action.Action {
 			ID:          ActionFetch,
 			Description: "Reads one or more entities of the catalog by their references",
 			Input:       fetchInput, Output: fetchOutput, Examples: fetchExamples,
-			DryRun: true, Run: o.fetch,
+			DryRun: true, Contained: true, Run: o.fetch,
 		},
 		action.Action{
 			ID:          ActionRegister,
@@ -108,7 +110,7 @@ func (o Options) entity(ctx context.Context, c *action.Call, given string) (*tre
 	if err != nil {
 		return nil, &action.Error{Err: err, Hint: "write kind:namespace/name, or give defaultKind"}
 	}
-	e, err := o.Catalog.Entity(ctx, c.User, ref.String())
+	e, err := o.Catalog.Entity(ctx, ref.String())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read entity %q: %w", ref, err)
 	}
@@ -133,7 +135,7 @@ func (o Options) register(ctx context.Context, c *action.Call) error {
 	}
 	c.Logf("registering %s", target)
 	c.Output("catalogInfoUrl", tree.Str(target))
-	refs, err := o.Catalog.Register(ctx, c.User, target, c.DryRun)
+	refs, err := o.Catalog.Register(ctx, target, c.DryRun)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

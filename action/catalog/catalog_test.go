@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/actiontest"
+	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/tree"
 )
 
@@ -24,14 +25,14 @@ type shelf struct {
 	broken     error
 }
 
-func (s *shelf) Entity(_ context.Context, user, ref string) (*tree.Node, error) {
-	if only := s.hidden[ref]; only != "" && only != user {
+func (s *shelf) Entity(ctx context.Context, ref string) (*tree.Node, error) {
+	if only := s.hidden[ref]; only != "" && only != identity.From(ctx).Subject {
 		return nil, nil
 	}
 	return s.entities[ref], s.broken
 }
 
-func (s *shelf) Register(_ context.Context, _, target string, dry bool) ([]string, error) {
+func (s *shelf) Register(_ context.Context, target string, dry bool) ([]string, error) {
 	refs, ok := s.at[target]
 	if !ok {
 		return nil, errors.New("there is no such file")
@@ -98,7 +99,8 @@ func TestFetch(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := actiontest.New(t, Actions(Options{Catalog: newShelf()}))
-			out, err := s.Run(ActionFetch, tc.input, func(c *action.Call) { c.User = tc.user })
+			s.Context = identity.With(t.Context(), identity.Caller{Kind: identity.User, Subject: tc.user})
+			out, err := s.Run(ActionFetch, tc.input, nil)
 			hold(t, tc.reason, err, tc.err, tc.hint)
 			if diff := cmp.Diff(tc.want, string(tree.AppendJSON(nil, out, ""))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)

@@ -34,10 +34,38 @@ type order struct {
 type applying struct {
 	*writer
 	order
+	// on is the cluster, as whoever asked uses it.
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
 	// change is told what would become different; nil is nobody.
 	change func(action.Change)
+	// caller is who asked, by the task and Template of those names, and require
+	// decides what they may do.
+	caller         action.Caller
+	task, template string
+	require        func(ctx context.Context, permission string, t action.Target) error
+	// before are the objects as they were when the step began, nil for those
+	// that were not there.
+	before map[*document]*tree.Node
+}
+
+// begin chooses the cluster of a step, as whoever asked uses it.
+func (w *writer) begin(c *action.Call, o order) (*applying, error) {
+	on, err := w.choose(o.cluster)
+	if err != nil {
+		return nil, err
+	}
+	if on, err = actAs(on, c.Caller); err != nil {
+		return nil, err
+	}
+	logf := c.Logf
+	if logf == nil {
+		logf = func(string, ...any) {}
+	}
+	return &applying{
+		writer: w, order: o, on: on, logf: logf, change: c.Change,
+		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*document]*tree.Node{},
+	}, nil
 }
 
 // apply does cluster:apply.
@@ -46,14 +74,13 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if err != nil {
 		return err
 	}
-	on, err := w.choose(o.cluster)
+	a, err := w.begin(c, o)
 	if err != nil {
 		return err
 	}
 	if o.generation != 0 && len(docs) > 1 {
 		return wrong("leave generation out, or make it several steps", "cannot use generation: it is that of one object, and the manifest has %d", len(docs))
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
 		return err
@@ -73,7 +100,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	}
 	resources := tree.Arr()
 	for i, d := range docs {
-		resources.Items = append(resources.Items, d.reference(on.Name(), uids[i]))
+		resources.Items = append(resources.Items, d.reference(a.on.Name(), uids[i]))
 	}
 	c.Output("resources", resources)
 	c.Output("manifest", tree.Str(text(docs)))
@@ -87,7 +114,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 // schemas of their definitions.
 func (a *applying) prepare(ctx context.Context, docs []*document) error {
 	for _, d := range docs {
-		k, err := a.kinds.find(ctx, a.on, d)
+		k, err := a.kinds.find(ctx, a.on.Account(), d)
 		if err != nil {
 			return err
 		}
@@ -98,12 +125,15 @@ func (a *applying) prepare(ctx context.Context, docs []*document) error {
 	if err := distinct(docs); err != nil {
 		return err
 	}
+	if err := a.look(ctx, docs); err != nil {
+		return err
+	}
 	for _, d := range docs {
-		whole, err := a.whole(ctx, d)
+		whole, err := a.whole(d)
 		if err != nil {
 			return err
 		}
-		if err := a.check(ctx, a.on, whole); err != nil {
+		if err := a.check(ctx, a.on.Account(), whole); err != nil {
 			return err
 		}
 	}
@@ -116,10 +146,7 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 	before := make([]*tree.Node, len(docs))
 	made := map[string]bool{}
 	for i, d := range docs {
-		var err error
-		if before[i], err = live(ctx, a.on, d); err != nil {
-			return nil, a.explain(d, err)
-		}
+		before[i] = a.before[d]
 		if d.apiVersion == "v1" && d.kind == "Namespace" && before[i] == nil {
 			made[d.name] = true
 		}
@@ -256,7 +283,7 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 	}
 	n, err := a.on.Do(ctx, cluster.Call{
 		Doing: d.doing(), Method: http.MethodPatch, Path: d.served.path(d.namespace, d.name), Query: query,
-		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.body(d, before, dry), before), ""),
+		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.stamp(a.body(d, before, dry), before), before), ""),
 		Needs: d.served.needs("get", "create", "patch"),
 	})
 	return n, a.explain(d, err)
@@ -272,7 +299,7 @@ func (a *applying) explain(d *document, err error) error {
 		err = invalid(a.on, d, a.titled(d, bad.Problems))
 	}
 	if reason(err) == cluster.Absent {
-		a.kinds.forget(a.on, d)
+		a.kinds.forget(a.on.Account(), d)
 	}
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled

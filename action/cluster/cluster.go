@@ -8,9 +8,11 @@
 // twice is the same as what is applied once, so a step that was cut off can be
 // run again.
 //
-// What the account of a cluster may do is for that cluster to say: the actions
-// have no permissions of their own. They take get, create and patch, and delete
-// to delete; list on definitions gives better messages.
+// Before anything is read or written, the caller of the step is asked for a
+// permission with the object's cluster, namespace, kind and owner. In a cluster
+// that impersonates, calls are made as that person, and the cluster decides too.
+// The account takes get, create and patch, delete to delete, and get on
+// namespaces to know their owners; list on definitions gives better messages.
 package cluster
 
 import (

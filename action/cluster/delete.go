@@ -17,22 +17,22 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	if err := d.checkNames(); err != nil {
 		return err
 	}
-	on, err := w.choose(o.cluster)
+	a, err := w.begin(c, o)
 	if err != nil {
 		return err
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
-	k, err := w.kinds.find(ctx, on, d)
+	on := a.on
+	k, err := w.kinds.find(ctx, on.Account(), d)
 	if err != nil {
 		return err
 	}
 	if err := d.settle(k, o.namespace); err != nil {
 		return err
 	}
-	n, err := live(ctx, on, d)
-	if err != nil {
-		return a.explain(d, err)
+	if err := a.look(ctx, []*document{d}); err != nil {
+		return err
 	}
+	n := a.before[d]
 	if n == nil {
 		if o.mustExist {
 			return failure(on, d.doing(), Missing, "check its name and namespace", "there is none")

@@ -23,38 +23,64 @@ func (w *writer) applyAction() action.Action {
 	return action.Action{
 		ID: words.ActionApply, Aliases: aliases(words.ActionApply), Description: descriptionApply,
 		Input: parsed(applyInput), Output: parsed(applyOutput), Examples: applyExamples, DryRun: true,
-		Run: func(ctx context.Context, c *action.Call) error {
-			o, err := w.order(c)
+		Check: func(ctx context.Context, c *action.Call) error {
+			o, err := w.applyOrder(c)
 			if err != nil {
 				return err
 			}
-			o.manifest = c.Input.Get("manifest")
-			o.update, o.generation = c.Input.Get("update").IsTrue(), number64(c.Input.Get("generation"))
+			return w.checkApply(ctx, c, o)
+		},
+		Run: func(ctx context.Context, c *action.Call) error {
+			o, err := w.applyOrder(c)
+			if err != nil {
+				return err
+			}
 			return w.apply(ctx, c, o)
 		},
 	}
+}
+
+// applyOrder reads the input of cluster:apply.
+func (w *writer) applyOrder(c *action.Call) (order, error) {
+	o, err := w.order(c)
+	o.manifest = c.Input.Get("manifest")
+	o.update, o.generation = c.Input.Get("update").IsTrue(), number64(c.Input.Get("generation"))
+	return o, err
 }
 
 func (w *writer) deleteAction() action.Action {
 	return action.Action{
 		ID: words.ActionDelete, Aliases: aliases(words.ActionDelete), Description: descriptionDelete,
 		Input: parsed(deleteInput), Output: parsed(deleteOutput), Examples: deleteExamples, DryRun: true,
-		Run: func(ctx context.Context, c *action.Call) error {
-			o, err := w.order(c)
+		Check: func(ctx context.Context, c *action.Call) error {
+			d, o, err := w.deleteOrder(c)
 			if err != nil {
 				return err
 			}
-			in := c.Input
-			d := &document{
-				verb: verbDelete, node: tree.Obj(tree.F("metadata", tree.Obj())), apiVersion: in.Get("apiVersion").Str(), kind: in.Get("kind").Str(),
-				namespace: in.Get("namespace").Str(), name: in.Get("name").Scalar(),
+			return w.checkDelete(ctx, c, d, o)
+		},
+		Run: func(ctx context.Context, c *action.Call) error {
+			d, o, err := w.deleteOrder(c)
+			if err != nil {
+				return err
 			}
-			word := cmp.Or(in.Get("propagation").Str(), defaultPropagation)
-			o.propagation = strings.ToUpper(word[:1]) + strings.ToLower(word[1:])
-			o.mustExist = in.Get("mustExist").IsTrue()
 			return w.remove(ctx, c, d, o)
 		},
 	}
+}
+
+// deleteOrder reads the input of cluster:delete.
+func (w *writer) deleteOrder(c *action.Call) (*document, order, error) {
+	o, err := w.order(c)
+	in := c.Input
+	d := &document{
+		verb: verbDelete, node: tree.Obj(tree.F("metadata", tree.Obj())), apiVersion: in.Get("apiVersion").Str(), kind: in.Get("kind").Str(),
+		namespace: in.Get("namespace").Str(), name: in.Get("name").Scalar(),
+	}
+	word := cmp.Or(in.Get("propagation").Str(), defaultPropagation)
+	o.propagation = strings.ToUpper(word[:1]) + strings.ToLower(word[1:])
+	o.mustExist = in.Get("mustExist").IsTrue()
+	return d, o, err
 }
 
 // aliases returns what else steps call an action.

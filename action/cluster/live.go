@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/tree"
 )
 
@@ -17,9 +18,10 @@ type Reader struct{ *writer }
 // the options say.
 func NewReader(clusters Clusters, opts Options) *Reader { return &Reader{newWriter(clusters, opts)} }
 
-// Read returns the resource of a kind with a name. The cluster and the namespace
-// may be left out, as in a step. It is nil if there is none.
-func (r *Reader) Read(ctx context.Context, cluster, apiVersion, kind, namespace, name string) (*tree.Node, error) {
+// Read returns the resource of a kind with a name, if the caller of c may read
+// it. The cluster and the namespace may be left out, as in a step. It is nil if
+// there is none.
+func (r *Reader) Read(ctx context.Context, c *action.Call, cluster, apiVersion, kind, namespace, name string) (*tree.Node, error) {
 	d := &document{
 		verb: verbRead, node: tree.Obj(tree.F("metadata", tree.Obj())),
 		apiVersion: apiVersion, kind: kind, namespace: namespace, name: name,
@@ -27,22 +29,21 @@ func (r *Reader) Read(ctx context.Context, cluster, apiVersion, kind, namespace,
 	if err := d.checkNames(); err != nil {
 		return nil, err
 	}
-	on, err := r.choose(cluster)
+	a, err := r.begin(c, order{cluster: cluster})
 	if err != nil {
 		return nil, err
 	}
-	k, err := r.kinds.find(ctx, on, d)
+	k, err := r.kinds.find(ctx, a.on.Account(), d)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.settle(k, r.opts.Namespace); err != nil {
 		return nil, err
 	}
-	n, err := live(ctx, on, d)
-	if err != nil {
-		return nil, explain(on, d, err)
+	if err := a.look(ctx, []*document{d}); err != nil {
+		return nil, err
 	}
-	return n, nil
+	return a.before[d], nil
 }
 
 // Applied reports whether a resource is one that the portal has applied.

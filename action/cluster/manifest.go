@@ -173,6 +173,7 @@ func newDocument(n *tree.Node) (*document, error) {
 			kept := tree.Obj(tree.F("name", tree.Str(d.name)))
 			d.node.Set(f.Key, kept)
 			copyMetadata(kept, meta)
+			unstamp(kept)
 		default:
 			d.node.Set(f.Key, f.Value)
 		}

@@ -16,14 +16,11 @@ const mostTries = 10
 
 // whole returns a document as it is to be checked: an update with what is there
 // already, because it need not say all that is required.
-func (a *applying) whole(ctx context.Context, d *document) (*document, error) {
+func (a *applying) whole(d *document) (*document, error) {
 	if !a.update {
 		return d, nil
 	}
-	n, err := live(ctx, a.on, d)
-	if err != nil {
-		return nil, a.explain(d, err)
-	}
+	n := a.before[d]
 	if n == nil {
 		return nil, a.missing(d)
 	}
@@ -79,8 +76,8 @@ func same(one, other *tree.Node) bool {
 	return said(one).Equal(said(other))
 }
 
-// said returns what somebody says of an object, without what the server keeps
-// about it.
+// said returns what somebody says of an object, without what the server and the
+// portal keep about it.
 func said(n *tree.Node) *tree.Node {
 	out := tree.Obj()
 	for _, f := range n.Fields {
@@ -89,6 +86,7 @@ func said(n *tree.Node) *tree.Node {
 		case "metadata":
 			meta := tree.Obj(tree.F("name", f.Value.Get("name")))
 			copyMetadata(meta, f.Value)
+			unstamp(meta)
 			out.Set(f.Key, meta)
 		default:
 			out.Set(f.Key, f.Value)

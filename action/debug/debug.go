@@ -49,13 +49,13 @@ func Actions(o Options) []action.Action {
 			ID:          ActionLog,
 			Description: "Tells a message, and what the workspace holds",
 			Input:       logInput, Examples: logExamples,
-			DryRun: true, Run: log,
+			DryRun: true, Contained: true, Run: log,
 		},
 		{
 			ID:          ActionWait,
 			Description: "Waits for a while, " + o.MaxWait.String() + " at most",
 			Input:       waitInput, Examples: waitExamples,
-			DryRun: true, Run: o.wait,
+			DryRun: true, Contained: true, Run: o.wait,
 		},
 	}
 }

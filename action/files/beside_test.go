@@ -17,7 +17,7 @@ import (
 // TestBeside fetches what is beside a Template that is tried out: nothing of this
 // machine is read for it, and addresses are addresses still.
 func TestBeside(t *testing.T) {
-	elsewhere := FetcherFunc(func(_ context.Context, _, address string, _ secret.Text) (*Tree, error) {
+	elsewhere := FetcherFunc(func(_ context.Context, _, address string, _ secret.Text, _ May) (*Tree, error) {
 		return nil, errors.New("asked for " + address)
 	})
 	s := actiontest.New(t, Actions(Options{Fetcher: elsewhere}))

@@ -40,7 +40,10 @@ func asItIs(name string, data []byte) (made, error) { return made{name: name, da
 func (a actions) open(ctx context.Context, c *action.Call) (*Tree, error) {
 	address := strings.TrimSpace(c.Input.Get("url").Str())
 	if c.Beside == nil || address == "" || forge.IsAddress(address) {
-		return a.Fetcher.Fetch(ctx, c.Base, address, secret.Text(c.Input.Get("token").Str()))
+		may := func(repository string, anonymous bool) error {
+			return c.Require(ctx, action.RepositoryRead, action.Target{Name: repository, Repository: repository, Anonymous: anonymous})
+		}
+		return a.Fetcher.Fetch(ctx, c.Base, address, secret.Text(c.Input.Get("token").Str()), may)
 	}
 	name, err := local(address)
 	if err != nil {

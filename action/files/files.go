@@ -35,17 +35,22 @@ const (
 type Fetcher interface {
 	// Fetch opens what an address leads to. One without a scheme is relative to
 	// base, which is where the Template was read from, or empty. The token, if
-	// there is one, goes before what is known of the server. Whoever gets a Tree
-	// closes it.
-	Fetch(ctx context.Context, base, address string, token secret.Text) (*Tree, error)
+	// there is one, goes before what is known of the server. Before a repository
+	// is read with other credentials than that token, may is asked, and its
+	// error returned. Whoever gets a Tree closes it.
+	Fetch(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error)
 }
 
+// May returns an error unless a repository, host/owner/name, may be read.
+// Anonymous says that no credentials are used.
+type May func(repository string, anonymous bool) error
+
 // FetcherFunc makes a Fetcher of a function.
-type FetcherFunc func(ctx context.Context, base, address string, token secret.Text) (*Tree, error)
+type FetcherFunc func(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error)
 
 // Fetch calls the function.
-func (f FetcherFunc) Fetch(ctx context.Context, base, address string, token secret.Text) (*Tree, error) {
-	return f(ctx, base, address, token)
+func (f FetcherFunc) Fetch(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error) {
+	return f(ctx, base, address, token, may)
 }
 
 // Tree is what was fetched.
@@ -92,19 +97,19 @@ func Actions(o Options) []action.Action {
 	all := []action.Action{
 		{
 			ID: ActionWrite, Description: "Writes a file of the workspace",
-			Input: writeInput, Output: writeOutput, Examples: writeExamples, Run: write,
+			Input: writeInput, Output: writeOutput, Examples: writeExamples, Contained: true, Run: write,
 		},
 		{
 			ID: ActionDelete, Description: "Deletes files and folders of the workspace",
-			Input: deleteInput, Examples: deleteExamples, Run: remove,
+			Input: deleteInput, Examples: deleteExamples, Contained: true, Run: remove,
 		},
 		{
 			ID: ActionRename, Description: "Gives files and folders of the workspace other names",
-			Input: renameInput, Examples: renameExamples, Run: rename,
+			Input: renameInput, Examples: renameExamples, Contained: true, Run: rename,
 		},
 		{
 			ID: ActionList, Description: "Lists folders of the workspace",
-			Input: listInput, Output: listOutput, Examples: listExamples, Run: a.list,
+			Input: listInput, Output: listOutput, Examples: listExamples, Contained: true, Run: a.list,
 		},
 	}
 	if o.Fetcher != nil {

@@ -22,7 +22,7 @@ import (
 
 // shelf fetches from files in memory: an address is a path in them.
 func shelf(all fs.FS) Fetcher {
-	return FetcherFunc(func(_ context.Context, _, address string, _ secret.Text) (*Tree, error) {
+	return FetcherFunc(func(_ context.Context, _, address string, _ secret.Text, _ May) (*Tree, error) {
 		return &Tree{Files: all, Path: strings.TrimPrefix(address, "./"), Shown: address}, nil
 	})
 }
@@ -64,8 +64,8 @@ func TestExamples(t *testing.T) {
 		"skeleton/README.md": "# ${{ values.name }}\n", "skeleton/LICENSE": "free", "skeleton/.github/workflows/a.yaml": "${{ github.x }}",
 		"https:/github.com/platform/templates/tree/main/pipelines/a.yaml": "a",
 	}))
-	s := actiontest.New(t, Actions(Options{Fetcher: FetcherFunc(func(ctx context.Context, base, address string, token secret.Text) (*Tree, error) {
-		tr, err := from.Fetch(ctx, base, address, token)
+	s := actiontest.New(t, Actions(Options{Fetcher: FetcherFunc(func(ctx context.Context, base, address string, token secret.Text, may May) (*Tree, error) {
+		tr, err := from.Fetch(ctx, base, address, token, may)
 		tr.Path = strings.Replace(tr.Path, "://", ":/", 1)
 		return tr, err
 	})}))
@@ -244,7 +244,7 @@ func TestFetchFile(t *testing.T) {
 // TestHandedOn wants the Fetcher to be handed what it needs.
 func TestHandedOn(t *testing.T) {
 	closed := 0
-	from := FetcherFunc(func(_ context.Context, base, address string, token secret.Text) (*Tree, error) {
+	from := FetcherFunc(func(_ context.Context, base, address string, token secret.Text, _ May) (*Tree, error) {
 		if base != "https://host/template.yaml" || address != "./x" || token.Reveal() != "t0ken" {
 			t.Errorf("%q %q %q", base, address, token.Reveal())
 		}

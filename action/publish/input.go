@@ -24,7 +24,6 @@ type input struct {
 	// base is what target begins with, if it is missing.
 	base                 string
 	title, body, message string
-	author, email        string
 	draft                bool
 	labels               []string
 	token                secret.Text
@@ -41,36 +40,46 @@ type input struct {
 
 	// touched are the files that the change is about, as paths in the repository.
 	touched map[string]bool
+	// mayEdit returns an error if files of those names may not be changed.
+	mayEdit func(names map[string]bool) error
 }
 
 // unused are inputs of other programs' actions that do nothing here.
 var unused = []string{
 	"reviewers", "teamReviewers", "assignees", "assignee", "assignReviewersFromApprovalRules", "forceFork", "removeSourceBranch",
 	"commitAction", "gitignore", "signCommit",
+	// The author is who asked.
+	"gitAuthorName", "gitAuthorEmail",
+}
+
+// textOf returns the first of some inputs that is a text.
+func textOf(n *tree.Node, keys ...string) string {
+	for _, k := range keys {
+		if s := strings.TrimSpace(n.Get(k).Str()); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// names reads where a step writes to.
+func names(n *tree.Node) *input {
+	return &input{
+		host: textOf(n, "host"), path: textOf(n, "path", "targetPath"), token: secret.Text(textOf(n, "token")),
+		target: textOf(n, "branch", "targetBranchName"), source: textOf(n, "branchName"), base: textOf(n, "base"),
+	}
 }
 
 // read reads the input of a step.
 func read(c *action.Call) (*input, error) {
 	n := c.Input
-	text := func(keys ...string) string {
-		for _, k := range keys {
-			if s := strings.TrimSpace(n.Get(k).Str()); s != "" {
-				return s
-			}
-		}
-		return ""
-	}
-	in := &input{
-		host: text("host"), path: text("path", "targetPath"),
-		target: text("branch", "targetBranchName"), source: text("branchName"), base: text("base"),
-		title: oneLine(text("title")), body: text("description", "body"),
-		message: text("commitMessage", "gitCommitMessage", "message"),
-		author:  text("gitAuthorName"), email: text("gitAuthorEmail"),
-		draft: n.Get("draft").IsTrue(), labels: labels(n.Get("labels")), token: secret.Text(text("token")),
-		remove: n.Get("remove").IsTrue(), drop: n.Get("filesToDelete").Strings(), merge: n.Get("merge").IsTrue(),
-		kustomization: n.Get("kustomization").IsTrue(), touched: map[string]bool{},
-	}
-	if err := in.locate(text("repository", "repoUrl")); err != nil {
+	in := names(n)
+	in.title, in.body = oneLine(textOf(n, "title")), textOf(n, "description", "body")
+	in.message = textOf(n, "commitMessage", "gitCommitMessage", "message")
+	in.draft, in.labels = n.Get("draft").IsTrue(), labels(n.Get("labels"))
+	in.remove, in.drop, in.merge = n.Get("remove").IsTrue(), n.Get("filesToDelete").Strings(), n.Get("merge").IsTrue()
+	in.kustomization, in.touched = n.Get("kustomization").IsTrue(), map[string]bool{}
+	if err := in.locate(textOf(n, "repository", "repoUrl")); err != nil {
 		return nil, err
 	}
 	var err error
@@ -81,7 +90,7 @@ func read(c *action.Call) (*input, error) {
 		return nil, wrong("give a manifest, or leave kustomization out", "there is no manifest to list in a kustomization")
 	}
 	if n.Get("sourcePath").IsString() || len(in.documents) == 0 && len(in.drop) == 0 {
-		if in.files, err = files(c.Workspace, text("sourcePath")); err != nil {
+		if in.files, err = files(c.Workspace, textOf(n, "sourcePath")); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +207,7 @@ func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, err
 		touch(name)
 	}
 	if !in.kustomization {
-		return made, nil
+		return made, in.mayEdit(in.touched)
 	}
 	name, text, err := findKustomization(read)
 	if err != nil {
@@ -214,5 +223,5 @@ func (in *input) edit(read func(string) ([]byte, error)) (map[string][]byte, err
 		made[name] = next
 		touch(name)
 	}
-	return made, nil
+	return made, in.mayEdit(in.touched)
 }

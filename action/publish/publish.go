@@ -55,7 +55,8 @@ type Options struct {
 	// Hosts are the servers that may be used. Beside them there are the ones
 	// everybody knows, for whoever brings a token. Nil means no others.
 	Hosts Hosts
-	// Author and Email are who makes commits, if a step does not say. Empty
+	// Author and Email are who makes commits: as the author for services, and as
+	// the committer for people, who are the authors of what they ask for. Empty
 	// means git.DefaultAuthor and git.DefaultEmail.
 	Author, Email string
 	// Prefix is how the names of branches begin. Empty means DefaultPrefix.
@@ -86,13 +87,13 @@ func Actions(o Options) []action.Action {
 			Aliases:     words.Spellings(words.Action, words.ActionChangeRequest)[1:],
 			Description: "Puts a manifest, or files of the workspace, on a branch of a repository and opens a change request for it; one that is open already is updated",
 			Input:       requestInput(), Output: requestOutput(), Examples: requestExamples,
-			DryRun: true, Run: p.propose,
+			DryRun: true, Run: p.propose, Check: p.checkPropose,
 		},
 		{
 			ID:          ActionCommit,
 			Description: "Commits a manifest, or files of the workspace, to a branch of a repository",
 			Input:       commitInput(), Output: commitOutput(), Examples: commitExamples,
-			DryRun: true, Run: p.commit,
+			DryRun: true, Run: p.commit, Check: p.checkCommit,
 		},
 	}
 }
@@ -102,6 +103,9 @@ type place struct {
 	address string
 	auth    git.Auth
 	server  forge.Server
+	// own says that the step brings the credentials itself: the server decides
+	// what they are good for.
+	own bool
 }
 
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
@@ -131,8 +135,9 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 		CAFile: host.Auth.CAFile, CAData: host.Auth.CAData, SkipTLSVerify: host.Auth.SkipTLSVerify,
 		Timeout: p.Timeout, Pause: p.Pause,
 	}}
-	if in.token != "" {
+	if in.token != "" && web(base) {
 		at.auth.Token, at.auth.TokenFile, at.auth.Username = in.token, "", ""
+		at.own = true
 	}
 	at.server.Token, at.server.TokenFile = at.auth.Token, at.auth.TokenFile
 	switch base.Scheme {
@@ -165,11 +170,13 @@ func (p publisher) place(ctx context.Context, in *input, ask bool) (place, error
 // options are those of a commit.
 func (p publisher) options(c *action.Call, in *input, at place) git.Options {
 	message := in.message
-	if by := strings.Join(strings.Fields(c.User), " "); by != "" {
+	if by := oneLine(c.Caller.Ref); by != "" {
 		message += "\n\nRequested-by: " + by
 	}
+	author, email := p.author(c)
 	return git.Options{
-		Path: in.path, Message: message, Author: cmp.Or(in.author, p.Author), Email: cmp.Or(in.email, p.Email),
+		Path: in.path, Message: message, Author: author, Email: email,
+		Committer: cmp.Or(p.Author, git.DefaultAuthor), CommitterEmail: cmp.Or(p.Email, git.DefaultEmail),
 		Now: p.Now, Edit: in.edit, DryRun: c.DryRun, Auth: at.auth, Timeout: p.Timeout,
 	}
 }

@@ -87,7 +87,7 @@ func TestPropose(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"README.md": "hello\n", file: manifest}, s.files(made)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if msg := s.git("log", "-1", "--format=%an <%ae>%n%B", made); msg != "ingestor <ingestor@localhost>\nAdd Database orders\n\nRequested-by: user:default/alice\n\n" {
+			if msg := s.git("log", "-1", "--format=%an <%ae>, %cn <%ce>%n%B", made); msg != "Alice <alice@example.com>, ingestor <ingestor@localhost>\nAdd Database orders\n\nRequested-by: user:default/alice\n\n" {
 				t.Errorf("the commit says %q", msg)
 			}
 			entry := contract.Entry{Number: 1, Source: made, Target: "main", Title: "Add Database orders", Body: "Proposed by user:default/alice (task task-1)."}
@@ -157,7 +157,7 @@ reviewers: [bob]
 	if diff := cmp.Diff(&entry, s.All[0]); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
-	if msg := s.git("log", "-1", "--format=%an <%ae> %s", "add-svc"); msg != "Bot <bot@example.com> feat: svc\n" || !strings.Contains(got.log, "reviewers is not used here") {
+	if msg := s.git("log", "-1", "--format=%an <%ae> %s", "add-svc"); msg != "Alice <alice@example.com> feat: svc\n" || !strings.Contains(got.log, "reviewers is not used here") {
 		t.Errorf("the commit says %q, the log\n%s", msg, got.log)
 	}
 }

@@ -28,6 +28,9 @@ func (p publisher) commit(ctx context.Context, c *action.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := p.authorize(ctx, c, in, at, in.target); err != nil {
+		return err
+	}
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base, opts.Compare = in.target, in.base, in.compare(c)
 	res, err := git.New(at.address, opts).Commit(ctx, in.files)
@@ -45,8 +48,14 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.place(ctx, in, true)
+	at, err := p.place(ctx, in, false)
 	if err != nil {
+		return err
+	}
+	if err := p.authorize(ctx, c, in, at, p.proposed(in)); err != nil {
+		return err
+	}
+	if at, err = p.place(ctx, in, true); err != nil {
 		return err
 	}
 	if in.source == "" {

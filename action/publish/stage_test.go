@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -123,7 +124,9 @@ func (s *stage) call(input string) *action.Call {
 	if len(errs) > 0 || len(docs) != 1 {
 		s.t.Fatalf("%d documents, %v", len(docs), errs)
 	}
-	return &action.Call{Input: docs[0], Task: "task-1", Step: "propose", Key: "task-1/propose", User: "user:default/alice"}
+	return &action.Call{Input: docs[0], Task: "task-1", Step: "propose", Key: "task-1/propose", User: "user:default/alice",
+		Caller:    action.Caller{Ref: "user:default/alice", Name: "Alice", Email: "alice@example.com"},
+		Authorize: func(context.Context, string, action.Target) error { return nil }}
 }
 
 // run runs an action.

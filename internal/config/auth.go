@@ -19,7 +19,15 @@ type Auth struct {
 	SessionSecret source.Secret
 	// TokenLifetime is that of the portal's own tokens.
 	TokenLifetime time.Duration
+	// Membership are the providers whose User entities say which groups a
+	// person is in, beside their token; MembershipLocations stands for
+	// catalog.locations.
+	Membership []string
 }
+
+// MembershipLocations stands for the locations of the configuration in
+// Auth.Membership.
+const MembershipLocations = "locations"
 
 // GuestProvider lets people in without signing in.
 type GuestProvider struct {
@@ -65,6 +73,7 @@ func (a *Auth) read(o *object) {
 	o.text("environment", &environment, nil)
 	o.object("session", func(o *object) { o.secret("secret", &a.SessionSecret) })
 	o.between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
+	o.object("membership", func(o *object) { o.strings("providers", &a.Membership, nil) })
 	// Without a list of providers, guests are the one that needs nothing.
 	wanted := !o.has("providers")
 	o.object("providers", func(o *object) {

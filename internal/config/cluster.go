@@ -53,6 +53,7 @@ func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
 	o.authority(&c.CAFile, &c.CAData)
 	o.filePaths("kubeconfig", &c.Kubeconfig)
 	o.text("context", &c.Context, nil)
+	o.impersonation(&c)
 	o.passOver("title", "authMetadata", "oidcTokenProvider", "skipMetricsLookup", "customResources", "objectTypes",
 		"dashboardUrl", "dashboardApp", "dashboardParameters")
 	if o.r.describing {
@@ -70,6 +71,17 @@ func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
 		o.register(&c)
 	}
 	return c, fresh
+}
+
+// impersonation reads as whom steps act in the cluster.
+func (o *object) impersonation(c *source.Cluster) {
+	c.Impersonate = source.ImpersonateNone
+	o.choice("impersonate", &c.Impersonate, source.ImpersonateNone, source.ImpersonateUser)
+	o.text("impersonateUserPrefix", &c.UserPrefix, nil)
+	o.text("impersonateGroupPrefix", &c.GroupPrefix, nil)
+	if c.Impersonate != source.ImpersonateUser {
+		o.meaningless("impersonate "+source.ImpersonateNone, "write impersonate: "+source.ImpersonateUser+", or remove it", "impersonateUserPrefix", "impersonateGroupPrefix")
+	}
 }
 
 // name reads the name that tells an entry of a list from the others, and

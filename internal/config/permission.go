@@ -25,11 +25,17 @@ type PermissionRule struct {
 	// Permissions are names, such as catalog.entity.delete; a trailing "*"
 	// stands for any ending.
 	Permissions []string
-	// Kinds and Namespaces are those of the entity.
+	// Kinds and Namespaces are those of the entity, or of the resource in a
+	// cluster. Namespaces of resources may be patterns.
 	Kinds, Namespaces []string
 	// Owners are canonical references; "own" stands for the caller and their
 	// groups.
 	Owners []string
+	// Actions, Templates, Providers, Clusters, Repositories and Branches are
+	// patterns, in which "*" stands for anything, of what a task does, or of the
+	// provider of a push.
+	Actions, Templates, Providers    []string
+	Clusters, Repositories, Branches []string
 	// Allow is the decision.
 	Allow bool
 }
@@ -41,7 +47,27 @@ var Permissions = []string{
 	"catalog.ingestion.read", "catalog.ingestion.manage",
 	"scaffolder.action.execute", "scaffolder.template.parameter.read", "scaffolder.template.step.read", "scaffolder.template.dry-run",
 	"scaffolder.template.management", "scaffolder.task.read", "scaffolder.task.create", "scaffolder.task.cancel",
+	"catalog.identity.write",
+	"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over",
+	"git.repository.read", "git.repository.write", "git.pipeline.write",
 }
+
+// The permissions that know what the keys of a rule beside kinds, namespaces
+// and owners are about.
+var (
+	ofTemplates    = []string{"scaffolder.action.execute", "scaffolder.task.create", "scaffolder.template.parameter.read", "scaffolder.template.step.read"}
+	ofClusters     = []string{"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over"}
+	ofRepositories = []string{"git.repository.read", "git.repository.write", "git.pipeline.write"}
+	ofSteps        = slices.Concat([]string{"scaffolder.action.execute"}, ofClusters, ofRepositories)
+	knowing        = map[string][]string{
+		"actions":      ofSteps,
+		"templates":    slices.Concat(ofTemplates, ofClusters, ofRepositories),
+		"providers":    slices.Concat(ofTemplates, ofClusters, ofRepositories, []string{"catalog.identity.write"}),
+		"clusters":     ofClusters,
+		"repositories": ofRepositories,
+		"branches":     ofRepositories,
+	}
+)
 
 // callers are the kinds of caller that rules can name.
 var callers = []string{"guest", "user", "service"}
@@ -81,7 +107,12 @@ func (p *Permission) read(o *object, subjects []string) {
 		o.out.Set("who", list(rule.Who))
 		o.permissions("permissions", &rule.Permissions)
 		o.strings("kinds", &rule.Kinds, wantKind)
-		o.strings("namespaces", &rule.Namespaces, wantNamespace)
+		o.strings("namespaces", &rule.Namespaces, func(s string) string {
+			if strings.Contains(s, "*") && within(rule.Permissions, ofClusters) {
+				return ""
+			}
+			return wantNamespace(s)
+		})
 		o.strings("owners", &rule.Owners, func(s string) string {
 			if s == Own {
 				return ""
@@ -94,12 +125,56 @@ func (p *Permission) read(o *object, subjects []string) {
 			}
 		}
 		o.out.Set("owners", list(rule.Owners))
+		rule.targets(o)
 		o.require("result", "write result: "+allow+" or result: "+deny)
 		o.choice("result", &result, allow, deny)
 		rule.Allow = result == allow
 		p.Rules = append(p.Rules, rule)
 	})
 	o.unsupported("write rules: who may do what", "rbac")
+}
+
+// targets reads the patterns of a rule. A rule that a permission does not know
+// the meaning of would never fit, so it is reported.
+func (rule *PermissionRule) targets(o *object) {
+	for _, t := range []struct {
+		key string
+		to  *[]string
+	}{
+		{"actions", &rule.Actions}, {"templates", &rule.Templates}, {"providers", &rule.Providers},
+		{"clusters", &rule.Clusters}, {"repositories", &rule.Repositories}, {"branches", &rule.Branches},
+	} {
+		o.strings(t.key, t.to, nil)
+		if len(*t.to) == 0 || within(rule.Permissions, knowing[t.key]) {
+			continue
+		}
+		o.r.report(RuleTogether, o.keyAt(t.key), o.pathTo(t.key), "name permissions among "+enumerate(knowing[t.key], "and")+", or remove "+t.key,
+			"%s has no meaning for other permissions than those of what it names", o.pathTo(t.key))
+	}
+	for i, t := range rule.Templates {
+		if !strings.Contains(t, "*") {
+			rule.Templates[i] = canonical(t, "Template")
+		}
+	}
+	o.out.Set("templates", list(rule.Templates))
+}
+
+// within reports whether every permission that some names or beginnings of
+// names stand for is among others, and that there is one.
+func within(some, others []string) bool {
+	if len(some) == 0 {
+		return false
+	}
+	for _, name := range Permissions {
+		named := slices.ContainsFunc(some, func(pattern string) bool {
+			prefix, open := strings.CutSuffix(pattern, "*")
+			return pattern == name || open && strings.HasPrefix(name, prefix)
+		})
+		if named && !slices.Contains(others, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // wantCaller says what is wanted of who a rule is about.

@@ -51,7 +51,7 @@ const hint = "write ./folder for what is beside the Template, https://host/owner
 // Fetch opens what an address leads to: a path beside the Template, which is at
 // base, or the address of a repository, or of a page of one. A path that begins
 // with a slash is from the top of the repository.
-func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.Text) (*files.Tree, error) {
+func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.Text, may files.May) (*files.Tree, error) {
 	switch {
 	case address == "":
 		return nil, wrong(hint, "cannot fetch: there is no address")
@@ -62,7 +62,7 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 		if err != nil {
 			return nil, &action.Error{Err: err, Hint: hint}
 		}
-		return f.repository(ctx, page, token)
+		return f.repository(ctx, page, token, may)
 	case base == "":
 		return nil, wrong("register the Template from a repository, or write the whole address", "cannot fetch %q: nobody knows where the Template was read from", address)
 	case strings.HasPrefix(base, "file:"):
@@ -80,14 +80,21 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 	if err != nil {
 		return nil, wrong("write a path in the repository of the Template", "cannot fetch %q: it leads out of the repository", address)
 	}
-	return f.repository(ctx, page, token)
+	return f.repository(ctx, page, token, may)
 }
 
 // repository opens what a page of a repository shows.
-func (f *Fetcher) repository(ctx context.Context, p forge.Page, token secret.Text) (*files.Tree, error) {
+func (f *Fetcher) repository(ctx context.Context, p forge.Page, token secret.Text, may files.May) (*files.Tree, error) {
 	at, auth, err := f.place(p, token)
 	if err != nil {
 		return nil, err
+	}
+	web := strings.HasPrefix(at, "https://") || strings.HasPrefix(at, "http://")
+	if token == "" || !web {
+		anonymous := web && auth.Token == "" && auth.TokenFile == "" && auth.SSHKeyFile == ""
+		if err := may(RepositoryOf(p), anonymous); err != nil {
+			return nil, err
+		}
 	}
 	tree, rest, err := git.New(at, git.Options{Auth: auth, MaxBytes: f.opts.MaxBytes, Timeout: f.opts.Timeout}).Files(ctx, p.Rest)
 	if err != nil {
@@ -98,6 +105,24 @@ func (f *Fetcher) repository(ctx context.Context, p forge.Page, token secret.Tex
 		return nil, out
 	}
 	return &files.Tree{Files: tree, Path: path.Clean(rest), Shown: p.String()}, nil
+}
+
+// RepositoryOf returns the repository of a page as permissions know it.
+func RepositoryOf(p forge.Page) string {
+	return strings.ToLower(p.Host + "/" + strings.TrimSuffix(strings.Trim(p.Repository, "/"), ".git"))
+}
+
+// Repository returns the repository that an address leads to, as permissions
+// know it; empty if it leads to none.
+func Repository(address string) string {
+	if !forge.IsAddress(address) {
+		return ""
+	}
+	p, err := forge.ParsePage(address)
+	if err != nil {
+		return ""
+	}
+	return RepositoryOf(p)
 }
 
 // place returns the address of a repository, and how to get in.

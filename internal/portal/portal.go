@@ -125,7 +125,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	policy := permission.New(c.Permission)
+	policy := permission.New(c.Permission, c.Auth.Membership...)
 	cat := catalog.New(p.store, policy)
 	in := intake.New(intake.Options{
 		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,

@@ -15,19 +15,17 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/action"
 	catalogactions "example.dev/ingestor/action/catalog"
 	clusteractions "example.dev/ingestor/action/cluster"
 	"example.dev/ingestor/action/debug"
 	"example.dev/ingestor/action/files"
 	"example.dev/ingestor/action/publish"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/entity"
 	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/fetch"
 	"example.dev/ingestor/internal/integration"
-	"example.dev/ingestor/internal/pipeline/ingest"
-	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/intake"
 	"example.dev/ingestor/internal/portal/location"
@@ -58,14 +56,14 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 		Store: p.store, Queue: p.queue, Env: env, Key: key,
 		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
 		Workers: c.Workers, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
-		Now: opts.Now, Log: opts.Log, Registry: registry,
+		Now: opts.Now, Log: opts.Log, Registry: registry, Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
 			clusteractions.Actions(clusters, choices),
 			publish.Actions(publish.Options{Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now}),
 			files.Actions(files.Options{Env: env, Fetcher: fetch.New(fetch.Options{
 				Hosts: hosts, Folders: folders(opts.Config.Catalog),
 			})}),
-			catalogactions.Actions(catalogactions.Options{Catalog: registrar{cat, in, p.store, p.auth}}),
+			catalogactions.Actions(catalogactions.Options{Catalog: registrar{cat, in}}),
 			debug.Actions(debug.Options{}),
 			opts.Actions,
 		),
@@ -73,9 +71,9 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	if err != nil {
 		return nil, err
 	}
-	f := filler{clusteractions.NewReader(clusters, choices), p.store}
+	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
-		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill,
+		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf,
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)
 		}},
@@ -150,20 +148,14 @@ func secretKey(c *config.Config) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// registrar is the catalog as steps use it, as whoever asked for the task.
+// registrar is the catalog as steps use it: as the caller of the context.
 type registrar struct {
 	catalog *catalog.Catalog
 	intake  *intake.Intake
-	store   *store.Store
-	auth    *auth.Auth
 }
 
 // Entity implements the catalog of actions.
-func (r registrar) Entity(ctx context.Context, user, ref string) (*tree.Node, error) {
-	ctx, err := r.as(ctx, user)
-	if err != nil {
-		return nil, err
-	}
+func (r registrar) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	e, err := r.catalog.Find(ctx, ref)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -175,86 +167,38 @@ func (r registrar) Entity(ctx context.Context, user, ref string) (*tree.Node, er
 }
 
 // Register implements the catalog of actions.
-func (r registrar) Register(ctx context.Context, user, target string, dry bool) ([]string, error) {
-	ctx, err := r.as(ctx, user)
-	if err != nil {
-		return nil, err
-	}
+func (r registrar) Register(ctx context.Context, target string, dry bool) ([]string, error) {
 	return r.intake.Register(ctx, target, dry)
-}
-
-// as returns a context in which the user is the caller, with the groups that the
-// catalog knows them in. A task without one is a service's.
-func (r registrar) as(ctx context.Context, user string) (context.Context, error) {
-	if user == "" {
-		return auth.With(ctx, auth.Caller{Kind: auth.Service}), nil
-	}
-	if guest, _ := r.auth.Guest(); strings.EqualFold(guest.Subject, user) {
-		return auth.With(ctx, guest), nil
-	}
-	who := auth.Caller{Kind: auth.User, Subject: user, Ownership: []string{user}}
-	e, err := r.store.Get(ctx, user)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	if err == nil {
-		n, err := tree.Wire{}.Decode(e.JSON)
-		if err != nil {
-			return nil, err
-		}
-		for _, relation := range n.Get("relations").List() {
-			if relation.Get("type").Str() == "memberOf" {
-				who.Ownership = append(who.Ownership, relation.Get("targetRef").Str())
-			}
-		}
-	}
-	return auth.With(ctx, who), nil
 }
 
 // filler fills the forms of Templates that update.
 type filler struct {
-	reader *clusteractions.Reader
-	store  *store.Store
+	reader    *clusteractions.Reader
+	authorize task.Authorize
 }
 
 // fill returns the values of a form for the resource of a name.
-func (f filler) fill(ctx context.Context, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
+func (f filler) fill(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
 	spec := template.Get("spec")
 	manifest := updated(spec)
 	if manifest == nil {
 		return nil, nil
 	}
-	n, err := f.reader.Read(ctx, cluster, manifest.Get("apiVersion").Str(), manifest.Get("kind").Str(), namespace, name)
+	call := &action.Call{Caller: by.Actor(), Template: by.Template, Authorize: func(ctx context.Context, permission string, t action.Target) error {
+		return f.authorize(ctx, by, words.ActionApply, permission, t)
+	}}
+	n, err := f.reader.Read(ctx, call, cluster, manifest.Get("apiVersion").Str(), manifest.Get("kind").Str(), namespace, name)
 	if err != nil {
 		return nil, err
 	}
 	if n == nil {
 		return nil, server.NotFound("There is no %s %s%s%s", manifest.Get("kind").Str(), name, where(" in namespace ", namespace), where(" of cluster ", cluster))
 	}
-	if !clusteractions.Applied(n) {
-		if err := f.ingested(ctx, template); err != nil {
-			return nil, err
-		}
-	}
 	filled := form.Fill(spec, n)
 	if asks(spec, form.ParamCluster) {
 		filled.Set(form.ParamCluster, tree.Str(cluster))
 	}
 	return filled, nil
-}
-
-// ingested returns an error for a Template that is not made of a definition: who
-// wrote it chose the kind, and what the account of a cluster may see of it is not
-// for everybody.
-func (f filler) ingested(ctx context.Context, template *tree.Node) error {
-	e, err := f.store.Get(ctx, entity.RefOf(template).String())
-	if err != nil {
-		return err
-	}
-	if !ingest.Provides(e.Provider) {
-		return server.NotAllowed("The form is not filled: the resource was not made by the portal, and the Template not by a definition")
-	}
-	return nil
 }
 
 func where(word, name string) string {

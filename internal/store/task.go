@@ -47,6 +47,10 @@ type Task struct {
 	// Secrets and State mean something to whoever runs it; nil if there are
 	// none. Secrets go when it is over.
 	Secrets, State []byte
+	// Caller is JSON that says who it acts for, nil in a task of an older
+	// program. Subject is the same in one word, for counting.
+	Caller  []byte
+	Subject string
 }
 
 // TaskEvent is something that happened in a task. N counts the events of a task

@@ -149,7 +149,7 @@ func TestNoTask(t *testing.T) {
 			if got, err := s.CancelTask(t.Context(), id); got != nil || err != nil {
 				t.Errorf("CancelTask(%q): %+v, %v", id, got, err)
 			}
-			if ok, err := s.RetryTask(t.Context(), id, nil, TaskEvent{}); ok || err != nil {
+			if ok, err := s.RetryTask(t.Context(), id, TaskCaller{}, nil, TaskEvent{}); ok || err != nil {
 				t.Errorf("RetryTask(%q): %t, %v", id, ok, err)
 			}
 			if got, err := s.TaskEvents(t.Context(), id, 0, NoLimit); got != nil || err != nil {
@@ -219,7 +219,7 @@ func TestCancelRetry(t *testing.T) {
 						t.Errorf("%s: who begins it anew gets %+v, %v", c.reason, begun, err)
 					}
 				}
-				ok, err := s.RetryTask(ctx, name, []byte("new"), TaskEvent{Type: EventRecovered, Body: []byte("{}")})
+				ok, err := s.RetryTask(ctx, name, TaskCaller{}, []byte("new"), TaskEvent{Type: EventRecovered, Body: []byte("{}")})
 				if ok != c.retry || err != nil {
 					t.Errorf("%s: tried again %t, %v", c.reason, ok, err)
 				}

@@ -114,7 +114,7 @@ func (m *taskModel) apply(t *rapid.T, s *Store, id string) {
 		check(have != nil, got != nil, err)
 	case "retry":
 		want := have != nil && (have.Status == TaskFailed || have.Status == TaskCancelled)
-		got, err := s.RetryTask(ctx, id, []byte("n"), TaskEvent{Type: EventRecovered, Body: []byte(`"again"`)})
+		got, err := s.RetryTask(ctx, id, TaskCaller{}, []byte("n"), TaskEvent{Type: EventRecovered, Body: []byte(`"again"`)})
 		check(want, got, err)
 		if want {
 			have.Status, have.Cancel, have.Secrets = TaskOpen, false, []byte("n")

@@ -19,7 +19,7 @@ const (
 )
 
 // taskColumns are those of a taskRow.
-const taskColumns = "id, status, created_by, template, created, beat, run, cancel"
+const taskColumns = "id, status, created_by, template, created, beat, run, cancel, caller, subject"
 
 // taskRow takes rows of taskColumns.
 type taskRow struct {
@@ -30,7 +30,7 @@ type taskRow struct {
 
 func (r *taskRow) dest() []any {
 	t := &r.Task
-	return []any{&t.ID, &t.Status, &t.CreatedBy, &t.Template, &r.created, &r.beat, &t.Run, &r.cancel}
+	return []any{&t.ID, &t.Status, &t.CreatedBy, &t.Template, &r.created, &r.beat, &t.Run, &r.cancel, &t.Caller, &t.Subject}
 }
 
 func (r *taskRow) task() *Task {

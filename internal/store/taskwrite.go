@@ -32,8 +32,8 @@ func (s *Store) AddTask(ctx context.Context, t *Task) error {
 		return fail(doing, err)
 	}
 	var b statement
-	b.add(`INSERT INTO tasks (id, status, created_by, template, created, beat, run, cancel, events, secrets) VALUES (%s, '`+TaskOpen+"', %s, %s, ",
-		t.ID, storable(t.CreatedBy), storable(t.Template))
+	b.add(`INSERT INTO tasks (id, status, created_by, template, caller, subject, created, beat, run, cancel, events, secrets) VALUES (%s, '`+TaskOpen+"', %s, %s, %s, %s, ",
+		t.ID, storable(t.CreatedBy), storable(t.Template), orNull(t.Caller), storable(t.Subject))
 	if t.Created.IsZero() {
 		s.clock(&b)
 	} else {
@@ -152,13 +152,26 @@ func (s *Store) CancelTask(ctx context.Context, id string) (*Task, error) {
 }
 
 // RetryTask makes a task that failed or was cancelled an open one, with an
-// event. It returns false if it is neither.
-func (s *Store) RetryTask(ctx context.Context, id string, secrets []byte, e TaskEvent) (bool, error) {
+// event, that acts for another caller. It returns false if it is neither.
+func (s *Store) RetryTask(ctx context.Context, id string, by TaskCaller, secrets []byte, e TaskEvent) (bool, error) {
 	found, _, err := s.editTask(ctx, edit{
-		id: id, set: "cancel = 0, status = '" + TaskOpen + "', secrets = %s", args: []any{orNull(secrets)}, beats: true,
+		id: id, set: "cancel = 0, status = '" + TaskOpen + "', secrets = %s, caller = %s, subject = %s",
+		args: []any{orNull(secrets), orNull(by.Caller), storable(by.Subject)}, beats: true,
 		where: "status IN ('" + TaskFailed + "', '" + TaskCancelled + "')", events: []TaskEvent{e},
 	})
 	return found, fail(fmt.Sprintf("retry task %q", id), err)
+}
+
+// TaskCaller is who a task acts for, as Task has it.
+type TaskCaller struct {
+	Caller  []byte
+	Subject string
+}
+
+// CountOpenTasks returns how many tasks of a subject are not over.
+func (s *Store) CountOpenTasks(ctx context.Context, subject string) (n int, err error) {
+	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM tasks WHERE "+notOver+" AND subject = $1", storable(subject)).Scan(&n)
+	return n, fail("count the open tasks of "+subject, err)
 }
 
 func over(status string) bool {

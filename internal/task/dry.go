@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/task/mask"
 	"example.dev/ingestor/internal/task/step"
 	"example.dev/ingestor/tree"
@@ -78,6 +79,9 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.checkPermissions(ctx, made.node, o.By, o.Secrets); err != nil {
+		return nil, err
+	}
 	id := "dry-run-" + uuid.NewString()
 	dir, err := t.root.Make(id)
 	if err != nil {
@@ -109,6 +113,8 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	log := &dryLog{mask: mask.New(o.Secrets)}
 	changes := &dryChanges{mask: log.mask}
 	task := &step.Task{ID: id, Spec: made.node, Secrets: o.Secrets, Workspace: workspace, DryRun: true, Beside: files.FS(), Log: log.add, Change: changes.add}
+	t.actFor(task, o.By)
+	ctx = identity.With(ctx, o.By.Caller)
 	state := &step.State{}
 	log.add(step.Event{Message: fmt.Sprintf("Starting up task with %d steps", len(task.Steps()))})
 	for state.Next < len(task.Steps()) {

@@ -93,6 +93,9 @@ func open(tb testing.TB, at place, opts Options) *world {
 		tb.Fatal(err)
 	}
 	opts.Store, opts.Queue, opts.Now, opts.Log = w.store, w.queue, time.Now, log
+	if opts.Authorize == nil {
+		opts.Authorize = func(context.Context, Requester, string, string, action.Target) error { return nil }
+	}
 	if opts.Dir == "" {
 		opts.Dir = filepath.Join(at.dir, "work")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task/mask"
@@ -122,8 +123,13 @@ func (r *run) all() error {
 // open makes ready what steps need.
 func (r *run) open(spec *tree.Node) error {
 	t := r.tasks
+	by, err := RequesterOf(r.stored)
+	if err != nil {
+		return err
+	}
 	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step}
-	var err error
+	t.actFor(r.task, by)
+	r.ctx = identity.With(r.ctx, by.Caller)
 	if r.task.Secrets, err = t.openSecrets(r.stored); err != nil {
 		return fmt.Errorf("cannot open the secrets of the task: %w; was scaffolder.secretKey changed?", err)
 	}

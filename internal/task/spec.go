@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,8 @@ import (
 type Order struct {
 	// Template is the entity, Values what its form was filled with.
 	Template, Values *tree.Node
+	// By is who asks, and where the Template comes from.
+	By Requester
 	// Read says that the catalog has read the Template where its annotations
 	// say. Whoever pushes one writes them as they please.
 	Read    bool
@@ -70,7 +73,7 @@ func (o Order) spec(ctx context.Context) (*spec, error) {
 		tree.F("user", tree.Obj(tree.F("entity", o.UserEntity), tree.F("ref", tree.OptStr(o.User)))),
 		tree.F("templateInfo", tree.Obj(
 			tree.F("entityRef", tree.Str(s.template)),
-			tree.F("baseUrl", tree.OptStr(o.base())),
+			tree.F("baseUrl", tree.OptStr(Base(o.Template, o.Read))),
 			tree.F("entity", tree.Obj(tree.F("metadata", t.Get("metadata")))),
 		)),
 	)
@@ -124,22 +127,28 @@ func shallow(n *tree.Node) *tree.Node {
 	return &c
 }
 
-// base returns where a Template was read from, empty if that is nowhere others
-// can be read from. Where its source is it says itself, as anybody may who has a
-// Template registered: that it is on this machine is believed only of where the
-// catalog has read it.
-func (o Order) base() string {
-	annotations := words.KeysIn(o.Template.Get("metadata", "annotations").StringMap())
+// Base returns where a Template was read from, empty if that is nowhere others
+// can be read from. The Template says itself where its source is, so that an
+// address of this machine counts only if the catalog has read the Template there.
+func Base(template *tree.Node, read bool) string {
+	annotations := words.KeysIn(template.Get("metadata", "annotations").StringMap())
 	at := annotations[words.AnnotationSourceLocation]
 	if !strings.HasPrefix(at, "url:") {
 		at = annotations[words.AnnotationManagedBy]
 	}
 	kind, target, _ := strings.Cut(at, ":")
 	switch {
-	case kind == "url":
+	case kind == "url" && isWeb(target):
 		return target
-	case kind == "file" && o.Read:
+	case kind == "file" && read:
 		return "file://" + target
 	}
 	return ""
+}
+
+// isWeb reports whether an address is of a web server: any other, such as a
+// file's, would lead to what is on this machine.
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")
 }

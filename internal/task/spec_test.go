@@ -30,12 +30,12 @@ func TestSpec(t *testing.T) {
 		},
 		"Bare": {
 			reason: "what is missing is filled in",
-			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "url:x", "portal.io/managed-by-location": "file:/a/b/"}},
+			template: `{apiVersion: scaffolder.portal.io/v1beta3, kind: template, metadata: {name: Demo, annotations: {"portal.io/source-location": "url:https://x/y", "portal.io/managed-by-location": "file:/a/b/"}},
 				spec: {steps: [{action: a}, {action: b, if: false}]}}`,
 			order: Order{UserEntity: tree.Obj(tree.F("kind", tree.Str("User")))},
 			want: `{"apiVersion":"scaffolder.portal.io/v1beta3","steps":[{"action":"a","id":"step-1","name":"a"},{"action":"b","if":false,"id":"step-2","name":"b"}],` +
-				`"output":{},"parameters":{},"user":{"entity":{"kind":"User"}},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"x",` +
-				`"entity":{"metadata":{"name":"Demo","annotations":{"portal.io/source-location":"url:x","portal.io/managed-by-location":"file:/a/b/"}}}}}`,
+				`"output":{},"parameters":{},"user":{"entity":{"kind":"User"}},"templateInfo":{"entityRef":"template:default/demo","baseUrl":"https://x/y",` +
+				`"entity":{"metadata":{"name":"Demo","annotations":{"portal.io/source-location":"url:https://x/y","portal.io/managed-by-location":"file:/a/b/"}}}}}`,
 		},
 	}
 	for name, tc := range cases {
@@ -66,6 +66,8 @@ func TestBase(t *testing.T) {
 		"Pretends": {"one that was read elsewhere does not get at files of this machine", "file:/etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
 		"Beside":   {"nor does one that was read here at those of another folder", "file:/etc/portal/x.yaml", "file:/srv/t.yaml", true, "file:///srv/t.yaml"},
 		"Slashes":  {"however it is written", "FILE:///etc/portal/x.yaml", "url:https://host/t.yaml", true, "https://host/t.yaml"},
+		"Address":  {"however the address is written", "url:file:///etc/portal/x.yaml", "url:https://host/t.yaml", true, ""},
+		"Scheme":   {"nor by another scheme", "url:FILE:/etc/portal/x.yaml", "provider:ci", false, ""},
 		"Pushed":   {"nor does one that the catalog has not read", "", "file:/etc/portal/x.yaml", false, ""},
 		"Other":    {"others cannot be read from", "", "provider:x", false, ""},
 	}
@@ -76,7 +78,7 @@ func TestBase(t *testing.T) {
 				annotations.Set("backstage.io/source-location", tree.Str(tc.source))
 			}
 			o := Order{Template: tree.Obj(tree.F("metadata", tree.Obj(tree.F("annotations", annotations)))), Read: tc.read}
-			if diff := cmp.Diff(tc.want, o.base()); diff != "" {
+			if diff := cmp.Diff(tc.want, Base(o.Template, o.Read)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

@@ -54,6 +54,8 @@ type Options struct {
 	Queue *jobs.Queue
 	// Actions are what steps can do.
 	Actions []action.Action
+	// Authorize decides what a step may do for whom.
+	Authorize Authorize
 	// Env is the language of their inputs; nil is the default.
 	Env *expression.Env
 	// Key encrypts secrets and what steps have made so far. With nil there can
@@ -127,6 +129,9 @@ func New(opts Options) (*Tasks, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if opts.Authorize == nil {
+		return nil, errors.New("cannot run tasks: there is no policy to decide what steps may do")
+	}
 	opts.impatience()
 	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry)}
 	var err error
@@ -163,7 +168,17 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made := &store.Task{ID: uuid.NewString(), Spec: spec.json, CreatedBy: strings.ToLower(o.User), Template: spec.template}
+	if err := t.checkPermissions(ctx, spec.node, o.By, o.Secrets); err != nil {
+		return "", err
+	}
+	by, err := o.By.stored()
+	if err != nil {
+		return "", err
+	}
+	made := &store.Task{
+		ID: uuid.NewString(), Spec: spec.json, CreatedBy: strings.ToLower(o.User), Template: spec.template,
+		Caller: by.Caller, Subject: by.Subject,
+	}
 	if made.Secrets, err = t.sealSecrets(made.ID, o.Secrets); err != nil {
 		return "", err
 	}
@@ -259,16 +274,23 @@ func (t *Tasks) Cancel(ctx context.Context, id string) (*store.Task, error) {
 }
 
 // Retry lets a task that failed or was cancelled go on, behind the last step
-// that ended well, and reports whether it was one. Its secrets are gone and have
-// to be given again.
-func (t *Tasks) Retry(ctx context.Context, id string, secrets map[string]secret.Text) (bool, error) {
+// that ended well, and reports whether it was one. From then on it acts for the
+// caller of now, who asks for it; the error is an *action.Denied if they may not do what
+// it does. What is known of the Template is what was known when the task was
+// created; now is for tasks of programs that did not store it. Its secrets are
+// gone and have to be given again.
+func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (bool, error) {
+	by, err := t.retrying(ctx, id, now, secrets)
+	if err != nil {
+		return false, err
+	}
 	kept, err := t.sealSecrets(id, secrets)
 	if err != nil {
 		return false, err
 	}
 	e := store.TaskEvent{Type: store.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
 		field{"recoverStrategy", json.RawMessage(`"none"`)})}
-	ok, err := t.opts.Store.RetryTask(ctx, id, kept, e)
+	ok, err := t.opts.Store.RetryTask(ctx, id, by, kept, e)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -104,7 +104,9 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 	if s.opts.DryRun {
 		return attempt{result: res}, nil
 	}
-	c := &object.Commit{Author: by, Committer: by, Message: s.message(res), TreeHash: root}
+	committer := by
+	committer.Name, committer.Email = cmp.Or(strings.TrimSpace(s.opts.Committer), by.Name), cmp.Or(strings.TrimSpace(s.opts.CommitterEmail), by.Email)
+	c := &object.Commit{Author: by, Committer: committer, Message: s.message(res), TreeHash: root}
 	if !parent.IsZero() {
 		c.ParentHashes = []plumbing.Hash{parent}
 	}
@@ -217,7 +219,7 @@ func (s *Sink) parent(ctx context.Context, r *remote.Repository, h plumbing.Hash
 	return c.Hash, c.TreeHash, nil
 }
 
-// signature says who makes the commit, and when.
+// signature says who the change is by, and when.
 func (s *Sink) signature() object.Signature {
 	return object.Signature{
 		Name: cmp.Or(strings.TrimSpace(s.opts.Author), DefaultAuthor), Email: cmp.Or(strings.TrimSpace(s.opts.Email), DefaultEmail),

@@ -38,9 +38,12 @@ type Options struct {
 	// Message is the message of the commit. Empty means one that counts what
 	// changes.
 	Message string
-	// Author and Email are who makes the commit. Empty means DefaultAuthor and
+	// Author and Email are who the change is by. Empty means DefaultAuthor and
 	// DefaultEmail.
 	Author, Email string
+	// Committer and CommitterEmail are who makes the commit; empty means the
+	// author.
+	Committer, CommitterEmail string
 	// Now is the clock for commits; nil means the one of the system.
 	Now func() time.Time
 
@@ -179,7 +182,7 @@ func (o Options) check() error {
 	if o.Branch != "" && branchName(o.Branch).Validate() != nil {
 		return remote.Wrong("use letters, digits, dashes and slashes, such as catalog/update", "%q cannot be the name of a branch", o.Branch)
 	}
-	if strings.ContainsAny(o.Author+o.Email, "<>\n\r\x00") {
+	if strings.ContainsAny(o.Author+o.Email+o.Committer+o.CommitterEmail, "<>\n\r\x00") {
 		return remote.Wrong("leave out < and >, and line breaks", "%q and %q cannot be the name and the address of an author", o.Author, o.Email)
 	}
 	if strings.ContainsRune(o.Message, 0) {

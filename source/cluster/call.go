@@ -166,6 +166,7 @@ func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.as.identify(req.Header)
 	req.Header.Set("Accept", "application/json")
 	if r.accept != "" {
 		req.Header.Set("Accept", r.accept)

@@ -51,7 +51,13 @@ type Cluster struct {
 	way  *access.Access
 	opts Options
 	// answered says that the server has answered a call.
-	answered atomic.Bool
+	answered *atomic.Bool
+	// settings are how people are impersonated, and as who calls are made; nil
+	// means the account of the settings.
+	settings source.Cluster
+	as       *person
+	// account is the cluster without impersonation; nil if this is it.
+	account *Cluster
 }
 
 // Connect prepares to reach a cluster. It reads the files its settings name
@@ -69,7 +75,7 @@ func Connect(c source.Cluster, opts Options) (*Cluster, error) {
 		return nil, settingsError(c.Name, err)
 	}
 	opts.Log = opts.Log.With("cluster", c.Name)
-	return &Cluster{name: c.Name, way: way, opts: opts}, nil
+	return &Cluster{name: c.Name, way: way, opts: opts, settings: c, answered: &atomic.Bool{}}, nil
 }
 
 // Name returns what people call the cluster.

@@ -134,11 +134,18 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 		e.Reason, e.Hint = Unauthorized, "the server does not accept the credential, which is wrong or has expired: get a new one, for a service account with kubectl create token"
 	case s.code == http.StatusForbidden && strings.Contains(s.message, `"system:anonymous"`):
 		e.Reason, e.Hint = Unauthorized, "no credential was sent, or none the server knows: check the token, certificate or user of its settings"
+	case s.code == http.StatusForbidden && c.as != nil && strings.Contains(s.message, "cannot impersonate"):
+		e.Reason, e.Hint = Forbidden, "the portal's account may not impersonate: apply deploy/rbac-impersonate.yaml to the cluster"
 	case s.code == http.StatusForbidden:
 		e.Reason, e.Missing = Forbidden, r.needs
 		e.Hint = "the account lacks a permission"
+		to := "its ClusterRole"
+		if c.as != nil {
+			e.Hint = c.as.user + " lacks a permission in the cluster"
+			to = "a Role or ClusterRole of theirs"
+		}
 		if !r.needs.Empty() {
-			e.Hint += "; add this rule to its ClusterRole:\n" + r.needs.YAML()
+			e.Hint += "; add this rule to " + to + ":\n" + r.needs.YAML()
 		}
 	case s.code == http.StatusNotFound:
 		e.Reason, e.Hint = Absent, "the server does not serve this kind of object: check that its definition is installed and established"

@@ -156,6 +156,8 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 		reason = theirs.change[canonical]
 	case !j.may(&permission.Resource{Ref: canonical, Kind: ref.Kind, Namespace: ref.Namespace, Owners: owners(n)}):
 		reason = missing(permission.EntityCreate, canonical)
+	case isIdentity(ref.Kind):
+		reason = j.mayIdentify(canonical)
 	}
 	if canonical != "" {
 		j.seen[canonical] = true
@@ -175,6 +177,21 @@ func missing(name, ref string) string { return "missing permission " + name + " 
 
 func (j *judge) may(r *permission.Resource) bool {
 	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
+}
+
+// isIdentity reports whether entities of a kind say who is in which group.
+func isIdentity(kind string) bool {
+	return strings.EqualFold(kind, "User") || strings.EqualFold(kind, "Group")
+}
+
+// mayIdentify returns why the provider may not bring a user or group, empty if it
+// may.
+func (j *judge) mayIdentify(ref string) string {
+	err := j.in.policy.Require(j.ctx, permission.IdentityWrite, &permission.Resource{Ref: ref, Provider: j.provider})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func (j *judge) mayRemove(r *permission.Resource) bool {

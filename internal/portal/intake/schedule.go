@@ -66,6 +66,11 @@ type reading struct {
 
 func (r *reading) provider() string { return store.LocationProvider(r.id) }
 
+// IsConfigured reports whether a provider is a location of the configuration.
+func IsConfigured(provider string) bool {
+	return strings.HasPrefix(provider, store.LocationProvider(staticPrefix))
+}
+
 func (r *reading) static() bool { return strings.HasPrefix(r.id, staticPrefix) }
 
 // schedule is which locations are read when.

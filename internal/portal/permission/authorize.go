@@ -226,7 +226,7 @@ func (a authorize) resource(ctx context.Context, q *question, ref string, seen m
 	if !ofEntity(q) {
 		if resolve = a.task; resolve == nil || !ofTask(q) {
 			// Actions have no kind, namespace or owner.
-			return &Resource{Ref: ref}, nil
+			return &Resource{Ref: ref, Action: ref}, nil
 		}
 	}
 	if r, ok := seen[ref]; ok {

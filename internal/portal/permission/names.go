@@ -1,5 +1,7 @@
 package permission
 
+import "example.dev/ingestor/action"
+
 // The names of permissions.
 const (
 	EntityRead     = "catalog.entity.read"
@@ -24,6 +26,21 @@ const (
 	TaskRead              = "scaffolder.task.read"
 	TaskCreate            = "scaffolder.task.create"
 	TaskCancel            = "scaffolder.task.cancel"
+
+	// IdentityWrite brings User and Group entities, which say who is in which
+	// group.
+	IdentityWrite = "catalog.identity.write"
+
+	// What steps do in clusters and repositories. Their names are those that
+	// package action asks for.
+	ResourceRead     = action.ResourceRead
+	ResourceCreate   = action.ResourceCreate
+	ResourceUpdate   = action.ResourceUpdate
+	ResourceDelete   = action.ResourceDelete
+	ResourceTakeOver = action.ResourceTakeOver
+	RepositoryRead   = action.RepositoryRead
+	RepositoryWrite  = action.RepositoryWrite
+	PipelineWrite    = action.PipelineWrite
 )
 
 // Names are all names, in the order of the contract.
@@ -33,6 +50,9 @@ var Names = []string{
 	IngestionRead, IngestionManage,
 	ActionExecute, TemplateParameterRead, TemplateStepRead, TemplateDryRun, TemplateManagement,
 	TaskRead, TaskCreate, TaskCancel,
+	IdentityWrite,
+	ResourceRead, ResourceCreate, ResourceUpdate, ResourceDelete, ResourceTakeOver,
+	RepositoryRead, RepositoryWrite, PipelineWrite,
 }
 
 // guestMay are the permissions of guests: to look at what is there, and to ask

@@ -20,6 +20,8 @@ type Policy struct {
 	rules []rule
 	// open says that rules do not count: whoever is no guest may do everything.
 	open bool
+	// identities are the providers whose User and Group entities count.
+	identities []string
 }
 
 // rule is a config.PermissionRule in lower case.
@@ -33,11 +35,14 @@ type rule struct {
 	// own says that the caller may be the owner.
 	own   bool
 	allow bool
+	// targets are the patterns of what a task does.
+	targets targets
 }
 
-// New returns the policy that the configuration asks for.
-func New(c config.Permission) *Policy {
-	p := &Policy{open: !c.Enabled}
+// New returns the policy that the configuration asks for. Identities are the
+// providers that may bring User and Group entities.
+func New(c config.Permission, identities ...string) *Policy {
+	p := &Policy{open: !c.Enabled, identities: lowered(identities)}
 	if p.open {
 		return p
 	}
@@ -51,6 +56,10 @@ func New(c config.Permission) *Policy {
 			owners:      lowered(r.Owners),
 			own:         slices.Contains(r.Owners, config.Own),
 			allow:       r.Allow,
+			targets: targets{
+				actions: lowered(r.Actions), templates: lowered(r.Templates), providers: lowered(r.Providers),
+				clusters: lowered(r.Clusters), repositories: lowered(r.Repositories), branches: lowered(r.Branches),
+			},
 		}
 		made.owners = slices.DeleteFunc(made.owners, func(o string) bool { return o == config.Own })
 		p.rules = append(p.rules, made)
@@ -90,7 +99,7 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	}
 	for i := range p.rules {
 		rule := &p.rules[i]
-		if !rule.concerns(c, permission) {
+		if !rule.concerns(c, permission) || !rule.covers(permission, r) {
 			continue
 		}
 		if !rule.conditional() {
@@ -102,6 +111,9 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	}
 	if p.limited(c, permission) {
 		return r == nil || fits(ownThings), 0
+	}
+	if !p.open && (stepwise[permission] || permission == IdentityWrite) {
+		return p.ofTarget(c, permission, r), 0
 	}
 	return p.byDefault(c, permission), 0
 }
@@ -130,10 +142,11 @@ func (p *Policy) byDefault(c auth.Caller, permission string) bool {
 type known struct {
 	kind, namespace string
 	owners          []string
+	target          *Resource
 }
 
 func know(r *Resource) *known {
-	return &known{strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners)}
+	return &known{strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r}
 }
 
 // concerns reports whether the rule is about the caller and the permission.
@@ -161,7 +174,7 @@ func is(c auth.Caller, who string) bool {
 
 // conditional reports whether the rule is about some entities only.
 func (r *rule) conditional() bool {
-	return len(r.kinds) > 0 || len(r.namespaces) > 0 || len(r.owners) > 0 || r.own
+	return len(r.kinds) > 0 || len(r.namespaces) > 0 || len(r.owners) > 0 || r.own || !r.targets.empty()
 }
 
 // fits reports whether the rule is about the entity.
@@ -169,7 +182,10 @@ func (r *rule) fits(c auth.Caller, e *known) bool {
 	if len(r.kinds) > 0 && !slices.Contains(r.kinds, e.kind) {
 		return false
 	}
-	if len(r.namespaces) > 0 && !slices.Contains(r.namespaces, e.namespace) {
+	if len(r.namespaces) > 0 && !anyFits(r.namespaces, e.namespace) {
+		return false
+	}
+	if !r.targets.fit(e.target) {
 		return false
 	}
 	if len(r.owners) == 0 && !r.own {
@@ -203,6 +219,9 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	message := "Missing permission " + permission
 	if r != nil && r.Ref != "" {
 		message += " for " + r.Ref
+	}
+	if r != nil && number == 0 && (stepwise[permission] || permission == IdentityWrite) && !p.open {
+		return server.NotAllowed("%s: %s", message, why(c, permission, r))
 	}
 	switch {
 	case number > 0:
@@ -266,6 +285,10 @@ func constant(allow bool) store.Filter {
 
 // filter returns the entities the rule is about if the caller asks.
 func (r *rule) filter(c auth.Caller) store.Filter {
+	if !r.targets.empty() {
+		// Entities are not what a task does.
+		return constant(false)
+	}
 	var fs []store.Filter
 	if len(r.kinds) > 0 {
 		fs = append(fs, store.In("kind", r.kinds...))

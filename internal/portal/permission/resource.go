@@ -13,6 +13,20 @@ type Resource struct {
 	Ref, Kind, Namespace string
 	// Owners are the references it is owned by.
 	Owners []string
+	// Template is the reference of the Template whose task acts, Origin where
+	// that comes from, and Action what its step does.
+	Template, Origin, Action string
+	// Cluster has the resource. Impersonated says that the cluster decides
+	// about the caller itself.
+	Cluster      string
+	Impersonated bool
+	// Repository is host/owner/name, and Branch the one that is written to;
+	// Named says that the Template itself names them, and Anonymous that it is
+	// read without any credentials.
+	Repository, Branch string
+	Named, Anonymous   bool
+	// Provider is the name under which entities are pushed.
+	Provider string
 }
 
 // ResourceOf returns an entity as permissions see it.

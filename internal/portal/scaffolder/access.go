@@ -67,7 +67,7 @@ func (s *Scaffolder) task(ctx context.Context, id string) (*store.Task, error) {
 // mayRun returns the fault for a caller who may not run a Template; nil as a
 // resource is one that is in no catalog.
 func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Resource) error {
-	for _, name := range []string{create, permission.TemplateParameterRead, permission.TemplateStepRead, permission.ActionExecute} {
+	for _, name := range []string{create, permission.TemplateParameterRead, permission.TemplateStepRead} {
 		if err := s.Policy.Require(ctx, name, r); err != nil {
 			return err
 		}
@@ -80,7 +80,11 @@ func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Re
 func (s *Scaffolder) templateOf(ctx context.Context, t *store.Task) (*permission.Resource, error) {
 	e, err := s.Store.Get(ctx, t.Template)
 	if err == nil {
-		return permission.ResourceOf(e)
+		r, err := permission.ResourceOf(e)
+		if err == nil {
+			r.Origin = s.Origin(e.Provider)
+		}
+		return r, err
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return nil, err

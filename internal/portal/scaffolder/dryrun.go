@@ -2,10 +2,14 @@ package scaffolder
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
@@ -60,6 +64,9 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if order.By, err = s.tried(ctx, t); err != nil {
+		return err
+	}
 	if len(problems) > 0 {
 		return invalid(w, r, problems)
 	}
@@ -89,6 +96,24 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 		out.Changes = append(out.Changes, change(c))
 	}
 	return server.WriteJSON(w, r, http.StatusOK, out)
+}
+
+// tried returns the request to try a Template out. One that the catalog has, as
+// the caller sent it, comes from where the catalog has it from.
+func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, error) {
+	ref := entity.RefOf(t)
+	by := task.Requester{Caller: auth.From(ctx), Template: ref.String(), Origin: permission.OriginInline}
+	known, err := s.template(ctx, ref)
+	if f, ok := errors.AsType[*server.Fault](err); ok && f.Status < http.StatusInternalServerError {
+		return by, nil
+	}
+	if err != nil {
+		return by, err
+	}
+	if known.Get("spec").Equal(t.Get("spec")) {
+		return s.by(ctx, known), nil
+	}
+	return by, nil
 }
 
 // readTemplate reads a Template that a caller sent.

@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/tree"
 )
 
@@ -42,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		post   = http.MethodPost
 		schema = "/templates/default/template/"
 	)
-	const echoForm = `{"title":"Echo","presentation":{"buttonLabels":{"createButtonText":"Go"}},"description":"says something","ui:options":{"x":1},"steps":[`
+	const echoForm = `{"title":"Echo","presentation":{"buttonLabels":{"createButtonText":"Go"}},"description":"says something","ui:options":{"x":1},"origin":"config","steps":[`
 	cases := map[string]struct {
 		reason, method, path, body string
 		status                     int
@@ -54,7 +55,7 @@ func TestAnswers(t *testing.T) {
 		"FormUntitled": {"a page without a title gets one", "GET", schema + "echo/parameter-schema", "", 200,
 			`{"title":"Please enter the following information","schema":{"properties":{"page":`},
 		"FormDecorators": {"what decorates a form is told", "GET", schema + "echo/parameter-schema", "", 200, `"formDecorators":[{"id":"trim"}]}`},
-		"FormName":       {"without a title the name is one", "GET", "/templates/other/Template/WAIT/parameter-schema", "", 200, `{"title":"wait","steps":[]}`},
+		"FormName":       {"without a title the name is one", "GET", "/templates/other/Template/WAIT/parameter-schema", "", 200, `{"title":"wait","origin":"config","steps":[]}`},
 		"FormMissing":    {"an unknown Template", "GET", schema + "None/parameter-schema", "", 404, message("Template template:default/none not found")},
 		"FormBad":        {"a name that no Template can have", "GET", schema + "%00/parameter-schema", "", 404, `"NotFoundError"`},
 		"FormOther":      {"what is no Template has no form", "GET", "/templates/default/component/service/parameter-schema", "", 400, message("Unsupported apiVersion field in schema entity, portal.io/v1alpha1")},
@@ -146,7 +147,7 @@ const dryTemplate = `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Templa
 	`"parameters":{"required":["word"],"properties":{"word":{"type":"string"}}},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"}}]}}`
 
 // fill fills the form of Template echo.
-func fill(_ context.Context, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
+func fill(_ context.Context, _ task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
 	switch {
 	case template.Get("metadata", "name").Str() != "echo":
 		return nil, nil

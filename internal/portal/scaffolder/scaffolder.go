@@ -10,9 +10,9 @@
 // (scaffolder.task.cancel) and to retry it (as for creating one).
 //
 // Who may create one: whoever may read the Template and has, for it, the
-// permissions scaffolder.task.create, scaffolder.template.parameter.read,
-// scaffolder.template.step.read and scaffolder.action.execute. Rules do not know
-// actions, so that the last one is about all that a Template does.
+// permissions scaffolder.task.create, scaffolder.template.parameter.read and
+// scaffolder.template.step.read, and scaffolder.action.execute for each step.
+// What a step does in clusters and repositories takes permissions of its own.
 package scaffolder
 
 import (
@@ -45,12 +45,15 @@ type Options struct {
 	// Env is the language of the Templates' expressions; nil means
 	// expression.Default.
 	Env *expression.Env
+	// Origin returns where entities of a provider come from.
+	Origin func(provider string) string
 	// Fill returns what the form of a Template that updates is filled with: the
 	// values of the live resource with the name, in the namespace of the cluster,
-	// both of which may be empty. It returns nil if the Template is not one that
-	// updates. Callers are told of an error that is a *server.Fault or an
-	// *action.Error. Without it no form is filled.
-	Fill func(ctx context.Context, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
+	// both of which may be empty, if the requester may read it. It returns nil if
+	// the Template is not one that updates. Callers are told of an error that is a
+	// *server.Fault, an *action.Error or an *action.Denied. Without it no form is
+	// filled.
+	Fill func(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
 	// Autocomplete are the providers of what forms offer, by name.
 	Autocomplete map[string]Complete
 	Log          *slog.Logger

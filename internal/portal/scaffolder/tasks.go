@@ -19,6 +19,7 @@ import (
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/tree"
 )
 
@@ -46,10 +47,15 @@ type shown struct {
 	CreatedAt       string          `json:"createdAt"`
 	LastHeartbeatAt string          `json:"lastHeartbeatAt,omitempty"`
 	CreatedBy       string          `json:"createdBy,omitempty"`
+	// Origin is where the Template comes from.
+	Origin string `json:"origin,omitempty"`
 }
 
 func show(t *store.Task) shown {
 	out := shown{ID: t.ID, Spec: t.Spec, Status: t.Status, CreatedAt: asTime(t.Created), CreatedBy: t.CreatedBy}
+	if by, err := task.RequesterOf(t); err == nil {
+		out.Origin = by.Origin
+	}
 	if !t.Beat.IsZero() {
 		out.LastHeartbeatAt = asTime(t.Beat)
 	}
@@ -208,7 +214,7 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	if len(problems) > 0 {
 		return invalid(w, r, problems)
 	}
-	order.Read = t.read
+	order.Read, order.By = t.read, s.by(ctx, t)
 	id, err := s.Tasks.Create(ctx, order)
 	if err != nil {
 		return failed(w, r, err)
@@ -261,7 +267,8 @@ func (s *Scaffolder) retryTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ok, err := s.Tasks.Retry(ctx, t.ID, secrets)
+	now := task.Requester{Caller: auth.From(ctx), Template: template.Ref, Owners: template.Owners, Origin: template.Origin}
+	ok, err := s.Tasks.Retry(ctx, t.ID, now, secrets)
 	if err != nil {
 		return failed(w, r, err)
 	}

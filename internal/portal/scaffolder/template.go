@@ -9,10 +9,12 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/internal/values"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -24,6 +26,15 @@ type found struct {
 	resource *permission.Resource
 	// read says that the catalog has read it itself, from a location.
 	read bool
+}
+
+// by returns the request of a caller to run the Template.
+func (s *Scaffolder) by(ctx context.Context, t found) task.Requester {
+	r := task.Requester{Caller: auth.From(ctx), Template: t.resource.Ref, Owners: t.resource.Owners, Origin: t.resource.Origin}
+	if permission.Trusted(r.Origin) {
+		r.Repositories = repositoriesOf(t.Node, s.Env)
+	}
+	return r
 }
 
 // template returns the Template with a reference, if the caller may read it.
@@ -43,7 +54,11 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 		return found{}, server.Input("Unsupported apiVersion field in schema entity, %s", query.Short(n.Get("apiVersion").Str()))
 	}
 	resource, err := permission.ResourceOf(e)
-	return found{n, resource, store.IsLocationProvider(e.Provider)}, err
+	if err != nil {
+		return found{}, err
+	}
+	resource.Origin = s.Origin(e.Provider)
+	return found{n, resource, store.IsLocationProvider(e.Provider)}, nil
 }
 
 // isTemplate reports whether an entity is a Template as the scaffolder knows
@@ -77,13 +92,13 @@ func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) err
 			return err
 		}
 	}
-	body := tree.AppendJSON(nil, formOf(t.Node, live), "")
+	body := tree.AppendJSON(nil, formOf(t.Node, live, t.resource.Origin), "")
 	return server.Write(w, r, server.Content{ETag: server.ETagOf(body), Body: body})
 }
 
-// formOf returns the form of a Template, filled with the values unless they are
-// nil.
-func formOf(t, live *tree.Node) *tree.Node {
+// formOf returns the form of a Template that comes from origin, filled with the
+// values unless they are nil.
+func formOf(t, live *tree.Node, origin string) *tree.Node {
 	metadata, spec := t.Get("metadata"), t.Get("spec")
 	pages := tree.Arr()
 	for _, page := range values.Pages(spec.Get("parameters")) {
@@ -106,6 +121,7 @@ func formOf(t, live *tree.Node) *tree.Node {
 		tree.F("presentation", spec.Get("presentation")),
 		tree.F("description", metadata.Get("description")),
 		tree.F("ui:options", metadata.Get("ui:options")),
+		tree.F("origin", tree.Str(origin)),
 		tree.F("steps", pages),
 		tree.F("formDecorators", decorators),
 		tree.F("values", live),
@@ -159,7 +175,7 @@ func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name
 	var live *tree.Node
 	var err error
 	if s.Fill != nil {
-		live, err = s.Fill(ctx, t.Node, cluster, namespace, name)
+		live, err = s.Fill(ctx, s.by(ctx, t), t.Node, cluster, namespace, name)
 	}
 	if err != nil {
 		return nil, told(err)
@@ -175,6 +191,9 @@ func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name
 func told(err error) error {
 	if _, ok := errors.AsType[*server.Fault](err); ok {
 		return err
+	}
+	if denied, ok := errors.AsType[*action.Denied](err); ok {
+		return server.NotAllowed("%s", denied.Message)
 	}
 	failed, ok := errors.AsType[*action.Error](err)
 	if !ok {

@@ -145,17 +145,21 @@ func newWorld(t *testing.T, change func(*Options), rules ...config.PermissionRul
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules = append(rules, config.PermissionRule{Permissions: []string{permission.ActionExecute}, Providers: []string{"inline"}, Allow: true})
+	policy := permission.New(config.Permission{Enabled: true, Rules: rules})
 	w := &world{t: t, store: st, released: make(chan struct{}), mended: make(chan struct{}), lines: 20_000}
 	tasks, err := task.New(task.Options{
 		Store: st, Queue: queue, Actions: w.actions(), Key: []byte("a key for the tests of this package"),
-		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log,
+		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log, Authorize: Authorizer(policy, "portal"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.put(entities)
-	policy := permission.New(config.Permission{Enabled: true, Rules: rules})
-	opts := Options{Tasks: tasks, Store: st, Policy: policy, Catalog: catalog.New(st, policy), Log: log}
+	opts := Options{
+		Tasks: tasks, Store: st, Policy: policy, Catalog: catalog.New(st, policy), Log: log,
+		Origin: func(string) string { return permission.OriginConfig },
+	}
 	if change != nil {
 		change(&opts)
 	}

@@ -48,6 +48,11 @@ type Task struct {
 	Secrets   map[string]secret.Text
 	Workspace *action.Workspace
 	DryRun    bool
+	// Caller is who it acts for, Template the reference of its Template, and
+	// Authorize decides what a step with an action may do for them.
+	Caller    action.Caller
+	Template  string
+	Authorize func(ctx context.Context, actionID, permission string, t action.Target) error
 	// Beside are the files beside a Template that is tried out.
 	Beside fs.FS
 	// Log is told what happens during a step, by several goroutines at once.
@@ -57,6 +62,9 @@ type Task struct {
 	// Ended is told how a step ended and how long it took; nil is nobody.
 	Ended func(actionID, outcome string, took time.Duration)
 }
+
+// PermissionExecute is what a step needs to use an action.
+const PermissionExecute = "scaffolder.action.execute"
 
 // Steps returns the steps.
 func (t *Task) Steps() []*tree.Node { return t.Spec.Get("steps").List() }
@@ -228,6 +236,9 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 	if c.action == nil {
 		return nil, &strange{name: name, near: c.r.near(name)}
 	}
+	if err := c.allowed(ctx); err != nil {
+		return nil, err
+	}
 	if c.t.DryRun {
 		if err := c.announce(); err != nil {
 			return nil, err
@@ -261,6 +272,11 @@ func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 		return nil, fmt.Errorf("cannot keep the outputs of step %s: those of all steps are larger than %d MiB", c.id, mostOutputs>>20)
 	}
 	return c.output, nil
+}
+
+// allowed returns an error if the step may not use its action.
+func (c *call) allowed(ctx context.Context) error {
+	return c.t.Authorize(ctx, c.action.ID, PermissionExecute, action.Target{Name: c.action.ID, Contained: c.action.Contained})
 }
 
 // put hands on outputs of a step that was not run.
@@ -364,18 +380,28 @@ func (c *call) do(ctx context.Context, scope expression.Scope, index int) (err e
 			err = fmt.Errorf("cannot run step %s: the action %s panicked: %v", c.id, c.action.ID, p)
 		}
 	}()
+	with := c.with(input, scope, key)
+	with.Output = func(name string, value *tree.Node) { c.set(name, value, index >= 0) }
+	return c.action.Run(ctx, with)
+}
+
+// with returns the call of the action with an input, without outputs.
+func (c *call) with(input *tree.Node, scope expression.Scope, key string) *action.Call {
 	var change func(action.Change)
 	if c.t.DryRun && c.t.Change != nil {
 		change = func(ch action.Change) { c.t.Change(c.id, ch) }
 	}
-	return c.action.Run(ctx, &action.Call{
+	return &action.Call{
 		Input: input, Workspace: c.t.Workspace, Logf: c.logf, Secrets: c.t.Secrets, Change: change,
-		Output: func(name string, value *tree.Node) { c.set(name, value, index >= 0) },
 		User:   c.t.Spec.Get("user", "ref").Str(),
+		Caller: c.t.Caller, Template: c.t.Template,
+		Authorize: func(ctx context.Context, permission string, t action.Target) error {
+			return c.t.Authorize(ctx, c.action.ID, permission, t)
+		},
 		Base:   c.t.base(),
 		Beside: c.t.Beside,
 		Scope:  scope, Task: c.t.ID, Step: c.id, Key: key, DryRun: c.t.DryRun,
-	})
+	}
 }
 
 func (c *call) logf(format string, args ...any) {

@@ -96,7 +96,7 @@ func TestEach(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			at := tree.Obj(tree.F("id", tree.Str("a")), tree.F("action", tree.Str("test:nothing")), tree.F("each", tc.each))
-			task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr(at))), Log: func(Event) {}}
+			task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr(at))), Log: func(Event) {}, Authorize: anyone}
 			s := &State{}
 			r.Step(t.Context(), task, s)
 			got := ""
@@ -120,7 +120,7 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said []string
-	task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr())), Log: func(e Event) { said = append(said, e.Message) }}
+	task := &Task{Spec: tree.Obj(tree.F("steps", tree.Arr())), Log: func(e Event) { said = append(said, e.Message) }, Authorize: anyone}
 	for _, id := range []string{"a", "a", "b", "c", "d", "e"} {
 		steps := task.Spec.Get("steps")
 		steps.Items = append(steps.Items, tree.Obj(tree.F("id", tree.Str(id)), tree.F("action", tree.Str("test:large"))))
@@ -191,3 +191,6 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("an action that takes anything: %q", got)
 	}
 }
+
+// anyone may do everything.
+func anyone(context.Context, string, string, action.Target) error { return nil }

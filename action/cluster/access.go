@@ -1,0 +1,259 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+)
+
+// serviceUser is what a service is called in a cluster that impersonates.
+const serviceUser = "portal:service:"
+
+// actAs returns the cluster as whoever asked for a task uses it: the person, if
+// the cluster impersonates, and else the portal's account.
+func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
+	switch {
+	case !on.Impersonates():
+		return on, nil
+	case who.Guest:
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name())}
+	case who.Service:
+		as, err := on.As(serviceUser+who.Ref, nil)
+		return as, told(err)
+	}
+	as, err := on.As(who.Login, who.Groups)
+	return as, told(err)
+}
+
+// look reads the objects as they are, nil for those that are not there, and
+// returns an error unless whoever asked has the permission for each of them.
+func (a *applying) look(ctx context.Context, docs []*document) error {
+	for _, d := range docs {
+		n, err := live(ctx, a.on, d)
+		if err != nil {
+			return a.explain(d, err)
+		}
+		a.before[d] = n
+	}
+	for _, d := range docs {
+		if err := a.authorize(ctx, d, docs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// authorize returns an error unless whoever asked may do with an object what the
+// step says: with the object as it is, and with the owner it is given.
+func (a *applying) authorize(ctx context.Context, d *document, docs []*document) error {
+	n := a.before[d]
+	permission := action.ResourceUpdate
+	switch {
+	case d.verb == verbRead:
+		permission = action.ResourceRead
+	case d.verb == verbDelete:
+		permission = action.ResourceDelete
+	case n == nil:
+		permission = action.ResourceCreate
+	}
+	given := ownerRef(d.node)
+	owner := ownerRef(n)
+	switch {
+	case owner != "":
+	case d.namespace != "":
+		owner = a.namespaceOwner(ctx, d.namespace, docs)
+	case n == nil:
+		owner = given
+	}
+	t := action.Target{
+		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.namespace, Kind: d.kind,
+		Owner: owner, Impersonated: a.on.Impersonates(),
+	}
+	if err := a.require(ctx, permission, t); err != nil {
+		return err
+	}
+	if a.takeOver {
+		if err := a.require(ctx, action.ResourceTakeOver, t); err != nil {
+			return err
+		}
+	}
+	if given == "" || given == owner {
+		return nil
+	}
+	t.Owner = given
+	t.Name += ", owned by " + given
+	return a.require(ctx, permission, t)
+}
+
+// ownerRef returns the owner of an object as a reference, empty if it names none.
+func ownerRef(n *tree.Node) string {
+	owner := strings.TrimSpace(ownerOf(n))
+	if owner == "" {
+		return ""
+	}
+	ref, err := entity.ParseExisting(owner, "Group", entity.DefaultNamespace)
+	if err != nil {
+		return owner
+	}
+	return ref.String()
+}
+
+// namespaceOwner returns the owner of a namespace, which may be one that the
+// same manifest makes. It is empty if there is none, or if the namespace cannot
+// be read, which is logged.
+func (a *applying) namespaceOwner(ctx context.Context, name string, docs []*document) string {
+	n, err := a.on.Account().Do(ctx, cluster.Call{
+		Doing: "read the owner of namespace " + name, Path: "/api/v1/namespaces/" + url.PathEscape(name),
+		Needs: cluster.Rule{Groups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
+	})
+	if err == nil {
+		return ownerRef(n)
+	}
+	if r, ok := cluster.RefusalOf(err); !ok || r.Code != 404 {
+		a.logf("%s", err)
+		return ""
+	}
+	for _, d := range docs {
+		if d.apiVersion == "v1" && d.kind == "Namespace" && d.name == name {
+			return ownerRef(d.node)
+		}
+	}
+	return ""
+}
+
+// checkApply returns the *action.Denied for a step that apply would refuse.
+func (w *writer) checkApply(ctx context.Context, c *action.Call, o order) error {
+	docs, err := documents(o.manifest)
+	if err != nil {
+		return err
+	}
+	return w.preflight(ctx, c, docs, o, "create", "patch")
+}
+
+// checkDelete is the same for remove.
+func (w *writer) checkDelete(ctx context.Context, c *action.Call, d *document, o order) error {
+	if err := d.checkNames(); err != nil {
+		return err
+	}
+	return w.preflight(ctx, c, []*document{d}, o, "delete")
+}
+
+// preflight looks at the documents as the step would, and writes nothing.
+func (w *writer) preflight(ctx context.Context, c *action.Call, docs []*document, o order, verbs ...string) error {
+	a, err := w.begin(c, o)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		k, err := a.kinds.find(ctx, a.on.Account(), d)
+		if err != nil {
+			return err
+		}
+		if err := d.settle(k, o.namespace); err != nil {
+			return err
+		}
+		if err := a.reviewed(ctx, d, verbs); err != nil {
+			return err
+		}
+	}
+	return a.look(ctx, docs)
+}
+
+// reviewed asks a cluster that impersonates whether the person may use the verbs
+// on an object.
+func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) error {
+	if !a.on.Impersonates() {
+		return nil
+	}
+	for _, verb := range append([]string{"get"}, verbs...) {
+		review := tree.Obj(
+			tree.F("apiVersion", tree.Str("authorization.k8s.io/v1")), tree.F("kind", tree.Str("SelfSubjectAccessReview")),
+			tree.F("spec", tree.Obj(tree.F("resourceAttributes", tree.Obj(
+				tree.F("verb", tree.Str(verb)), tree.F("group", tree.Str(d.served.group)), tree.F("version", tree.Str(d.served.version)),
+				tree.F("resource", tree.Str(d.served.plural)), tree.F("namespace", tree.Str(d.namespace)), tree.F("name", tree.Str(d.name)),
+			)))),
+		)
+		n, err := a.on.Do(ctx, cluster.Call{
+			Doing: "ask what may be done with " + d.String(), Method: "POST",
+			Path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", Body: tree.AppendJSON(nil, review, ""),
+		})
+		if err != nil {
+			return err
+		}
+		if n.Get("status", "allowed").IsTrue() {
+			continue
+		}
+		return &action.Denied{Message: fmt.Sprintf(
+			"Cannot %s: cluster %s does not let %s %s %s%s. The missing RBAC rule: { apiGroups: [%q], resources: [%q], verbs: [%q] }",
+			d.doing(), a.on.Name(), a.caller.Ref, verb, d.served.plural, inNamespace(d.namespace), d.served.group, d.served.plural, verb)}
+	}
+	return nil
+}
+
+func inNamespace(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " in namespace " + name
+}
+
+// stamps are the annotations that stamp sets.
+var stamps = []string{words.AnnotationRequestedBy, words.AnnotationTask, words.AnnotationFromTemplate}
+
+// unstamp removes the annotations that stamp sets from metadata, whose fields are
+// its own.
+func unstamp(meta *tree.Node) {
+	annotations := meta.Get("annotations")
+	if !annotations.IsMap() {
+		return
+	}
+	rest := tree.Obj()
+	for _, f := range annotations.Fields {
+		if !slices.Contains(stamps, f.Key) {
+			rest.Fields = append(rest.Fields, f)
+		}
+	}
+	if rest.Len() == 0 && annotations.Len() > 0 {
+		meta.Delete("annotations")
+		return
+	}
+	meta.Set("annotations", rest)
+}
+
+// stamp returns a document with annotations that say who created it, by which
+// task and from which Template. An object that is there keeps those it has.
+func (a *applying) stamp(d, before *tree.Node) *tree.Node {
+	made := map[string]string{words.AnnotationRequestedBy: a.caller.Ref, words.AnnotationTask: a.task, words.AnnotationFromTemplate: a.template}
+	if before != nil {
+		had := before.Get("metadata", "annotations").StringMap()
+		for key := range made {
+			made[key] = had[key]
+		}
+	}
+	meta := tree.Obj(append([]tree.Field(nil), d.Get("metadata").Fields...)...)
+	annotations := tree.Obj()
+	if old := meta.Get("annotations"); old.IsMap() {
+		annotations.Fields = append(annotations.Fields, old.Fields...)
+	}
+	for _, key := range stamps {
+		annotations.Delete(key)
+		if made[key] != "" {
+			annotations.Set(key, tree.Str(made[key]))
+		}
+	}
+	if annotations.Len() == 0 && !meta.Has("annotations") {
+		return d
+	}
+	meta.Set("annotations", annotations)
+	out := tree.Obj(append([]tree.Field(nil), d.Fields...)...)
+	out.Set("metadata", meta)
+	return out
+}

@@ -1,0 +1,81 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/tree"
+)
+
+// Check returns the *action.Denied for a task that would be refused for want of
+// a permission, as far as that can be known before it runs: from the actions of
+// its steps, and from inputs that depend on what the form was filled with alone.
+// Nothing is changed.
+func (r *Runner) Check(ctx context.Context, t *Task) error {
+	for i, at := range t.Steps() {
+		c := &call{r: r, t: t, s: &State{Next: i}, at: at, id: at.Get("id").Scalar(), action: r.byName[at.Get("action").Str()]}
+		if c.action == nil || !c.certain() {
+			continue
+		}
+		err := c.allowed(ctx)
+		if err == nil {
+			err = c.check(ctx)
+		}
+		if e, ok := errors.AsType[*action.Denied](err); ok {
+			return e
+		}
+	}
+	return nil
+}
+
+// certain reports whether the step will run, whatever those before it do.
+func (c *call) certain() bool {
+	condition := c.at.Get("if")
+	if condition.IsNull() {
+		return true
+	}
+	if mentionsSteps(condition) || minds(condition) || !c.at.Get("each").IsNull() {
+		return false
+	}
+	ok, err := c.wanted(c.scope(false))
+	return ok && err == nil
+}
+
+// check asks the action whether it would be refused. An input that cannot be
+// known yet is not asked about.
+func (c *call) check(ctx context.Context) error {
+	if c.action.Check == nil || !c.at.Get("each").IsNull() || mentionsSteps(c.at.Get("input")) {
+		return nil
+	}
+	scope := c.scope(true)
+	input, err := c.input(scope)
+	if err != nil {
+		return err
+	}
+	if err := check(c.action.ID, c.action.Input, input); err != nil {
+		return err
+	}
+	return c.action.Check(ctx, c.with(input, scope, ""))
+}
+
+// mentionsSteps reports whether a text in n may depend on the output of a step.
+func mentionsSteps(n *tree.Node) bool {
+	if n.IsString() {
+		return strings.Contains(n.Text, "steps")
+	}
+	for _, item := range n.List() {
+		if mentionsSteps(item) {
+			return true
+		}
+	}
+	if n.IsMap() {
+		for _, f := range n.Fields {
+			if mentionsSteps(f.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/source"
+)
+
+// person is who calls are made as.
+type person struct {
+	user   string
+	groups []string
+}
+
+// reserved is how the names begin that Kubernetes gives to itself: whoever may
+// act as system:masters may do everything.
+const reserved = "system:"
+
+// Impersonates reports whether the cluster decides itself what a person may do.
+func (c *Cluster) Impersonates() bool { return c.settings.Impersonate == source.ImpersonateUser }
+
+// As returns the same cluster, with calls made as a person: their name and
+// groups as the sign-in has them, behind the prefixes of the settings. Names that
+// Kubernetes keeps for itself are refused.
+func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
+	p := &person{user: c.settings.UserPrefix + user}
+	if user == "" {
+		return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
+			Err: fmt.Errorf("the sign-in has no user name"), Hint: "set auth.providers.oidc.userClaim to a claim that names the user"}
+	}
+	for _, g := range groups {
+		p.groups = append(p.groups, c.settings.GroupPrefix+g)
+	}
+	for _, name := range append([]string{p.user}, p.groups...) {
+		if strings.HasPrefix(strings.ToLower(name), reserved) || strings.ContainsAny(name, "\r\n\x00") {
+			return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
+				Err:  fmt.Errorf("the name %q belongs to Kubernetes itself", name),
+				Hint: "set impersonateUserPrefix and impersonateGroupPrefix of the cluster, or rename it where people sign in"}
+		}
+	}
+	return &Cluster{name: c.name, way: c.way, opts: c.opts, answered: c.answered, settings: c.settings, as: p, account: c.Account()}, nil
+}
+
+// Account returns the cluster with calls made by the account of its settings.
+func (c *Cluster) Account() *Cluster {
+	if c.account != nil {
+		return c.account
+	}
+	return c
+}
+
+// identify names the person in a request.
+func (p *person) identify(h http.Header) {
+	if p == nil {
+		return
+	}
+	h.Set("Impersonate-User", p.user)
+	for _, g := range p.groups {
+		h.Add("Impersonate-Group", g)
+	}
+}
