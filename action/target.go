@@ -35,7 +35,8 @@ type Target struct {
 
 // Caller is who asked for a task.
 type Caller struct {
-	// Ref is the reference of a person or guest, or the name of a service.
+	// Ref is the reference of a person or guest, or service: and the name of a
+	// service.
 	Ref string
 	// Login and Groups are how the issuer of the sign-in spells a person and
 	// their groups; both are empty for guests and services.

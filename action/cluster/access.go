@@ -14,8 +14,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// serviceUser is what a service is called in a cluster that impersonates.
-const serviceUser = "portal:service:"
+// serviceUser begins what a service is called in a cluster that impersonates,
+// such as portal:service:ci.
+const serviceUser = "portal:"
 
 // actAs returns the cluster as whoever asked for a task uses it: the person, if
 // the cluster impersonates, and else the portal's account.

@@ -64,9 +64,12 @@ func RequesterOf(t *store.Task) (Requester, error) {
 
 // Actor returns the requester as actions know it.
 func (r Requester) Actor() action.Caller {
-	c := r.Caller
+	c, ref := r.Caller, r.Caller.Subject
+	if c.Kind == identity.Service {
+		ref = "service:" + ref
+	}
 	return action.Caller{
-		Ref: c.Subject, Login: c.Login, Groups: c.Groups, Name: c.Name, Email: c.Email,
+		Ref: ref, Login: c.Login, Groups: c.Groups, Name: c.Name, Email: c.Email,
 		Service: c.Kind == identity.Service, Guest: c.Kind == identity.Guest,
 	}
 }

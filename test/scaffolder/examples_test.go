@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
 )
 
 // example is a definition of the folder examples, and where what is filled in
@@ -117,10 +118,15 @@ func TestExamples(t *testing.T) {
 				base.Set("namespace", tree.Str(ns))
 			}
 			full, spec := e.full(t, pages, base, fillPage)
-			c.completes(e.template, full)
+			h := c.completes(e.template, full)
 			got := w.find(t, e.path+label)
 			same(t, "all fields filled", e.defaulted(t, spec), got.Get("spec"))
-			same(t, "the annotations", tree.Obj(tree.F(e.owner(), tree.Str("group:default/"+label))), got.Get("metadata", "annotations"))
+			same(t, "the annotations", tree.Obj(
+				tree.F(e.owner(), tree.Str("group:default/"+label)),
+				tree.F(words.AnnotationFromTemplate, tree.Str("template:default/"+e.template)),
+				tree.F(words.AnnotationRequestedBy, tree.Str("service:tests")),
+				tree.F(words.AnnotationTask, tree.Str(h.id)),
+			), got.Get("metadata", "annotations"))
 
 			few, spec := e.full(t, pages, over(t, base, "{name: few}"), func(t *testing.T, page *tree.Node, n int) *tree.Node {
 				return required(page, fillPage(t, page, n))

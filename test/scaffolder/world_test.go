@@ -125,6 +125,10 @@ func configure(dir, address string, more sections) (string, error) {
 			"auth":     sections{"externalAccess": []any{sections{"type": "static", "options": sections{"token": theToken, "subject": "tests"}}}},
 		},
 		"auth": sections{"providers": sections{"guest": sections{}}},
+		// The tests push Templates of their own.
+		"permission": sections{"rules": []any{sections{
+			"who": []any{"tests"}, "permissions": []any{"scaffolder.action.execute", "cluster.*", "git.*"}, "providers": []any{"*"}, "result": "allow",
+		}}},
 	}
 	maps.Copy(all, more)
 	scaffolder, _ := all["scaffolder"].(sections)
