@@ -45,19 +45,12 @@ type Cluster struct {
 	// SkipTLSVerify believes any certificate.
 	SkipTLSVerify bool
 
-	// Impersonate is ImpersonateNone or ImpersonateUser; empty means none. With
-	// user, what a person asks for is done as that person.
-	Impersonate string
+	// Impersonate says that what a person asks for is done as that person.
+	Impersonate bool
 	// UserPrefix and GroupPrefix stand before the names of the sign-in, as the
 	// API server's --oidc-username-prefix and --oidc-groups-prefix do.
 	UserPrefix, GroupPrefix string
 }
-
-// What Cluster.Impersonate can be.
-const (
-	ImpersonateNone = "none"
-	ImpersonateUser = "user"
-)
 
 // OIDC says where a token comes from and how it is renewed: by a refresh
 // token if there is one, else by the client's own credentials.

@@ -75,12 +75,14 @@ func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
 
 // impersonation reads as whom steps act in the cluster.
 func (o *object) impersonation(c *source.Cluster) {
-	c.Impersonate = source.ImpersonateNone
-	o.choice("impersonate", &c.Impersonate, source.ImpersonateNone, source.ImpersonateUser)
+	const none, user = "none", "user"
+	as := none
+	o.choice("impersonate", &as, none, user)
+	c.Impersonate = as == user
 	o.text("impersonateUserPrefix", &c.UserPrefix, nil)
 	o.text("impersonateGroupPrefix", &c.GroupPrefix, nil)
-	if c.Impersonate != source.ImpersonateUser {
-		o.meaningless("impersonate "+source.ImpersonateNone, "write impersonate: "+source.ImpersonateUser+", or remove it", "impersonateUserPrefix", "impersonateGroupPrefix")
+	if !c.Impersonate {
+		o.meaningless("impersonate "+none, "write impersonate: "+user+", or remove it", "impersonateUserPrefix", "impersonateGroupPrefix")
 	}
 }
 

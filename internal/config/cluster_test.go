@@ -342,7 +342,7 @@ func TestClusterMistakes(t *testing.T) {
 			reason: "keys that Backstage has for its pages are not offered",
 			text:   "{ name: a, url: 'https://x', skipTlsVerify: true, title: t, dashboardUrl: d, authMetadata: {} }",
 			want: []string{
-				`a.yaml:3:36: CONF003 composerIngestor.clusters[0] has no key "skipTlsVerify" | did you mean skipTLSVerify? it has name, url, authProvider, serviceAccountToken, serviceAccountTokenFile, token, tokenFile, oidc, skipTLSVerify, caFile, caData, kubeconfig and context`,
+				`a.yaml:3:36: CONF003 composerIngestor.clusters[0] has no key "skipTlsVerify" | did you mean skipTLSVerify? it has name, url, authProvider, serviceAccountToken, serviceAccountTokenFile, token, tokenFile, oidc, skipTLSVerify, caFile, caData, kubeconfig, context, impersonate, impersonateUserPrefix and impersonateGroupPrefix`,
 			},
 		},
 	}

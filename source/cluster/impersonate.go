@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-
-	"example.dev/ingestor/source"
 )
 
 // person is who calls are made as.
@@ -19,7 +17,7 @@ type person struct {
 const reserved = "system:"
 
 // Impersonates reports whether the cluster decides itself what a person may do.
-func (c *Cluster) Impersonates() bool { return c.settings.Impersonate == source.ImpersonateUser }
+func (c *Cluster) Impersonates() bool { return c.settings.Impersonate }
 
 // As returns the same cluster, with calls made as a person: their name and
 // groups as the sign-in has them, behind the prefixes of the settings. Names that

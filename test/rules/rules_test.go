@@ -78,6 +78,9 @@ var plan = map[string]room{
 	"internal/remote": {ours: []string{"internal/secret"}},
 	"internal/secret": {},
 
+	// Who asks, for decisions in requests and in tasks.
+	"internal/identity": {},
+
 	"internal/app":    {},
 	"internal/term":   {},
 	"internal/state":  {},
@@ -89,13 +92,13 @@ var plan = map[string]room{
 		// A pattern is bounded by a duration.
 		despite: []string{"time"}},
 	"internal/task": {ours: []string{"words", "tree", "entity", "expression", "action",
-		"internal/jobs", "internal/secret", "internal/store", "internal/values"}},
+		"internal/identity", "internal/jobs", "internal/secret", "internal/store", "internal/values"}},
 	"internal/fetch":       {ours: []string{"action", "source", "internal/forge", "internal/secret"}},
 	"internal/integration": {ours: []string{"action", "sink", "internal/config"}},
 	"internal/pipeline": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source", "sink",
 		"internal/state"}},
 	"internal/portal": {ours: slices.Concat(public, []string{"templates", "web",
-		"internal/config", "internal/fetch", "internal/integration", "internal/jobs", "internal/pipeline", "internal/secret",
+		"internal/config", "internal/fetch", "internal/identity", "internal/integration", "internal/jobs", "internal/pipeline", "internal/secret",
 		"internal/state", "internal/store", "internal/task", "internal/values"})},
 	"internal/cli": {ours: slices.Concat(public, []string{"templates",
 		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},

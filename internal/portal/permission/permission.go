@@ -93,7 +93,7 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	var in *known
 	fits := func(rule *rule) bool {
 		if in == nil {
-			in = know(r)
+			in = know(permission, r)
 		}
 		return rule.fits(c, in)
 	}
@@ -140,13 +140,14 @@ func (p *Policy) byDefault(c auth.Caller, permission string) bool {
 
 // known is a Resource in lower case.
 type known struct {
+	permission      string
 	kind, namespace string
 	owners          []string
 	target          *Resource
 }
 
-func know(r *Resource) *known {
-	return &known{strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r}
+func know(permission string, r *Resource) *known {
+	return &known{permission, strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r}
 }
 
 // concerns reports whether the rule is about the caller and the permission.
@@ -185,7 +186,7 @@ func (r *rule) fits(c auth.Caller, e *known) bool {
 	if len(r.namespaces) > 0 && !anyFits(r.namespaces, e.namespace) {
 		return false
 	}
-	if !r.targets.fit(e.target) {
+	if !r.targets.fit(e.permission, e.target) {
 		return false
 	}
 	if len(r.owners) == 0 && !r.own {

@@ -46,8 +46,8 @@ func (t *targets) empty() bool {
 	return len(t.actions)+len(t.templates)+len(t.providers)+len(t.clusters)+len(t.repositories)+len(t.branches) == 0
 }
 
-// fit reports whether the patterns are about r.
-func (t *targets) fit(r *Resource) bool {
+// fit reports whether the patterns are about r. Reading has no branch.
+func (t *targets) fit(permission string, r *Resource) bool {
 	if t.empty() {
 		return true
 	}
@@ -59,12 +59,16 @@ func (t *targets) fit(r *Resource) bool {
 	if r.Provider != "" {
 		provider = r.Provider
 	}
+	branches := t.branches
+	if permission == RepositoryRead {
+		branches = nil
+	}
 	for _, p := range []struct {
 		patterns []string
 		value    string
 	}{
 		{t.actions, r.Action}, {t.templates, template}, {t.providers, provider},
-		{t.clusters, r.Cluster}, {t.repositories, r.Repository}, {t.branches, r.Branch},
+		{t.clusters, r.Cluster}, {t.repositories, r.Repository}, {branches, r.Branch},
 	} {
 		if len(p.patterns) > 0 && !anyFits(p.patterns, strings.ToLower(p.value)) {
 			return false
