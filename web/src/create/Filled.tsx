@@ -18,6 +18,7 @@ import type { Problem, Values } from "./form/types";
 import { fromServer } from "./form/validator";
 import { createTask, openForm, type Filling, type Opened } from "./queries";
 import { Notes } from "./Notes";
+import { Origin } from "./Origin";
 import { StepList } from "./StepList";
 import { Trial } from "./Trial";
 import { useFilling } from "./useFilling";
@@ -124,7 +125,14 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
   return (
     <Page
       title={opened.form.title}
-      lead={opened.form.description}
+      lead={
+        <>
+          {opened.form.description}
+          <div>
+            <Origin of={opened.form.origin} />
+          </div>
+        </>
+      }
       actions={
         <>
           <Anchor component={Link} to={entityPath({ kind: "template", namespace, name })} size="sm">

@@ -16,6 +16,7 @@ import { Tag } from "../../parts/Tag";
 import { duration, Time } from "../../parts/Time";
 import { draftKey, saveDraft } from "../form/draft";
 import type { Values } from "../form/types";
+import { Origin } from "../Origin";
 import { isOver, taskPath } from "../queries";
 import { stateOf } from "../status";
 import { labelOf, templateOf, templateTitle } from "../TasksPage";
@@ -61,6 +62,7 @@ export function TaskView({ id }: { id: string }) {
               from <RefLink to={templateOf(task.data)}>{templateTitle(task.data)}</RefLink>
             </span>
           )}
+          <Origin of={task.data.origin} />
         </Group>
       }
       actions={<Actions task={task.data} onChange={again} />}
