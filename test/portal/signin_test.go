@@ -3,6 +3,7 @@ package portal_test
 import (
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -75,6 +76,15 @@ func TestSignIn(t *testing.T) {
 		w.get("/api/catalog/entities/by-name/component/default/"+name, &entity)
 		w.want(call{method: "DELETE", path: "/api/catalog/entities/by-uid/" + entity.Metadata.UID, token: token}, status, nil)
 	}
+	at, err := url.Parse(w.base + "/api/auth/oidc/refresh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := jar.Cookies(at)
 	visit("POST", "/api/auth/oidc/logout", http.StatusOK, nil)
 	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
+	// The session is over for whoever has a copy of its cookie or of its token.
+	jar.SetCookies(at, copied)
+	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
+	w.want(call{path: "/api/catalog/entities", token: token}, http.StatusForbidden, nil)
 }

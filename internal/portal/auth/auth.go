@@ -38,7 +38,9 @@ type Options struct {
 	// BaseURL is how the backend is reached from outside, and AppURL where
 	// people open the portal; empty means BaseURL.
 	BaseURL, AppURL string
-	Keys            KeyStore
+	// Keys and Sessions are needed.
+	Keys     KeyStore
+	Sessions SessionStore
 	// Now is the clock.
 	Now func() time.Time
 	// Log is told of keys and of issuers that do not answer; nil means nobody
@@ -59,7 +61,8 @@ const (
 	maxToken = 32 << 10
 	// tendEvery is how often Run looks after the keys, and remember how long a
 	// token that was found good is not looked at again. Together they are how
-	// long a key that was taken back is still accepted.
+	// long a key that was taken back is still accepted; remember alone is how
+	// long another replica accepts tokens of a session that was revoked.
 	tendEvery = 30 * time.Second
 	remember  = 30 * time.Second
 	// mostSeen is how many tokens are remembered.
@@ -81,6 +84,9 @@ type Auth struct {
 	services services
 	ring     *ring
 	seen     *memory[Caller]
+	sessions SessionStore
+	// sessionsDropped is when expired sessions were last removed from the store.
+	sessionsDropped time.Time
 	// users is nil if nobody signs in at an issuer.
 	users *users
 }
@@ -92,7 +98,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	opts.AppURL = cmp.Or(opts.AppURL, opts.BaseURL)
 	a := &Auth{
 		log: opts.Log, now: opts.Now, base: opts.BaseURL + "/api/auth", lifetime: cmp.Or(opts.Config.TokenLifetime, DefaultLifetime),
-		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen),
+		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen), sessions: opts.Sessions,
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -119,15 +125,20 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	return a, nil
 }
 
-// Run looks after the keys until ctx ends: it makes a new one when it is time
-// or when the old one was taken back, and forgets those that have expired.
+// Run looks after keys and sessions until ctx ends: it makes a new key when it
+// is time or when the old one was taken back, and removes the keys and the
+// revoked sessions that have expired.
 func (a *Auth) Run(ctx context.Context) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	// That something keeps failing is said once.
 	keysFail, issuerFails := false, false
 	for {
-		keysFail = a.tell(ctx, "The signing keys cannot be looked after", a.ring.tend(ctx), keysFail)
+		err := a.ring.tend(ctx)
+		if err == nil {
+			err = a.dropSessions(ctx)
+		}
+		keysFail = a.tell(ctx, "cannot maintain signing keys and sessions", err, keysFail)
 		if a.users != nil {
 			issuerFails = a.tell(ctx, "The issuer of sign-ins does not answer", a.users.issuer.tend(ctx), issuerFails)
 		}
@@ -167,6 +178,8 @@ func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
 	if c, ok := a.seen.get(sum, now); ok {
 		return c, nil
 	}
+	// A session may be revoked while its token is verified.
+	mark := a.seen.mark()
 	c, until, err := a.verify(r.Context(), raw)
 	if err != nil {
 		return Caller{}, err
@@ -174,7 +187,7 @@ func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
 	if last := now.Add(remember); last.Before(until) {
 		until = last
 	}
-	a.seen.put(sum, c, until, now)
+	a.seen.put(sum, c, until, now, mark)
 	return c, nil
 }
 

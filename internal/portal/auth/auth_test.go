@@ -105,7 +105,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			tc.opts.Keys, tc.opts.Now = newShelf(time.Now), time.Now
+			tc.opts.Keys, tc.opts.Sessions, tc.opts.Now = newShelf(time.Now), newShelf(time.Now), time.Now
 			if tc.opts.BaseURL == "" {
 				tc.opts.BaseURL = base
 			}

@@ -113,7 +113,7 @@ func TestSession(t *testing.T) {
 			p.setup.SessionSecret = source.Secret(secret)
 			p.open(t, clock.now)
 			c := browser(t)
-			p.put(t, c, session{Ref: "user:default/ada", Ownership: []string{"user:default/ada"}, Began: clock.now(), Until: clock.now().Add(90 * 24 * time.Hour)})
+			p.put(t, c, session{ID: "a", Ref: "user:default/ada", Ownership: []string{"user:default/ada"}, Began: clock.now(), Until: clock.now().Add(90 * 24 * time.Hour)})
 			p.open(t, clock.now)
 			if in := p.visit(t, c, http.MethodPost, "/api/auth/oidc/refresh"); in.StatusCode != http.StatusOK {
 				t.Errorf("another process: %s %s", in.Status, in.body)

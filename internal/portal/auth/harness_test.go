@@ -25,19 +25,21 @@ import (
 // base is where the portal of the tests is.
 const base = "http://127.0.0.1:7007"
 
-// shelf is a KeyStore in memory.
+// shelf is a KeyStore and a SessionStore in memory.
 type shelf struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	keys    map[string]store.Key
 	secrets map[string][]byte
+	// revoked are the sessions that have been revoked, and when they expire.
+	revoked map[string]time.Time
 	reads   int
 	// err, if not nil, is what everything fails with.
 	err error
 }
 
 func newShelf(now func() time.Time) *shelf {
-	return &shelf{now: now, keys: map[string]store.Key{}, secrets: map[string][]byte{}}
+	return &shelf{now: now, keys: map[string]store.Key{}, secrets: map[string][]byte{}, revoked: map[string]time.Time{}}
 }
 
 func (s *shelf) AddKey(_ context.Context, k store.Key) error {
@@ -78,6 +80,33 @@ func (s *shelf) Secret(_ context.Context, name string) ([]byte, error) {
 		s.secrets[name] = []byte(rand.Text())
 	}
 	return s.secrets[name], s.err
+}
+
+func (s *shelf) RevokeSession(_ context.Context, id string, expires time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.revoked[id] = expires
+	}
+	return s.err
+}
+
+func (s *shelf) SessionRevoked(_ context.Context, id string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.revoked[id]
+	return ok && s.err == nil, s.err
+}
+
+func (s *shelf) DropSessions(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, expires := range s.revoked {
+		if !s.now().Before(expires) {
+			delete(s.revoked, id)
+		}
+	}
+	return s.err
 }
 
 // fail makes everything fail, or nothing any more.
@@ -131,6 +160,9 @@ func newAuth(tb testing.TB, opts Options) *Auth {
 	}
 	if opts.Keys == nil {
 		opts.Keys = newShelf(opts.Now)
+	}
+	if opts.Sessions == nil {
+		opts.Sessions = opts.Keys.(SessionStore)
 	}
 	opts.BaseURL = cmp.Or(opts.BaseURL, base)
 	a, err := New(context.Background(), opts)

@@ -12,6 +12,8 @@ type memory[V any] struct {
 	most       int
 	mu         sync.RWMutex
 	young, old map[[32]byte]held[V]
+	// drops counts the calls of drop.
+	drops uint64
 }
 
 type held[V any] struct {
@@ -37,15 +39,40 @@ func (m *memory[V]) get(key [32]byte, now time.Time) (value V, ok bool) {
 	return h.value, true
 }
 
-// put remembers a value until a time.
-func (m *memory[V]) put(key [32]byte, value V, until, now time.Time) {
+// mark returns the mark that put takes. Take it before the value is worked out.
+func (m *memory[V]) mark() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.drops
+}
+
+// put remembers a value until a time, unless drop was called after the mark was
+// taken: the value may be one that drop would have removed.
+func (m *memory[V]) put(key [32]byte, value V, until, now time.Time, mark uint64) {
 	if !now.Before(until) {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.drops != mark {
+		return
+	}
 	if len(m.young) >= m.most {
 		m.young, m.old = map[[32]byte]held[V]{}, m.young
 	}
 	m.young[key] = held[V]{value, until}
+}
+
+// drop forgets the values for which is reports true.
+func (m *memory[V]) drop(is func(V) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drops++
+	for _, all := range []map[[32]byte]held[V]{m.young, m.old} {
+		for key, h := range all {
+			if is(h.value) {
+				delete(all, key)
+			}
+		}
+	}
 }

@@ -137,7 +137,7 @@ func TestStoreGone(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		wg.Wait()
-		if got := strings.Count(said.String(), "cannot be looked after"); got != 2 || strings.Count(said.String(), "WARN") != 1 {
+		if got := strings.Count(said.String(), "cannot maintain signing keys"); got != 2 || strings.Count(said.String(), "WARN") != 1 {
 			t.Errorf("an outage has a beginning and an end:\n%s", said.String())
 		}
 	})
@@ -180,7 +180,7 @@ func TestMemory(t *testing.T) {
 	now := time.Now()
 	m := newMemory[int](10)
 	for i := range 100 {
-		m.put([32]byte{byte(i)}, i, now.Add(time.Minute), now)
+		m.put([32]byte{byte(i)}, i, now.Add(time.Minute), now, m.mark())
 	}
 	if n := len(m.young) + len(m.old); n > 20 {
 		t.Errorf("%d are remembered, want 20 at most", n)
@@ -196,5 +196,19 @@ func TestMemory(t *testing.T) {
 	}
 	if _, ok := m.get([32]byte{99}, now.Add(time.Minute)); ok {
 		t.Error("what has ended is remembered")
+	}
+	before := m.mark()
+	m.drop(func(v int) bool { return v == 99 || v == 85 })
+	for _, i := range []byte{99, 85} {
+		if _, ok := m.get([32]byte{i}, now); ok {
+			t.Errorf("%d was dropped and is remembered", i)
+		}
+	}
+	if _, ok := m.get([32]byte{98}, now); !ok {
+		t.Error("98 was not dropped and is forgotten")
+	}
+	m.put([32]byte{99}, 99, now.Add(time.Minute), now, before)
+	if _, ok := m.get([32]byte{99}, now); ok {
+		t.Error("a value worked out before the drop is remembered after it")
 	}
 }

@@ -16,6 +16,9 @@ import (
 
 // session is somebody who has signed in, as their browser keeps it.
 type session struct {
+	// ID tells the session from all others. Tokens that are issued from it have
+	// it too, so that a logout ends both.
+	ID string `json:"id"`
 	// Subject is what the issuer calls them, Ref what the portal does.
 	Subject   string   `json:"subject"`
 	Ref       string   `json:"ref"`
@@ -60,31 +63,60 @@ func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 	if !a.users.sessions.read(r, &s) {
 		return server.Unauthenticated("Missing session cookie")
 	}
-	now := a.now()
-	if !now.Before(s.Began.Add(sessionLasts)) {
+	next, err := a.proceed(r.Context(), s)
+	if f, ok := errors.AsType[*server.Fault](err); ok && f.Status == http.StatusUnauthorized {
 		a.users.sessions.clear(w, r)
-		return over(errors.New("it is too old"))
 	}
-	if !now.Before(s.Until) {
-		next, err := a.users.renew(r.Context(), s, now)
-		if f, ok := errors.AsType[*server.Fault](err); ok && f.Status == http.StatusUnauthorized {
-			a.users.sessions.clear(w, r)
-		}
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
+	}
+	if !next.Until.Equal(s.Until) {
 		if err := a.keep(w, r, next); err != nil {
 			return err
 		}
-		s = next
 	}
-	return a.welcome(w, r, identity{ref: s.Ref, ownership: s.Ownership}, s.Profile)
+	return a.welcome(w, r, identity{ref: next.Ref, ownership: next.Ownership, session: next.ID}, next.Profile)
 }
 
-// logout forgets who has signed in.
+// proceed returns a session that tokens can be issued from: the one it is given,
+// or what the issuer says now if it has to be asked again. A session that has
+// ended is a fault of status 401.
+func (a *Auth) proceed(ctx context.Context, s session) (session, error) {
+	now := a.now()
+	if s.ID == "" {
+		return session{}, over(errors.New("it has no id, and could not be revoked"))
+	}
+	if !now.Before(s.Began.Add(sessionLasts)) {
+		return session{}, over(errors.New("it is too old"))
+	}
+	if err := a.checkSession(ctx, s.ID); err != nil {
+		return session{}, ended(err)
+	}
+	if now.Before(s.Until) {
+		return s, nil
+	}
+	next, err := a.users.renew(ctx, s, now)
+	if err != nil {
+		return session{}, err
+	}
+	// The issuer takes its time, and a logout may have come meanwhile.
+	if err := a.checkSession(ctx, s.ID); err != nil {
+		return session{}, ended(err)
+	}
+	return next, nil
+}
+
+// logout ends a session. If that cannot be stored the browser keeps its cookie,
+// so that the same request can be made again.
 func (a *Auth) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := a.fromPage(w, r); err != nil {
 		return err
+	}
+	var s session
+	if a.users.sessions.read(r, &s) {
+		if err := a.revoke(r.Context(), s); err != nil {
+			return err
+		}
 	}
 	a.users.sessions.clear(w, r)
 	w.WriteHeader(http.StatusOK)
@@ -120,14 +152,16 @@ func (u *users) renew(ctx context.Context, s session, now time.Time) (session, e
 	if s.Refresh == "" {
 		return session{}, over(errors.New("the issuer gave no refresh token"))
 	}
-	key := sha256.Sum256([]byte(s.Refresh))
+	// An issuer may give two sessions the same refresh token.
+	key := sha256.Sum256([]byte(s.ID + " " + s.Refresh))
 	done := u.renewals.flight.DoChan(string(key[:]), func() (any, error) {
 		if next, ok := u.renewals.recent.get(key, now); ok {
 			return next, nil
 		}
+		mark := u.renewals.recent.mark()
 		next, err := u.ask(context.WithoutCancel(ctx), s)
 		if err == nil {
-			u.renewals.recent.put(key, next, now.Add(renewalLasts), now)
+			u.renewals.recent.put(key, next, now.Add(renewalLasts), now, mark)
 		}
 		return next, err
 	})

@@ -204,7 +204,7 @@ func (u *users) exchange(ctx context.Context, code string, try attempt, now time
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(try.Nonce)) != 1 {
 		return session{}, notSignedIn(errors.New("the ID token is for another sign-in"))
 	}
-	return u.session(ctx, f, got, id, session{Began: now})
+	return u.session(ctx, f, got, id, session{ID: rand.Text(), Began: now})
 }
 
 // session returns what the issuer says of somebody. What their token does not

@@ -215,7 +215,7 @@ func TestSignIn(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				caller, err := ask(p.Auth, "Bearer "+got.Identity.Token)
-				if diff := cmp.Diff(Caller{Kind: User, Subject: owns[0], Ownership: owns}, caller); diff != "" || err != nil {
+				if diff := cmp.Diff(Caller{Kind: User, Subject: owns[0], Ownership: owns, Session: p.session(t, c).ID}, caller); diff != "" || err != nil {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
 			}

@@ -32,6 +32,8 @@ type claims struct {
 	Expires   int64    `json:"exp"`
 	// Guest marks those who have not signed in.
 	Guest bool `json:"guest,omitempty"`
+	// Session is the id of the session that the token was issued from.
+	Session string `json:"sid,omitempty"`
 }
 
 // identity is somebody tokens are given to.
@@ -39,6 +41,7 @@ type identity struct {
 	ref       string
 	ownership []string
 	guest     bool
+	session   string
 }
 
 // issue returns a token.
@@ -50,7 +53,7 @@ func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 	now := a.now()
 	payload, err := json.Marshal(claims{
 		Issuer: a.base, Subject: who.ref, Ownership: who.ownership, Audience: tokenAudience,
-		Issued: now.Unix(), Expires: now.Add(a.lifetime).Unix(), Guest: who.guest,
+		Issued: now.Unix(), Expires: now.Add(a.lifetime).Unix(), Guest: who.guest, Session: who.session,
 	})
 	if err != nil {
 		return "", fmt.Errorf("cannot write a token: %w", err)
@@ -94,6 +97,12 @@ func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, er
 	case c.Guest && !a.guests:
 		err = errors.New("it is a guest's, and there are no guests any more")
 	}
+	if err == nil && c.Session != "" {
+		err = a.checkSession(ctx, c.Session)
+	}
+	if f, ok := errors.AsType[*server.Fault](err); ok {
+		return none(f)
+	}
 	if err != nil {
 		return none(unverified(err))
 	}
@@ -101,7 +110,7 @@ func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, er
 	if c.Guest {
 		kind = Guest
 	}
-	return Caller{Kind: kind, Subject: c.Subject, Ownership: c.Ownership}, expires, nil
+	return Caller{Kind: kind, Subject: c.Subject, Ownership: c.Ownership, Session: c.Session}, expires, nil
 }
 
 // unavailable is a store that cannot be asked.

@@ -1,0 +1,77 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// SessionStore is where replicas find the sessions that a logout has ended. It
+// may be used at once by many; *store.Store is one.
+type SessionStore interface {
+	// RevokeSession records that a session has ended, until it expires.
+	RevokeSession(ctx context.Context, id string, expires time.Time) error
+	// SessionRevoked reports whether a session has been revoked.
+	SessionRevoked(ctx context.Context, id string) (bool, error)
+	// DropSessions removes the revoked sessions that have expired.
+	DropSessions(ctx context.Context) error
+}
+
+const (
+	// longestLifetime is the longest lifetime of a token that the configuration
+	// accepts. A token that is issued in the last moment of a session outlives
+	// the session by as much.
+	longestLifetime = 24 * time.Hour
+	// dropSessionsEvery is how often expired sessions are removed from the store.
+	dropSessionsEvery = time.Hour
+)
+
+// errRevoked is the reason why a cookie or a token of a revoked session is
+// refused.
+var errRevoked = errors.New("its session was ended by a logout")
+
+// revoke ends a session: on this replica at once, on others when they next
+// verify a token of it. It does not depend on the client waiting for the answer.
+func (a *Auth) revoke(ctx context.Context, s session) error {
+	expires := s.Began.Add(sessionLasts + longestLifetime)
+	if s.ID == "" || !a.now().Before(expires) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := a.sessions.RevokeSession(ctx, s.ID, expires); err != nil {
+		return unavailable(err)
+	}
+	a.seen.drop(func(c Caller) bool { return c.Session == s.ID })
+	a.users.renewals.recent.drop(func(renewed session) bool { return renewed.ID == s.ID })
+	return nil
+}
+
+// checkSession returns errRevoked for a session that has been revoked, and a
+// fault of status 503 if that cannot be found out.
+func (a *Auth) checkSession(ctx context.Context, id string) error {
+	revoked, err := a.sessions.SessionRevoked(ctx, id)
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case revoked:
+		return errRevoked
+	}
+	return nil
+}
+
+// dropSessions removes expired sessions from the store, if that was not done in
+// the last hour. Run alone calls it.
+func (a *Auth) dropSessions(ctx context.Context) error {
+	now := a.now()
+	if now.Before(a.sessionsDropped.Add(dropSessionsEvery)) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := a.sessions.DropSessions(ctx); err != nil {
+		return err
+	}
+	a.sessionsDropped = now
+	return nil
+}
