@@ -48,6 +48,9 @@ type OIDCProvider struct {
 	Scopes       []string
 	// Audience is that of bearer tokens of programs; empty means ClientID.
 	Audience string
+	// AuthorizedParties are the clients, beside ClientID, whose tokens are
+	// accepted: the claim azp of a token names the client it was issued to.
+	AuthorizedParties []string
 	// UserClaim names the user, GroupsClaim lists the groups they are in.
 	UserClaim, GroupsClaim string
 	// UserNamespace and GroupNamespace are those of the references made of
@@ -174,6 +177,7 @@ func (c *OIDCProvider) read(o *object) {
 	o.secret("clientSecret", &c.ClientSecret)
 	o.scopes(&c.Scopes)
 	o.text("audience", &c.Audience, nil)
+	o.strings("authorizedParties", &c.AuthorizedParties, nil)
 	o.text("userClaim", &c.UserClaim, nil)
 	o.text("groupsClaim", &c.GroupsClaim, nil)
 	o.text("userNamespace", &c.UserNamespace, wantNamespace)

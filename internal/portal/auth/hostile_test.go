@@ -162,6 +162,9 @@ func TestRogueIssuer(t *testing.T) {
 		"nonce":            {token: signed(map[string]any{"nonce": "x"}), status: 401, says: "for another sign-in"},
 		"no nonce":         {token: signed(map[string]any{"nonce": nil}), status: 401, says: "for another sign-in"},
 		"audience":         {token: signed(map[string]any{"aud": "other"}), status: 401, says: "audience"},
+		"audiences":        {token: signed(map[string]any{"aud": []string{"portal", "other"}}), status: 401, says: "it is for several audiences and has no claim azp"},
+		"our party":        {token: signed(map[string]any{"aud": []string{"portal", "other"}, "azp": "portal"}), status: 302},
+		"other party":      {token: signed(map[string]any{"azp": "other"}), status: 401, says: "add that client to auth.providers.oidc.authorizedParties"},
 		"issuer":           {token: signed(map[string]any{"iss": "https://evil.example"}), status: 401, says: "different provider"},
 		"expired":          {token: signed(map[string]any{"exp": time.Now().Add(-time.Second).Unix()}), status: 401, says: "expired"},
 		"no user":          {token: signed(map[string]any{"email": nil}), status: 401, says: `it has no claim`},
@@ -220,6 +223,59 @@ func TestRogueIssuer(t *testing.T) {
 	}
 	if said := p.said.String(); strings.Contains(said, clientSecret) || strings.Contains(said, issuersWords) || strings.Contains(said, "the-code") {
 		t.Errorf("the log says too much:\n%s", said)
+	}
+}
+
+// TestAuthorizedParty has programs bring tokens of the issuer that it gave to
+// one client or another.
+func TestAuthorizedParty(t *testing.T) {
+	t.Parallel()
+	r := newRogue(t)
+	const (
+		missing = "it is for several audiences and has no claim azp"
+		other   = "add that client to auth.providers.oidc.authorizedParties"
+	)
+	both := []string{"portal", "account"}
+	cases := map[string]struct {
+		reason   string
+		audience string
+		parties  []string
+		claims   map[string]any
+		says     string
+	}{
+		"One":           {"one audience needs no party", "", nil, nil, ""},
+		"Ours":          {"issued to the portal", "", nil, map[string]any{"azp": "portal"}, ""},
+		"Several":       {"several audiences, issued to the portal", "", nil, map[string]any{"aud": both, "azp": "portal"}, ""},
+		"SeveralNone":   {"several audiences, issued to an unknown client", "", nil, map[string]any{"aud": both}, missing},
+		"SeveralOther":  {"several audiences, issued to another client", "", nil, map[string]any{"aud": both, "azp": "account"}, other},
+		"Other":         {"issued to another client", "", nil, map[string]any{"azp": "cli"}, `issued to the client "cli" (claim azp); ` + other},
+		"Listed":        {"issued to a client that is listed", "", []string{"ci", "cli"}, map[string]any{"azp": "cli"}, ""},
+		"SeveralListed": {"the same for several audiences", "", []string{"cli"}, map[string]any{"aud": both, "azp": "cli"}, ""},
+		"NotListed":     {"a client beside those that are listed", "", []string{"ci"}, map[string]any{"azp": "cli"}, other},
+		"ListKeepsOurs": {"a list leaves the portal's own client in", "", []string{"ci"}, map[string]any{"azp": "portal"}, ""},
+		"Audience":      {"the configured audience is a client itself", "api", nil, map[string]any{"aud": []string{"api", "account"}, "azp": "api"}, ""},
+		"AudienceOurs":  {"a token for that audience, issued to the portal", "api", nil, map[string]any{"aud": "api", "azp": "portal"}, ""},
+		"Case":          {"names of clients have a case", "", nil, map[string]any{"azp": "Portal"}, other},
+		"Empty":         {"an empty name is no name", "", nil, map[string]any{"azp": ""}, other},
+		"Type":          {"a party is text", "", []string{"portal"}, map[string]any{"azp": []string{"portal"}}, other},
+		"Control":       {"a name is shown without what a terminal would act on", "", nil, map[string]any{"azp": "a\x1b[31m"}, `"a [31m"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			setup := r.setup()
+			setup.OIDC.Audience, setup.OIDC.AuthorizedParties = tc.audience, tc.parties
+			a := newAuth(t, Options{Config: setup})
+			got, err := ask(a, "Bearer "+sign(t, jose.RS256, r.key, "k", "JWT", r.claims("", tc.claims)))
+			if tc.says == "" {
+				if err != nil || got.Kind != User {
+					t.Errorf("%s: got %v, %v", tc.reason, got, err)
+				}
+				return
+			}
+			if statusOf(t, err) != http.StatusForbidden || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: got %v, %v, want 403 %q", tc.reason, got, err, tc.says)
+			}
+		})
 	}
 }
 

@@ -255,7 +255,32 @@ func (i *issuer) verify(ctx context.Context, f *found, raw, audience string) (*o
 	if err != nil {
 		return nil, unverified(err)
 	}
+	if err := i.checkParty(token); err != nil {
+		return nil, err
+	}
 	return token, nil
+}
+
+// checkParty refuses a token that the issuer gave to another client (its claim
+// azp), or that is for several audiences and does not say to whom it was given.
+func (i *issuer) checkParty(token *oidc.IDToken) error {
+	var all answers
+	if err := token.Claims(&all); err != nil {
+		return unverified(errors.New("its claims cannot be read"))
+	}
+	if _, ok := all["azp"]; !ok {
+		if len(token.Audience) < 2 {
+			return nil
+		}
+		return server.BadToken("Cannot accept the token: it is for several audiences and has no claim azp; " +
+			"have the issuer write azp, or issue a token for the portal alone")
+	}
+	party := all.text("azp")
+	if party != "" && (party == i.settings.ClientID || party == i.settings.Audience || slices.Contains(i.settings.AuthorizedParties, party)) {
+		return nil
+	}
+	return server.BadToken("Cannot accept the token: it was issued to the client %q (claim azp); "+
+		"add that client to auth.providers.oidc.authorizedParties", printable(party, 50))
 }
 
 // signedBy is the payload of a token whose signature has been verified.
