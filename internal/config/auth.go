@@ -74,7 +74,10 @@ var foreignProviders = []string{
 func (a *Auth) read(o *object) {
 	environment := development
 	o.text("environment", &environment, nil)
-	o.object("session", func(o *object) { o.secret("secret", &a.SessionSecret) })
+	o.object("session", func(o *object) {
+		o.secret("secret", &a.SessionSecret)
+		o.strong("secret", a.SessionSecret)
+	})
 	o.between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
 	o.object("membership", func(o *object) { o.strings("providers", &a.Membership, nil) })
 	// Without a list of providers, guests are the one that needs nothing.

@@ -224,6 +224,21 @@ func TestPortalMistakes(t *testing.T) {
 				"a.yaml:10:9: CONF006 backend.auth.externalAccess[6] has no options | write options: { token: ${NAME}, subject: name }",
 			},
 		},
+		"Guessable": {
+			reason: "what can be guessed is no secret, wherever it stands",
+			text: "backend:\n  auth:\n    externalAccess:\n      - { type: static, options: { token: aaaaaaaaaaaaaaaa, subject: a } }\n" +
+				"      - { type: static, options: { token: abcdefghabcdefgh, subject: b } }\n" +
+				"      - { type: static, options: { token: '${TOKEN}', subject: c } }\n" +
+				"auth: { session: { secret: 15-characters-x } }\nscaffolder: { secretKey: abababababababab }\n",
+			env: vars{"TOKEN": "s3cr3t000000000000"},
+			want: []string{
+				"a.yaml:4:43: CONF005 backend.auth.externalAccess[0].options.token: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:5:43: CONF005 backend.auth.externalAccess[1].options.token: want text that does not repeat itself, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:6:43: CONF005 backend.auth.externalAccess[2].options.token: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:7:28: CONF005 auth.session.secret: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+				"a.yaml:8:26: CONF005 scaffolder.secretKey: want at least 8 different characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
+			},
+		},
 		"Policy": {
 			reason: "a switch that opens everything is not passed over in silence",
 			text:   "backend: { auth: { dangerouslyDisableDefaultAuthPolicy: true } }\ncatalog: { readonly: true, processingInterval: false }\npermission: { rbac: {} }\n",

@@ -64,6 +64,7 @@ auth:
         clientSecret: ${OIDC}
         additionalScopes: groups offline_access
         audience: api
+        authorizedParties: [cli, ci]
         userClaim: email
         groupsClaim: roles
         userNamespace: people
@@ -97,7 +98,7 @@ auth: { providers: { oidc: { issuer: "https://login.example.org", clientId: port
 catalog: { locationTypes: [] }
 `
 
-var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
+var portalSecrets = vars{"PASSWORD": "p@ss word/?#", "CI": "0123456789abcdef", "OIDC": "s-oidc", "SESSION": "s-session-0123456", "REDIS": "rediss://me:pw@redis:6380/2", "PG": "postgres://me:pw@db/portal?sslmode=disable"}
 
 // absolute returns a path from where the test runs.
 func absolute(t *testing.T, path string) string {
@@ -144,10 +145,10 @@ func TestPortal(t *testing.T) {
 		Guest: GuestProvider{Enabled: true, UserRef: "user:default/visitor", OwnershipRefs: []string{"group:default/visitors", "user:default/visitor"}},
 		OIDC: OIDCProvider{
 			Enabled: true, Issuer: "https://login.example.org/realms/x", ClientID: "portal", ClientSecret: "s-oidc",
-			Scopes: []string{"openid", "profile", "email", "groups", "offline_access"}, Audience: "api",
+			Scopes: []string{"openid", "profile", "email", "groups", "offline_access"}, Audience: "api", AuthorizedParties: []string{"cli", "ci"},
 			UserClaim: "email", GroupsClaim: "roles", UserNamespace: "people", GroupNamespace: "teams", CAFile: "conf/tls/ca.pem",
 		},
-		SessionSecret: "s-session", TokenLifetime: 30 * time.Minute,
+		SessionSecret: "s-session-0123456", TokenLifetime: 30 * time.Minute,
 	}
 	want.Permission = Permission{Rules: []PermissionRule{
 		{

@@ -37,9 +37,6 @@ type Scaffolder struct {
 	WaitTimeout time.Duration
 }
 
-// shortestKey is how many characters keep a key from being guessed.
-const shortestKey = 16
-
 func (s *Scaffolder) read(o *object) {
 	o.lenient = o.lenient || o.r.opts.NoTasks
 	o.number("concurrentTasksLimit", &s.Workers, 1, 1000)
@@ -47,10 +44,7 @@ func (s *Scaffolder) read(o *object) {
 	o.duration("keepTasks", &s.KeepTasks, 0)
 	o.filePath("workingDirectory", &s.WorkingDirectory)
 	o.secret("secretKey", &s.SecretKey)
-	if s.SecretKey != "" && len(s.SecretKey) < shortestKey {
-		o.r.report(RuleValue, o.valueAt("secretKey"), o.pathTo("secretKey"), "make one with: openssl rand -base64 32",
-			"%s: want at least %d characters, so that it cannot be guessed", o.pathTo("secretKey"), shortestKey)
-	}
+	o.strong("secretKey", s.SecretKey)
 	o.object("defaultAuthor", func(o *object) {
 		o.text("name", &s.Author, wantAuthor)
 		o.text("email", &s.Email, wantAuthor)

@@ -131,7 +131,7 @@ func TestMakingMistakes(t *testing.T) {
 			text:   "scaffolder:\n  secretKey: ${KEY}\n",
 			env:    vars{"KEY": "short"},
 			want: []string{
-				"a.yaml:2:14: CONF005 scaffolder.secretKey: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 32",
+				"a.yaml:2:14: CONF005 scaffolder.secretKey: want at least 16 characters, so that it cannot be guessed | make one with: openssl rand -base64 24",
 			},
 		},
 		"NoKey": {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -130,6 +131,19 @@ func (o *object) secret(key string, to *source.Secret) {
 		*to = source.Secret(text)
 	}
 	o.done(key, "secret", tree.OptStr(to.String()))
+}
+
+// makeSecret is the hint for a secret that can be guessed.
+const makeSecret = "make one with: openssl rand -base64 24"
+
+// strong reports a secret, of a key that was read, that can be guessed.
+func (o *object) strong(key string, s source.Secret) {
+	if s == "" {
+		return
+	}
+	if want := secret.Weakness(s.Reveal()); want != "" {
+		o.r.report(RuleValue, o.valueAt(key), o.pathTo(key), makeSecret, "%s: want %s, so that it cannot be guessed", o.pathTo(key), want)
+	}
 }
 
 // isSecret reports a secret that cannot be sent as it is.

@@ -59,20 +59,20 @@ func TestHeader(t *testing.T) {
 
 func TestServices(t *testing.T) {
 	a := newAuth(t, Options{External: []config.ExternalAccess{
-		{Token: "first-token", Subject: "ci"}, {Token: "second-token", Subject: "provider"},
+		{Token: "first-token-4711", Subject: "ci"}, {Token: "second-token-4711", Subject: "provider"},
 	}})
-	for token, subject := range map[string]string{"first-token": "ci", "second-token": "provider"} {
+	for token, subject := range map[string]string{"first-token-4711": "ci", "second-token-4711": "provider"} {
 		got, err := ask(a, "Bearer "+token)
 		if diff := cmp.Diff(Caller{Kind: Service, Subject: subject}, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	for _, token := range []string{"first-toke", "first-tokenn", "FIRST-TOKEN", "ci"} {
+	for _, token := range []string{"first-token-471", "first-token-4711n", "FIRST-TOKEN-4711", "ci"} {
 		if got, err := ask(a, "Bearer "+token); statusOf(t, err) != http.StatusForbidden {
 			t.Errorf("%q: got %v, %v", token, got, err)
 		}
 	}
-	if got, err := ask(newAuth(t, Options{}), "Bearer first-token"); err == nil {
+	if got, err := ask(newAuth(t, Options{}), "Bearer first-token-4711"); err == nil {
 		t.Errorf("without services, got %v", got)
 	}
 }
@@ -89,10 +89,11 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		"base":         {Options{BaseURL: "nowhere"}, "cannot use backend.baseUrl"},
-		"empty token":  {Options{External: []config.ExternalAccess{{Subject: "ci"}}}, "externalAccess[0]: its token has fewer than 8"},
-		"short token":  {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "secret7"}}}, "externalAccess[0]: its token has fewer than 8"},
-		"no subject":   {Options{External: []config.ExternalAccess{{Token: "first-token"}}}, "externalAccess[0]: it has no subject"},
-		"same token":   {Options{External: []config.ExternalAccess{{Token: "first-token", Subject: "a"}, {Token: "first-token", Subject: "b"}}}, "externalAccess[1]: its token is that of externalAccess[0]"},
+		"empty token":  {Options{External: []config.ExternalAccess{{Subject: "ci"}}}, "externalAccess[0]: its token can be guessed, want at least 16 characters"},
+		"short token":  {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "secret7"}}}, "externalAccess[0]: its token can be guessed, want at least 16 characters"},
+		"same signs":   {Options{External: []config.ExternalAccess{{Subject: "ci", Token: "aaaaaaaaaaaaaaaa"}}}, "externalAccess[0]: its token can be guessed, want at least 8 different characters"},
+		"no subject":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711"}}}, "externalAccess[0]: it has no subject"},
+		"same token":   {Options{External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "a"}, {Token: "first-token-4711", Subject: "b"}}}, "externalAccess[1]: its token is that of externalAccess[0]"},
 		"guest":        {Options{Config: config.Auth{Guest: config.GuestProvider{Enabled: true, UserRef: "a b"}}}, "auth.providers.guest.userEntityRef"},
 		"guest owns":   {Options{Config: config.Auth{Guest: config.GuestProvider{Enabled: true, OwnershipRefs: []string{"x:y:z"}}}}, "auth.providers.guest.ownershipEntityRefs"},
 		"issuer":       {changed(func(o *config.OIDCProvider) { o.Issuer = "issuer" }), "its issuer is no address"},
@@ -100,7 +101,7 @@ func TestNewRefuses(t *testing.T) {
 		"client":       {changed(func(o *config.OIDCProvider) { o.ClientID = "" }), "it has no clientId"},
 		"authority":    {changed(func(o *config.OIDCProvider) { o.CAFile = "/nowhere.pem" }), "cannot read its authority"},
 		"no authority": {changed(func(o *config.OIDCProvider) { o.CAFile = "auth_test.go" }), "there is no certificate"},
-		"short secret": {Options{Config: config.Auth{OIDC: oidc, SessionSecret: "short-secret"}}, "it has fewer than 16"},
+		"short secret": {Options{Config: config.Auth{OIDC: oidc, SessionSecret: "short-secret"}}, "auth.session.secret: it can be guessed, want at least 16 characters"},
 		"app":          {Options{Config: config.Auth{OIDC: oidc}, AppURL: "javascript:alert(1)"}, "cannot use app.baseUrl"},
 	}
 	for name, tc := range cases {
@@ -113,7 +114,7 @@ func TestNewRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v, want %q", err, tc.want)
 			}
-			for _, secret := range []string{"secret7", "first-token", "short-secret", "hunter2"} {
+			for _, secret := range []string{"secret7", "aaaaaaaa", "first-token-4711", "short-secret", "hunter2"} {
 				if strings.Contains(err.Error(), secret) {
 					t.Errorf("the error shows a secret: %v", err)
 				}
@@ -186,16 +187,16 @@ func TestGuestsSwitchedOff(t *testing.T) {
 
 // FuzzAuthenticate sees that nothing but a token we gave gets anybody in.
 func FuzzAuthenticate(f *testing.F) {
-	a := newAuth(f, Options{Config: guests, External: []config.ExternalAccess{{Token: "first-token", Subject: "ci"}}})
+	a := newAuth(f, Options{Config: guests, External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "ci"}}})
 	good := guestToken(f, a)
-	for _, seed := range []string{good, good[1:], "first-token", "a.b.c", "..", "e30.e30.", "eyJhbGciOiJub25lIn0.e30."} {
+	for _, seed := range []string{good, good[1:], "first-token-4711", "a.b.c", "..", "e30.e30.", "eyJhbGciOiJub25lIn0.e30."} {
 		f.Add("Bearer " + seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		got, err := ask(a, value)
 		if err == nil {
 			token := strings.Trim(value[len("Bearer "):], " ")
-			if token != good && token != "first-token" {
+			if token != good && token != "first-token-4711" {
 				t.Errorf("%q is let in as %v", value, got)
 			}
 			return
@@ -207,10 +208,10 @@ func FuzzAuthenticate(f *testing.F) {
 }
 
 func BenchmarkAuthenticate(b *testing.B) {
-	a := newAuth(b, Options{Config: guests, External: []config.ExternalAccess{{Token: "first-token", Subject: "ci"}}})
+	a := newAuth(b, Options{Config: guests, External: []config.ExternalAccess{{Token: "first-token-4711", Subject: "ci"}}})
 	good := guestToken(b, a)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	for name, token := range map[string]string{"known": good, "service": "first-token"} {
+	for name, token := range map[string]string{"known": good, "service": "first-token-4711"} {
 		r.Header.Set("Authorization", "Bearer "+token)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

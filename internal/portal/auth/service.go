@@ -6,11 +6,8 @@ import (
 	"fmt"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/secret"
 )
-
-// shortestToken is the least characters a service's token has: a shorter one
-// could be guessed.
-const shortestToken = 8
 
 // services are the callers with a token of their own, of which the hash alone
 // is kept.
@@ -26,8 +23,8 @@ func newServices(external []config.ExternalAccess) (services, error) {
 	for i, e := range external {
 		at := fmt.Sprintf("cannot use backend.auth.externalAccess[%d]", i)
 		token := e.Token.Reveal()
-		if len(token) < shortestToken {
-			return nil, fmt.Errorf("%s: its token has fewer than %d characters", at, shortestToken)
+		if want := secret.Weakness(token); want != "" {
+			return nil, fmt.Errorf("%s: its token can be guessed, want %s", at, want)
 		}
 		if e.Subject == "" {
 			return nil, fmt.Errorf("%s: it has no subject", at)

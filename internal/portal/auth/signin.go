@@ -17,6 +17,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/secret"
 )
 
 const (
@@ -27,8 +28,6 @@ const (
 	// maxParameter is the longest parameter, maxQuery all of them.
 	maxParameter = 4 << 10
 	maxQuery     = 16 << 10
-	// shortestSecret is the least bytes the secret of sessions has.
-	shortestSecret = 16
 )
 
 // users are those who sign in at an issuer.
@@ -63,21 +62,32 @@ func newUsers(ctx context.Context, opts Options, base string) (*users, error) {
 	if u.issuer, err = newIssuer(opts.Config.OIDC, base+"/oidc/handler/frame", opts.Now); err != nil {
 		return nil, err
 	}
-	secret := []byte(opts.Config.SessionSecret.Reveal())
-	if len(secret) == 0 {
-		if secret, err = opts.Keys.Secret(ctx, "session"); err != nil {
-			return nil, fmt.Errorf("cannot read the secret of sessions: %w", err)
-		}
-	}
-	if len(secret) < shortestSecret {
-		return nil, fmt.Errorf("cannot use auth.session.secret: it has fewer than %d characters", shortestSecret)
-	}
-	secure := at.Scheme == "https"
-	if u.attempts, err = newCookie(secret, "portal-sign-in", at.Path+"/oidc", attemptLasts, secure); err != nil {
+	key, err := sessionKey(ctx, opts)
+	if err != nil {
 		return nil, err
 	}
-	u.sessions, err = newCookie(secret, "portal-session", at.Path, sessionLasts, secure)
+	secure := at.Scheme == "https"
+	if u.attempts, err = newCookie(key, "portal-sign-in", at.Path+"/oidc", attemptLasts, secure); err != nil {
+		return nil, err
+	}
+	u.sessions, err = newCookie(key, "portal-session", at.Path, sessionLasts, secure)
 	return u, err
+}
+
+// sessionKey returns the secret that cookies are encrypted with: the configured
+// one, or without one that of the store.
+func sessionKey(ctx context.Context, opts Options) ([]byte, error) {
+	if given := opts.Config.SessionSecret.Reveal(); given != "" {
+		if want := secret.Weakness(given); want != "" {
+			return nil, fmt.Errorf("cannot use auth.session.secret: it can be guessed, want %s", want)
+		}
+		return []byte(given), nil
+	}
+	key, err := opts.Keys.Secret(ctx, "session")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the secret of sessions: %w", err)
+	}
+	return key, nil
 }
 
 // parameters returns the query of a request to an endpoint of the issuer's

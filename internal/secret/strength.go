@@ -1,0 +1,55 @@
+package secret
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// The least that a token or a key must have so that it is not guessed.
+const (
+	ShortestToken = 16
+	FewestSigns   = 8
+)
+
+// Weakness says what is wanted of a token that can be guessed, such as "at
+// least 16 characters"; empty if nothing is.
+func Weakness(token string) string {
+	count := map[rune]int{}
+	most := 0
+	for _, r := range token {
+		count[r]++
+		most = max(most, count[r])
+	}
+	n := utf8.RuneCountInString(token)
+	switch {
+	case n < ShortestToken:
+		return fmt.Sprintf("at least %d characters", ShortestToken)
+	case len(count) < FewestSigns:
+		return fmt.Sprintf("at least %d different characters", FewestSigns)
+	case 2*most >= n, 2*period(token) <= len(token)+1:
+		return "text that does not repeat itself"
+	}
+	return ""
+}
+
+// period returns the length of the shortest piece that s is a repetition of,
+// the last of which may be incomplete: 2 for "ababa", len(s) if nothing repeats.
+func period(s string) int {
+	// border[i] is the length of the longest proper beginning of s[:i+1] that
+	// is its end, too.
+	border := make([]int, len(s))
+	for i := 1; i < len(s); i++ {
+		k := border[i-1]
+		for k > 0 && s[i] != s[k] {
+			k = border[k-1]
+		}
+		if s[i] == s[k] {
+			k++
+		}
+		border[i] = k
+	}
+	if len(s) == 0 {
+		return 0
+	}
+	return len(s) - border[len(s)-1]
+}
