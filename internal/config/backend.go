@@ -20,6 +20,10 @@ type Backend struct {
 	Listen  Listen
 	HTTPS   HTTPS
 	CORS    CORS
+	// AllowedHosts are the hosts that requests may be for, beside those of
+	// BaseURL and App.BaseURL and this machine's own names: in lower case, with
+	// :port for one port only; a leading "*." stands for any names before it.
+	AllowedHosts []string
 
 	Database Database
 	Cache    Cache
@@ -90,6 +94,7 @@ func (b *Backend) read(o *object) {
 		b.BaseURL = b.address()
 	}
 	o.baseURL("baseUrl", &b.BaseURL)
+	o.hosts("allowedHosts", &b.AllowedHosts)
 	o.object("cors", b.CORS.read)
 	o.object("database", b.Database.read)
 	o.object("cache", b.Cache.read)
@@ -231,6 +236,15 @@ func wantHost(s string) string {
 		return ""
 	}
 	return "a host such as example.org, *.example.org or example.org:8443, without a scheme and a path"
+}
+
+// hosts reads a list of hosts, and writes them in lower case.
+func (o *object) hosts(key string, to *[]string) {
+	o.strings(key, to, wantHost)
+	for i, s := range *to {
+		(*to)[i] = strings.ToLower(s)
+	}
+	o.out.Set(key, list(*to))
 }
 
 func (c *RateLimit) read(o *object) {

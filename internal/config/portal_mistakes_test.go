@@ -19,7 +19,7 @@ func TestPortalMistakes(t *testing.T) {
 			text:   "app: { titel: x, support: {} }\nbackend: { databse: {} }\ncatalog: { providers: { xrdTemplate: {}, github: {} } }\n",
 			want: []string{
 				`a.yaml:1:8: CONF003 app has no key "titel" | did you mean title? it has title and baseUrl`,
-				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
+				`a.yaml:2:12: CONF003 backend has no key "databse" | did you mean database? it has listen, https, baseUrl, allowedHosts, cors, database, cache, auth, reading, rateLimit, maxBody, maxPush, logger and lifecycle`,
 				`a.yaml:3:25: CONF003 catalog.providers has no key "xrdTemplate" | did you mean xrdTemplates? it has xrdTemplates`,
 				"a.yaml:3:42: CONF013 catalog.providers.github has no effect here | remove it, unless a portal that shares the file uses it",
 			},
@@ -46,6 +46,15 @@ func TestPortalMistakes(t *testing.T) {
 			text:   "backend:\n  listen: [1]\n",
 			want: []string{
 				"a.yaml:2:11: CONF004 backend.listen: want an address to listen on, found a list | write it as in :7007 for all interfaces, 127.0.0.1:7007, or 7007",
+			},
+		},
+		"Hosts": {
+			reason: "a host is no address, and not everybody's",
+			text:   "backend:\n  allowedHosts: ['https://x', '*', 'a/b']\n",
+			want: []string{
+				`a.yaml:2:18: CONF005 backend.allowedHosts[0]: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "https://x"`,
+				`a.yaml:2:31: CONF005 backend.allowedHosts[1]: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "*"`,
+				`a.yaml:2:36: CONF005 backend.allowedHosts[2]: want a host such as example.org, *.example.org or example.org:8443, without a scheme and a path, found "a/b"`,
 			},
 		},
 		"HTTPS": {

@@ -21,6 +21,7 @@ backend:
   baseUrl: https://api.example.org/
   listen: { host: 0.0.0.0, port: 8080 }
   https: { certFile: tls/cert.pem, keyFile: tls/key.pem }
+  allowedHosts: [Portal.svc, "*.example.org:8443", 10.0.0.1]
   cors: { origin: "https://portal.example.org", methods: [GET, POST], credentials: true }
   database:
     client: pg
@@ -128,6 +129,8 @@ func TestPortal(t *testing.T) {
 		Listen:  Listen{Host: "0.0.0.0", Port: 8080},
 		HTTPS:   HTTPS{CertFile: "conf/tls/cert.pem", KeyFile: "conf/tls/key.pem"},
 		CORS:    CORS{Origins: []string{"https://portal.example.org"}, Methods: []string{"GET", "POST"}, Credentials: true},
+
+		AllowedHosts: []string{"portal.svc", "*.example.org:8443", "10.0.0.1"},
 		Database: Database{
 			Client: ClientPostgres,
 			URL:    "postgres://me%40here:p%40ss%20word%2F%3F%23@db.example.org:6432/catalog?sslmode=verify-full&sslrootcert=conf%2Ftls%2Fca.pem",

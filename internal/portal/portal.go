@@ -160,7 +160,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		},
 		Caller: func(ctx context.Context) string { return auth.From(ctx).Subject },
 		CORS:   c.Backend.CORS, RateLimit: c.Backend.RateLimit, HTTPS: c.Backend.HTTPS,
-		BaseURL: c.Backend.BaseURL, MaxBody: c.Backend.MaxBody,
+		BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, AllowedHosts: c.Backend.AllowedHosts, MaxBody: c.Backend.MaxBody,
 		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.store.Ping,
 		ShutdownDelay: c.Backend.ShutdownDelay,
 		Page:          web.Handler(web.Options{Title: c.App.Title}),

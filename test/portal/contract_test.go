@@ -102,6 +102,7 @@ type exchange struct {
 var beside = map[int]bool{
 	http.StatusMethodNotAllowed: true, http.StatusRequestTimeout: true,
 	http.StatusRequestURITooLong: true, http.StatusRequestHeaderFieldsTooLarge: true,
+	http.StatusMisdirectedRequest: true,
 }
 
 // check holds an exchange against the document: the answer must be one that it

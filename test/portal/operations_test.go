@@ -40,6 +40,44 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestHosts has requests come for names that are not the portal's, as those of
+// a page whose own name was made to resolve to the portal's address.
+func TestHosts(t *testing.T) {
+	w := start(t, setup{
+		listener: listen(t), base: "http://portal.example.org", hosts: []string{"*.svc"},
+		sections: map[string]any{"app": map[string]any{"baseUrl": "http://app.example.org"}},
+	})
+	cases := map[string]struct {
+		reason string
+		host   string
+		path   string
+		status int
+	}{
+		"base":    {"the host of backend.baseUrl", "portal.example.org:7007", "/api/catalog/entities", 200},
+		"app":     {"the host of app.baseUrl", "app.example.org", "/api/catalog/entities", 200},
+		"listed":  {"an entry of backend.allowedHosts", "portal.tools.svc:7007", "/api/catalog/entities", 200},
+		"this":    {"this machine", "localhost:1", "/api/catalog/entities", 200},
+		"probe":   {"the kubelet knows the pod's address", "10.1.2.3:7007", "/health/ready", 200},
+		"rebound": {"another name that resolves to the portal", "rebound.example.net", "/api/catalog/entities", 421},
+		"guest":   {"it gets no token either", "rebound.example.net", "/api/auth/guest/refresh", 421},
+		"address": {"nor does an address", "10.1.2.3:7007", "/api/catalog/entities", 421},
+		"page":    {"nor a page", "rebound.example.net", "/", 421},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got struct{ Error struct{ Message string } }
+			into := any(&got)
+			if tc.status == http.StatusOK {
+				into = nil
+			}
+			w.in(t).want(call{path: tc.path, host: tc.host}, tc.status, into)
+			if into != nil && (!strings.Contains(got.Error.Message, tc.host) || !strings.Contains(got.Error.Message, "backend.allowedHosts")) {
+				t.Errorf("%s: the answer is %q", tc.reason, got.Error.Message)
+			}
+		})
+	}
+}
+
 // operation is a call of one, and what it answers.
 type operation struct {
 	id     string

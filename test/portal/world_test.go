@@ -35,8 +35,9 @@ type setup struct {
 	// database is the section backend.database; nil means SQLite in a folder
 	// of the test.
 	database map[string]any
-	// allow are hosts that locations may be read from.
-	allow []string
+	// allow are hosts that locations may be read from, and hosts those that
+	// requests may be for.
+	allow, hosts []string
 	// lifetime is that of tokens.
 	lifetime time.Duration
 	// rateLimit is the section backend.rateLimit.
@@ -72,8 +73,12 @@ func (s setup) write(t *testing.T) string {
 	for _, host := range s.allow {
 		hosts = append(hosts, map[string]any{"host": host})
 	}
+	at := strings.TrimPrefix(s.base, "http://")
+	if s.listener != nil {
+		at = s.listener.Addr().String()
+	}
 	backend := map[string]any{
-		"baseUrl": s.base, "listen": strings.TrimPrefix(s.base, "http://"), "database": s.database,
+		"baseUrl": s.base, "listen": at, "database": s.database,
 		"cors": map[string]any{
 			"origin": "http://127.0.0.1:3000", "credentials": true, "methods": []string{"GET", "HEAD", "PATCH", "POST", "PUT", "DELETE"},
 		},
@@ -81,6 +86,9 @@ func (s setup) write(t *testing.T) string {
 			map[string]any{"type": "static", "options": map[string]any{"token": theToken, "subject": "tests"}},
 		}},
 		"reading": map[string]any{"allow": hosts, "timeout": "2s", "maxSize": "1MiB"},
+	}
+	if s.hosts != nil {
+		backend["allowedHosts"] = s.hosts
 	}
 	if s.rateLimit != nil {
 		backend["rateLimit"] = s.rateLimit
@@ -215,6 +223,8 @@ const nobody = "-"
 type call struct {
 	method, path, body, token string
 	header                    http.Header
+	// host is what the request is for; empty means where the portal is.
+	host string
 }
 
 // reply is what was answered.
@@ -250,6 +260,7 @@ func (c caller) try(x call) (reply, error) {
 	for key, values := range x.header {
 		req.Header[key] = values
 	}
+	req.Host = x.host
 	res, err := c.client.Do(req)
 	if err != nil {
 		return reply{}, err

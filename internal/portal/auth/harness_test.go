@@ -208,7 +208,7 @@ func statusOf(tb testing.TB, err error) int {
 func serve(tb testing.TB, a *Auth) http.Handler {
 	tb.Helper()
 	return server.New(server.Options{
-		Plugins: []server.Plugin{a.Plugin()}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+		Plugins: []server.Plugin{a.Plugin()}, AllowedHosts: []string{"example.com"}, Now: time.Now, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	}).Handler()
 }
 

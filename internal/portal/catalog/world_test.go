@@ -108,6 +108,7 @@ func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	srv := server.New(server.Options{
 		Plugins:      []server.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}},
 		Authenticate: authenticate,
+		AllowedHosts: []string{"example.com"},
 		Log:          slog.New(slog.DiscardHandler),
 		Now:          time.Now,
 		Registry:     prometheus.NewRegistry(),

@@ -119,7 +119,7 @@ func newFarm(t *testing.T, path string, opts Options, rules ...config.Permission
 	f.intake = New(opts)
 	f.handler = server.New(server.Options{
 		Plugins: []server.Plugin{{Names: []string{"catalog"}, Routes: f.intake.Routes()}}, Authenticate: authenticate,
-		Log: opts.Log, Now: time.Now, Registry: prometheus.NewRegistry(), MaxBody: 1 << 20,
+		Log: opts.Log, Now: time.Now, Registry: prometheus.NewRegistry(), MaxBody: 1 << 20, AllowedHosts: []string{"example.com"},
 	}).Handler()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})

@@ -225,9 +225,10 @@ func TestGarbage(t *testing.T) {
 		"LongURL":     {"an address has a bound", "GET /api/things/" + strings.Repeat("x", 200<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n", []string{"431"}},
 		"LongHeader":  {"so have headers", "GET /api/things/x HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 200<<10) + "\r\n\r\n", []string{"431"}},
 		"TwoLengths":  {"two lengths are a trick", "POST /api/things/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", []string{"400"}},
-		"Absolute":    {"an address may be absolute", "GET http://other/api/things/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", []string{"200"}},
+		"Absolute":    {"an address may be absolute", "GET http://x/api/things/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", []string{"200"}},
+		"Elsewhere":   {"and then it names the host", "GET http://other/api/things/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", []string{"421"}},
 		"Asterisk":    {"a star is no path", "GET * HTTP/1.1\r\nHost: x\r\n\r\n", []string{"400"}},
-		"Connect":     {"this is no proxy", "CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n", []string{"404"}},
+		"Connect":     {"this is no proxy", "CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n", []string{"421"}},
 		"ConnectPath": {"not for paths either", "CONNECT /api/things/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", []string{"405"}},
 	}
 	for name, tc := range cases {

@@ -34,6 +34,9 @@ func fill(o Options) Options {
 		}
 		o.Caller = func(ctx context.Context) string { return ctx.Value(subjectKey{}).(string) }
 	}
+	// httptest.NewRequest is for the first, requests that tests write by hand for
+	// the second.
+	o.AllowedHosts = append(o.AllowedHosts, "example.com", "x")
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -78,6 +81,12 @@ func ask(t *testing.T, hs *httptest.Server, method, path, body string, headers .
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
+	return roundTrip(t, hs, req)
+}
+
+// roundTrip sends a request as it is.
+func roundTrip(t *testing.T, hs *httptest.Server, req *http.Request) answer {
+	t.Helper()
 	res, err := hs.Client().Transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)

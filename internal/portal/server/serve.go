@@ -26,6 +26,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.metrics.inFlight.Inc()
 	defer s.finish(res)
 	s.setHeaders(res, r)
+	if !s.hosts.accepts(r) {
+		s.misdirect(res, r)
+		return
+	}
 	if s.cors.preflight(res, r) {
 		return
 	}

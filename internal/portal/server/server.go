@@ -66,8 +66,14 @@ type Options struct {
 	CORS      config.CORS
 	RateLimit config.RateLimit
 	HTTPS     config.HTTPS
-	// BaseURL is how the server is reached from outside.
-	BaseURL string
+	// BaseURL is how the server is reached from outside, and AppURL where people
+	// open the portal; empty means BaseURL.
+	BaseURL, AppURL string
+	// AllowedHosts are the hosts that requests may be for, beside those of
+	// BaseURL and AppURL and this machine's own names: names, with :port for one
+	// port only; a leading "*." stands for any names before it. A request for
+	// another host is answered with 421.
+	AllowedHosts []string
 	// MaxBody is the most a body may have, in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
 
@@ -110,6 +116,7 @@ type Server struct {
 	metrics  *metrics
 	limit    *limiter
 	cors     cors
+	hosts    hosts
 	headers  []header
 	draining atomic.Bool
 	// leaving ends when the server stops, which leave brings about.
@@ -143,6 +150,7 @@ func New(opts Options) *Server {
 		metrics: newMetrics(opts.Registry),
 		limit:   newLimiter(opts.RateLimit),
 		cors:    newCORS(opts.CORS),
+		hosts:   newHosts([]string{opts.BaseURL, opts.AppURL}, opts.AllowedHosts),
 
 		writeTimeout: writeTimeout,
 	}
