@@ -120,7 +120,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	}
 	who, err := auth.New(ctx, auth.Options{
 		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
-		Keys: p.store, Sessions: p.store, Now: opts.Now, Log: opts.Log,
+		Keys: p.store, Sessions: p.store, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return err

@@ -41,6 +41,9 @@ type Options struct {
 	// Keys and Sessions are needed.
 	Keys     KeyStore
 	Sessions SessionStore
+	// Membership returns the groups that the catalog puts a user into, by their
+	// references; nil means that only tokens say.
+	Membership func(ctx context.Context, user string) ([]string, error)
 	// Now is the clock.
 	Now func() time.Time
 	// Log is told of keys and of issuers that do not answer; nil means nobody
@@ -88,7 +91,8 @@ type Auth struct {
 	// sessionsDropped is when expired sessions were last removed from the store.
 	sessionsDropped time.Time
 	// users is nil if nobody signs in at an issuer.
-	users *users
+	users      *users
+	membership func(ctx context.Context, user string) ([]string, error)
 }
 
 // New returns an Auth that has published its first key. Run keeps it going.
@@ -98,7 +102,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	opts.AppURL = cmp.Or(opts.AppURL, opts.BaseURL)
 	a := &Auth{
 		log: opts.Log, now: opts.Now, base: opts.BaseURL + "/api/auth", lifetime: cmp.Or(opts.Config.TokenLifetime, DefaultLifetime),
-		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen), sessions: opts.Sessions,
+		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen), sessions: opts.Sessions, membership: opts.Membership,
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -224,7 +228,14 @@ func (a *Auth) verify(ctx context.Context, raw string) (Caller, time.Time, error
 	case !ok:
 		return Caller{}, time.Time{}, server.BadToken("Illegal token")
 	case a.users != nil && from == a.users.issuer.settings.Issuer && from != a.base:
-		return a.users.issuer.verifyBearer(ctx, raw)
+		who, until, err := a.users.issuer.verifyBearer(ctx, raw)
+		if err == nil {
+			who, err = a.join(ctx, who)
+		}
+		if err != nil {
+			return Caller{}, time.Time{}, err
+		}
+		return who.caller(), until, nil
 	}
 	return a.verifyOwn(ctx, raw)
 }

@@ -179,7 +179,7 @@ func TestGuestsSwitchedOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ask(off, "Bearer "+user)
-	want := Caller{Kind: User, Subject: "user:default/ada", Ownership: []string{"user:default/ada", "group:default/a"}}
+	want := Caller{Kind: User, Subject: "user:default/ada", Ownership: []string{"user:default/ada", "group:default/a"}, Login: "ada", Groups: []string{"a"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("a user: %v (-want +got):\n%s", err, diff)
 	}

@@ -290,24 +290,24 @@ type signedBy []byte
 func (p signedBy) VerifySignature(context.Context, string) ([]byte, error) { return p, nil }
 
 // verifyBearer returns whose token it is, and until when.
-func (i *issuer) verifyBearer(ctx context.Context, raw string) (Caller, time.Time, error) {
+func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.Time, error) {
 	f, err := i.discover(ctx)
 	if err != nil {
-		return Caller{}, time.Time{}, err
+		return identity{}, time.Time{}, err
 	}
 	token, err := i.verify(ctx, f, raw, i.settings.Audience)
 	if err != nil {
-		return Caller{}, time.Time{}, err
+		return identity{}, time.Time{}, err
 	}
 	var all answers
 	if err := token.Claims(&all); err != nil {
-		return Caller{}, time.Time{}, unverified(errors.New("its claims cannot be read"))
+		return identity{}, time.Time{}, unverified(errors.New("its claims cannot be read"))
 	}
 	who, err := i.person(all)
 	if err != nil {
-		return Caller{}, time.Time{}, unverified(err)
+		return identity{}, time.Time{}, unverified(err)
 	}
-	return Caller{Kind: User, Subject: who.ref, Ownership: who.ownership}, token.Expiry, nil
+	return who, token.Expiry, nil
 }
 
 // away is an issuer that cannot be asked.

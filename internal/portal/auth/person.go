@@ -78,13 +78,23 @@ func (i *issuer) person(s answers) (identity, error) {
 	}
 	user := reference("user", i.settings.UserNamespace, distinct(claim, name))
 	groups := s.list(i.settings.GroupsClaim)
-	owns := make([]string, 0, len(groups))
+	owns, spelled := make([]string, 0, len(groups)), spelling{}
+	spelled.add(user, name)
 	for _, g := range groups {
 		// Some issuers write groups as paths.
-		owns = append(owns, reference("group", i.settings.GroupNamespace, lower(strings.TrimPrefix(g, "/"))))
+		ref := reference("group", i.settings.GroupNamespace, lower(strings.TrimPrefix(g, "/")))
+		owns = append(owns, ref)
+		spelled.add(ref, g)
 	}
 	slices.Sort(owns)
-	return identity{ref: user, ownership: append([]string{user}, slices.Compact(owns)...)}, nil
+	p := s.profile()
+	if v, ok := s["email_verified"]; ok && string(v) != "true" && string(v) != `"true"` {
+		// Whoever signs in may have written down the address of another.
+		p.Email = ""
+	}
+	return identity{
+		ref: user, ownership: append([]string{user}, slices.Compact(owns)...), spelled: spelled, name: p.DisplayName, email: p.Email,
+	}, nil
 }
 
 // distinct returns the value of a claim as a name. References know no capital

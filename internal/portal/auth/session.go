@@ -24,6 +24,10 @@ type session struct {
 	Ref       string   `json:"ref"`
 	Ownership []string `json:"ownership"`
 	Profile   profile  `json:"profile"`
+	// Email is the address of the profile if the issuer does not doubt it, and
+	// Spelled is how the issuer spells them and their groups.
+	Email   string   `json:"email,omitempty"`
+	Spelled spelling `json:"names,omitempty"`
 	// Refresh is the issuer's refresh token, empty if it gave none.
 	Refresh string `json:"refresh,omitempty"`
 	// Began is when they signed in, and Until when the issuer has to be asked
@@ -75,7 +79,14 @@ func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return a.welcome(w, r, identity{ref: next.Ref, ownership: next.Ownership, session: next.ID}, next.Profile)
+	who, err := a.join(r.Context(), identity{
+		ref: next.Ref, ownership: next.Ownership, session: next.ID,
+		name: next.Profile.DisplayName, email: next.Email, spelled: next.Spelled,
+	})
+	if err != nil {
+		return err
+	}
+	return a.welcome(w, r, who, next.Profile)
 }
 
 // proceed returns a session that tokens can be issued from: the one it is given,

@@ -249,6 +249,7 @@ func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oi
 		return session{}, notSignedIn(err)
 	}
 	s.Subject, s.Ref, s.Ownership, s.Profile, s.Until = id.Subject, who.ref, who.ownership, all.profile(), id.Expiry
+	s.Email, s.Spelled = who.email, who.spelled
 	if got.RefreshToken != "" {
 		s.Refresh = got.RefreshToken
 	}

@@ -215,7 +215,10 @@ func TestSignIn(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 				caller, err := ask(p.Auth, "Bearer "+got.Identity.Token)
-				if diff := cmp.Diff(Caller{Kind: User, Subject: owns[0], Ownership: owns, Session: p.session(t, c).ID}, caller); diff != "" || err != nil {
+				if diff := cmp.Diff(Caller{
+					Kind: User, Subject: owns[0], Ownership: owns, Session: p.session(t, c).ID,
+					Login: "reader", Groups: []string{"a b", "data", "/Platform"}, Email: "reader@example.com",
+				}, caller); diff != "" || err != nil {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
 			}
@@ -335,8 +338,8 @@ func TestBearer(t *testing.T) {
 		reason, audience, token string
 		want                    Caller
 	}{
-		"person":         {"an ID token is for the client", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}}},
-		"machine":        {"a token for the portal", i.Audience, machine.AccessToken, Caller{Kind: User, Subject: "user:default/ingestor", Ownership: []string{"user:default/ingestor"}}},
+		"person":         {"an ID token is for the client", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}, Login: "reader", Groups: []string{"a"}, Email: "reader@example.com"}},
+		"machine":        {"a token for the portal", i.Audience, machine.AccessToken, Caller{Kind: User, Subject: "user:default/ingestor", Ownership: []string{"user:default/ingestor"}, Login: "ingestor"}},
 		"other audience": {"a token for another server", "https://elsewhere.example", machine.AccessToken, Caller{}},
 		"not for us":     {"a token for another server, and none is named", "", machine.AccessToken, Caller{}},
 		"not for them":   {"an ID token where another audience is named", i.Audience, person, Caller{}},

@@ -34,6 +34,13 @@ type claims struct {
 	Guest bool `json:"guest,omitempty"`
 	// Session is the id of the session that the token was issued from.
 	Session string `json:"sid,omitempty"`
+	// Name and Email are the person's, Spelled is how the issuer spells them and
+	// their groups, and Member are the groups of Ownership that the catalog puts
+	// them into.
+	Name    string   `json:"name,omitempty"`
+	Email   string   `json:"email,omitempty"`
+	Spelled spelling `json:"names,omitempty"`
+	Member  []string `json:"mem,omitempty"`
 }
 
 // identity is somebody tokens are given to.
@@ -42,6 +49,11 @@ type identity struct {
 	ownership []string
 	guest     bool
 	session   string
+	// name and email are the person's, spelled is how the issuer spells them and
+	// their groups, and member are the groups of ownership that are the catalog's.
+	name, email string
+	spelled     spelling
+	member      []string
 }
 
 // issue returns a token.
@@ -54,6 +66,7 @@ func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 	payload, err := json.Marshal(claims{
 		Issuer: a.base, Subject: who.ref, Ownership: who.ownership, Audience: tokenAudience,
 		Issued: now.Unix(), Expires: now.Add(a.lifetime).Unix(), Guest: who.guest, Session: who.session,
+		Name: who.name, Email: who.email, Spelled: who.spelled, Member: who.member,
 	})
 	if err != nil {
 		return "", fmt.Errorf("cannot write a token: %w", err)
@@ -106,11 +119,11 @@ func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, er
 	if err != nil {
 		return none(unverified(err))
 	}
-	kind := User
-	if c.Guest {
-		kind = Guest
+	who := identity{
+		ref: c.Subject, ownership: c.Ownership, guest: c.Guest, session: c.Session,
+		name: c.Name, email: c.Email, spelled: c.Spelled, member: c.Member,
 	}
-	return Caller{Kind: kind, Subject: c.Subject, Ownership: c.Ownership, Session: c.Session}, expires, nil
+	return who.caller(), expires, nil
 }
 
 // unavailable is a store that cannot be asked.
