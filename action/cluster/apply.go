@@ -38,6 +38,8 @@ type applying struct {
 	logf func(format string, args ...any)
 	// change is told what would become different; nil is nobody.
 	change func(action.Change)
+	// audit writes to the audit log; nil is none.
+	audit func(event string, target map[string]string, err error)
 }
 
 // apply does cluster:apply.
@@ -53,7 +55,7 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if o.generation != 0 && len(docs) > 1 {
 		return wrong("leave generation out, or make it several steps", "cannot use generation: it is that of one object, and the manifest has %d", len(docs))
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change, audit: c.Record}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
 		return err
@@ -223,6 +225,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	uids := make([]string, len(docs))
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
+		a.record(d, before[i], err)
 		if err != nil {
 			return nil, partly(err, docs[:i])
 		}

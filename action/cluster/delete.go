@@ -21,7 +21,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 	if err != nil {
 		return err
 	}
-	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change}
+	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change, audit: c.Record}
 	k, err := w.kinds.find(ctx, on, d)
 	if err != nil {
 		return err
@@ -78,8 +78,10 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		// It went by itself, or with a call of ours whose answer was lost.
 		err = nil
 	}
+	err = a.explain(d, err)
+	a.record(d, n, err)
 	if err != nil {
-		return a.explain(d, err)
+		return err
 	}
 	if a.dry {
 		a.logf("%s in cluster %s would be deleted", d, a.on.Name())
