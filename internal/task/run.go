@@ -122,7 +122,7 @@ func (r *run) all() error {
 // open makes ready what steps need.
 func (r *run) open(spec *tree.Node) error {
 	t := r.tasks
-	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step}
+	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step, Audit: r.acted}
 	var err error
 	if r.task.Secrets, err = t.openSecrets(r.stored); err != nil {
 		return fmt.Errorf("cannot open the secrets of the task: %w; was scaffolder.secretKey changed?", err)
@@ -308,6 +308,7 @@ func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, f
 		return r.settle(err)
 	}
 	r.tasks.metrics.over(status)
+	r.tasks.opts.Audit.ended(origin(r.stored, r.failedStep(failure)), status)
 	return nil
 }
 
