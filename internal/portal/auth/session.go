@@ -86,6 +86,7 @@ func (a *Auth) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := a.fromPage(w, r); err != nil {
 		return err
 	}
+	a.recordLogout(r)
 	a.users.sessions.clear(w, r)
 	w.WriteHeader(http.StatusOK)
 	return nil
