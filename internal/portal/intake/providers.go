@@ -91,11 +91,12 @@ func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer in.pushes.turn(name)()
 	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	if err == nil && res.Removed == 0 {
+		err = server.NotFound("Found no entities of provider %s", name)
+	}
+	in.recordProvider(ctx, name, res.Removed, err)
 	if err != nil {
 		return err
-	}
-	if res.Removed == 0 {
-		return server.NotFound("Found no entities of provider %s", name)
 	}
 	in.log.Info("provider was removed", "provider", name, "removed", res.Removed)
 	w.WriteHeader(http.StatusNoContent)
@@ -104,12 +105,12 @@ func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 
 // pushAll answers PUT /providers/{name}/entities: everything a provider has.
 func (in *Intake) pushAll(w http.ResponseWriter, r *http.Request) error {
-	return in.push(w, r, true)
+	return in.audited(r, true, in.push(w, r, true))
 }
 
 // pushDelta answers POST /providers/{name}/delta: what changed.
 func (in *Intake) pushDelta(w http.ResponseWriter, r *http.Request) error {
-	return in.push(w, r, false)
+	return in.audited(r, false, in.push(w, r, false))
 }
 
 // report is what became of a push.
@@ -169,6 +170,7 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 		return err
 	}
 	if strict && len(j.refused) > 0 {
+		in.recordStrict(ctx, full, name, len(j.refused))
 		return server.WriteJSON(w, r, http.StatusBadRequest, report{Refused: j.refused})
 	}
 	res, err := in.store.Sync(ctx, change)
@@ -181,6 +183,7 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 	}
 	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	in.pushed(name, full, res, len(j.refused))
+	in.recordPush(ctx, full, name, res, j.refused)
 	settle(len(entries))
 	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused})
 }

@@ -10,7 +10,6 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/auth"
-	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
 
@@ -20,6 +19,9 @@ type Policy struct {
 	rules []rule
 	// open says that rules do not count: whoever is no guest may do everything.
 	open bool
+	// Refused, if not nil, records a permission that Require or Deny refused, for
+	// which target and why. It is set before the policy is asked.
+	Refused func(ctx context.Context, permission string, target map[string]string, reason string)
 }
 
 // rule is a config.PermissionRule in lower case.
@@ -214,7 +216,7 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	case wholesale[permission] != "":
 		message += ": who does not have " + wholesale[permission] + " for all entities needs a rule for it"
 	}
-	return server.NotAllowed("%s", message)
+	return p.Deny(ctx, permission, r, message)
 }
 
 // Filter returns what the caller has the permission for. An entity passes
