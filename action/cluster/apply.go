@@ -58,11 +58,11 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	a := &applying{writer: w, order: o, on: on, logf: c.Logf, change: c.Change, audit: c.Record}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
-		return err
+		return a.refused(docs, err)
 	}
 	before, err := a.try(ctx, docs)
 	if err != nil {
-		return err
+		return a.refused(docs, err)
 	}
 	uids := make([]string, len(docs))
 	for i, n := range before {

@@ -42,7 +42,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 		return nil
 	}
 	if err := a.mayWrite(d, n); err != nil {
-		return err
+		return a.refused([]*document{d}, err)
 	}
 	if err := a.delete(ctx, d, n); err != nil {
 		return err
