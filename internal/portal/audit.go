@@ -13,11 +13,10 @@ import (
 	"example.dev/ingestor/internal/task"
 )
 
-// recorder writes to the audit log what parts of the portal tell that do not know
-// it.
+// recorder connects packages that do not import package audit to the audit log.
 type recorder struct {
 	log *audit.Log
-	// guest is who guests are. It is set once that is known.
+	// guest is the reference of guests; empty until auth is set up.
 	guest string
 }
 
@@ -45,7 +44,7 @@ func (r *recorder) refused(ctx context.Context, permission string, target map[st
 	r.log.Record(ctx, audit.Event{Name: audit.PermissionRefused, Result: audit.Denied, Target: all, Reason: reason})
 }
 
-// tasks returns what records the ends of tasks and what their actions do.
+// tasks returns the hooks that record ended tasks and what their actions did.
 func (r *recorder) tasks() task.Audit { return task.Audit{Ended: r.ended, Acted: r.acted} }
 
 func (r *recorder) ended(of task.Origin, status string) {
@@ -78,15 +77,15 @@ func (r *recorder) acted(of task.Origin, event string, target map[string]string,
 	r.log.Record(context.Background(), e)
 }
 
-// event returns an event of a task, whose actor is who created the task.
+// event returns an event of a task. Its actor is the creator of the task.
 func (r *recorder) event(name string, of task.Origin) audit.Event {
 	return audit.Event{Name: name, Actor: r.creator(of.CreatedBy), Target: map[string]string{
 		"task": of.Task, "template": of.Template, "step": of.Step,
 	}}
 }
 
-// creator returns who created a task, as far as the task knows: those of services
-// have no reference.
+// creator returns the creator of a task. Tasks of services have no reference, so
+// that their creator has no subject.
 func (r *recorder) creator(ref string) *audit.Actor {
 	kind := auth.User
 	switch {

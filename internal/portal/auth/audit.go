@@ -26,7 +26,7 @@ const (
 type AuditEvent struct {
 	// Name is one of the constants.
 	Name string
-	// Caller is the caller; the zero value if nothing is known of them.
+	// Caller is the caller; the zero value if it is not known.
 	Caller Caller
 	// Provider is how they signed in: guest or oidc.
 	Provider string
