@@ -13,12 +13,7 @@ import (
 
 // recordPush records a push that was carried out.
 func (in *Intake) recordPush(ctx context.Context, full bool, provider string, res store.Result, refused []refusal) {
-	if denied := countDenied(refused); denied > 0 {
-		in.audit.Record(ctx, audit.Event{
-			Name: audit.PermissionRefused, Result: audit.Denied, Reason: "Missing permission for entities of a push",
-			Target: map[string]string{"permission": permission.EntityCreate, "provider": provider}, Counts: map[string]int{"entities": denied},
-		})
-	}
+	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
 		Name: pushEvent(full), Result: audit.Success, Target: map[string]string{"provider": provider},
 		Counts: map[string]int{"added": res.Added, "updated": res.Updated, "removed": res.Removed, "unchanged": res.Unchanged, "refused": len(refused)},
@@ -32,15 +27,21 @@ func pushEvent(full bool) string {
 	return audit.CatalogDelta
 }
 
-// countDenied counts the entities that were refused for want of a permission.
-func countDenied(refused []refusal) int {
+// recordDenied records how many entities of a push were refused because of a
+// missing permission: one event, whose number of entities may be large.
+func (in *Intake) recordDenied(ctx context.Context, provider string, refused []refusal) {
 	n := 0
 	for _, r := range refused {
 		if strings.HasPrefix(r.Reason, missingPermission) {
 			n++
 		}
 	}
-	return n
+	if n > 0 {
+		in.audit.Record(ctx, audit.Event{
+			Name: audit.PermissionRefused, Result: audit.Denied, Reason: "Missing permission for entities of a push",
+			Target: map[string]string{"permission": permission.EntityCreate, "provider": provider}, Counts: map[string]int{"entities": n},
+		})
+	}
 }
 
 // recordLocation records what became of a location.
@@ -50,30 +51,32 @@ func (in *Intake) recordLocation(ctx context.Context, event string, l store.Loca
 	}}, err)
 }
 
-// withoutQuery returns an address without what may be a token in it.
+// withoutQuery returns an address without the parts that may hold a token; empty
+// if it is no address.
 func withoutQuery(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.RawQuery == "" && u.Fragment == "" && u.User == nil {
+	if err != nil {
+		return ""
+	}
+	if u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		return address
 	}
 	u.User, u.RawQuery, u.Fragment, u.RawFragment = nil, "", "", ""
 	return u.String()
 }
 
-// audited records why a push failed, and returns that.
-func (in *Intake) audited(r *http.Request, full bool, err error) error {
-	if err != nil {
-		in.audit.Done(r.Context(), audit.Event{Name: pushEvent(full), Target: map[string]string{"provider": r.PathValue("name")}}, err)
-	}
-	return err
+// recordFailedPush records why a push failed.
+func (in *Intake) recordFailedPush(r *http.Request, full bool, err error) {
+	in.audit.Done(r.Context(), audit.Event{Name: pushEvent(full), Target: map[string]string{"provider": r.PathValue("name")}}, err)
 }
 
 // recordStrict records a push of which nothing was taken because some entities
 // were refused.
-func (in *Intake) recordStrict(ctx context.Context, full bool, provider string, refused int) {
+func (in *Intake) recordStrict(ctx context.Context, full bool, provider string, refused []refusal) {
+	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
 		Name: pushEvent(full), Result: audit.Failure, Reason: "strict push with refused entities",
-		Target: map[string]string{"provider": provider}, Counts: map[string]int{"refused": refused},
+		Target: map[string]string{"provider": provider}, Counts: map[string]int{"refused": len(refused)},
 	})
 }
 
