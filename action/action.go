@@ -87,6 +87,8 @@ type Call struct {
 	Task, Step, Key string
 	// DryRun says that nothing may be changed outside of the workspace.
 	DryRun bool
+	// Audit, if not nil, writes to the audit log; see Record.
+	Audit func(event string, target map[string]string, err error)
 }
 
 // Change is something outside of the workspace that a step makes different: a

@@ -39,6 +39,8 @@ type applying struct {
 	logf func(format string, args ...any)
 	// change is told what would become different; nil is nobody.
 	change func(action.Change)
+	// audit writes to the audit log; nil is none.
+	audit func(event string, target map[string]string, err error)
 	// caller is who asked, by the task and Template of those names, and require
 	// decides what they may do.
 	caller         action.Caller
@@ -63,7 +65,7 @@ func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 		logf = func(string, ...any) {}
 	}
 	return &applying{
-		writer: w, order: o, on: on, logf: logf, change: c.Change,
+		writer: w, order: o, on: on, logf: logf, change: c.Change, audit: c.Record,
 		caller: c.Caller, task: c.Task, template: c.Template, require: c.Require, before: map[*document]*tree.Node{},
 	}, nil
 }
@@ -83,11 +85,11 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
-		return err
+		return a.refused(docs, err)
 	}
 	before, err := a.try(ctx, docs)
 	if err != nil {
-		return err
+		return a.refused(docs, err)
 	}
 	uids := make([]string, len(docs))
 	for i, n := range before {
@@ -250,6 +252,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	uids := make([]string, len(docs))
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
+		a.record(d, before[i], err)
 		if err != nil {
 			return nil, partly(err, docs[:i])
 		}

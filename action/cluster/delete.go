@@ -42,7 +42,7 @@ func (w *writer) remove(ctx context.Context, c *action.Call, d *document, o orde
 		return nil
 	}
 	if err := a.mayWrite(d, n); err != nil {
-		return err
+		return a.refused([]*document{d}, err)
 	}
 	if err := a.delete(ctx, d, n); err != nil {
 		return err
@@ -78,8 +78,10 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		// It went by itself, or with a call of ours whose answer was lost.
 		err = nil
 	}
+	err = a.explain(d, err)
+	a.record(d, n, err)
 	if err != nil {
-		return a.explain(d, err)
+		return err
 	}
 	if a.dry {
 		a.logf("%s in cluster %s would be deleted", d, a.on.Name())

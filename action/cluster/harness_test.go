@@ -137,7 +137,9 @@ type result struct {
 	log     []string
 	outputs map[string]*tree.Node
 	changes []action.Change
-	err     error
+	// audit is what the audit log was told.
+	audit []string
+	err   error
 }
 
 func (r *result) lines() string {
@@ -181,6 +183,9 @@ func begin(ctx context.Context, t testing.TB, a action.Action, input string, r *
 		},
 		Change: func(c action.Change) { r.changes = append(r.changes, c) },
 		Output: func(name string, value *tree.Node) { r.outputs[name] = value },
+		Audit: func(event string, target map[string]string, err error) {
+			r.audit = append(r.audit, fmt.Sprintf("%s %v %v", event, target, err))
+		},
 	})
 }
 

@@ -34,6 +34,7 @@ func (p publisher) commit(ctx context.Context, c *action.Call) error {
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base, opts.Compare = in.target, in.base, in.compare(c)
 	res, err := git.New(at.address, opts).Commit(ctx, in.files)
+	in.recordPush(c, cmp.Or(res.Branch, in.target), res, err)
 	if err != nil {
 		return told(err)
 	}
@@ -69,6 +70,7 @@ func (p publisher) propose(ctx context.Context, c *action.Call) error {
 	opts := p.options(c, in, at)
 	opts.Branch, opts.Base, opts.Compare = in.source, in.target, in.compare(c)
 	res, err := git.New(at.address, opts).Commit(ctx, in.files)
+	in.recordPush(c, in.source, res, err)
 	if err != nil {
 		return told(err)
 	}
@@ -123,6 +125,7 @@ func (p publisher) request(ctx context.Context, c *action.Call, in *input, at pl
 		in.output(c, res, false)
 		return nil
 	}
+	in.recordRequest(c, res.Branch, change, err)
 	if err != nil {
 		hint := "the branch stays; run the step again, and it goes on from there"
 		if e, ok := errors.AsType[*forge.Error](err); ok && e.Hint != "" {

@@ -63,6 +63,7 @@ type Config struct {
 	Backend    Backend
 	Auth       Auth
 	Permission Permission
+	Audit      Audit
 	Catalog    Catalog
 	Scaffolder Scaffolder
 	// Integrations are the servers of repositories.
@@ -104,6 +105,7 @@ const (
 	SectionBackend    = "backend"
 	SectionAuth       = "auth"
 	SectionPermission = "permission"
+	SectionAudit      = "audit"
 	SectionCatalog    = "catalog"
 
 	SectionScaffolder   = "scaffolder"
@@ -112,7 +114,7 @@ const (
 
 // PortalSections are those of the portal's backend.
 var PortalSections = []string{
-	SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionCatalog,
+	SectionApp, SectionBackend, SectionAuth, SectionPermission, SectionAudit, SectionCatalog,
 	SectionComposer, SectionClusterIngestor, SectionOrchestrator, SectionScaffolder, SectionIntegrations,
 }
 
@@ -128,6 +130,7 @@ var sections = []struct {
 	{SectionBackend, func(c *Config, o *object) { c.Backend.read(o) }},
 	{SectionAuth, func(c *Config, o *object) { c.Auth.read(o) }},
 	{SectionPermission, func(c *Config, o *object) { c.Permission.read(o, c.subjects(o.r)) }},
+	{SectionAudit, func(c *Config, o *object) { c.Audit.read(o) }},
 	{SectionCatalog, func(c *Config, o *object) { c.Catalog.read(o) }},
 	{SectionScaffolder, func(c *Config, o *object) { c.Scaffolder.read(o) }},
 	{SectionIntegrations, func(c *Config, o *object) { c.Integrations.read(o) }},

@@ -194,7 +194,7 @@ func TestEverything(t *testing.T) {
 	}
 	rest := defaults()
 	want.App, want.Backend, want.Auth, want.Permission, want.Catalog = rest.App, rest.Backend, rest.Auth, rest.Permission, rest.Catalog
-	want.Scaffolder = rest.Scaffolder
+	want.Scaffolder, want.Audit = rest.Scaffolder, rest.Audit
 	got, fs := Load([]string{"conf/a.yaml"}, Options{
 		Lookup: tokens.lookup, ReadFile: disk{"conf/a.yaml": everything}.read,
 		Sections: []string{SectionComposer, SectionClusterIngestor, SectionOrchestrator},

@@ -46,6 +46,7 @@ func defaults() *Config {
 			TokenLifetime: time.Hour,
 		},
 		Permission: Permission{Enabled: true},
+		Audit:      Audit{To: AuditNone},
 		Catalog: Catalog{
 			// All but users and groups: whoever brings those says who is who.
 			Rules: []CatalogRule{{Allow: []string{

@@ -155,6 +155,41 @@ func TestPortalMistakes(t *testing.T) {
 				"a.yaml:1:28: CONF012 backend.cache.store: valkey is not known by that name | write store: redis and redis:// before the address; it speaks as Redis does",
 			},
 		},
+		"AuditFile": {
+			reason: "a file has a path",
+			text:   "audit: { to: file }\n",
+			want: []string{
+				"a.yaml:1:10: CONF006 audit has to: file, but no file | write file: audit.jsonl, or another path",
+			},
+		},
+		"AuditAlone": {
+			reason: "a path without a destination would do nothing in silence",
+			text:   "audit: { file: audit.jsonl }\n",
+			want: []string{
+				"a.yaml:1:10: CONF007 audit.file has no meaning with to: none | write to: file, or remove it",
+			},
+		},
+		"AuditStdout": {
+			reason: "there is one destination",
+			text:   "audit: { to: stdout, file: audit.jsonl }\n",
+			want: []string{
+				"a.yaml:1:22: CONF007 audit.file has no meaning with to: stdout | write to: file, or remove it",
+			},
+		},
+		"AuditUnknown": {
+			reason: "a destination that is wrong says nothing about the file",
+			text:   "audit: { to: stdot, file: audit.jsonl }\n",
+			want: []string{
+				`a.yaml:1:14: CONF005 audit.to: want none, stdout or file, found "stdot" | did you mean stdout?`,
+			},
+		},
+		"AuditTypes": {
+			reason: "a path is text",
+			text:   "audit: { to: file, file: [a] }\n",
+			want: []string{
+				"a.yaml:1:26: CONF004 audit.file: want text, found a list",
+			},
+		},
 		"ProviderOff": {
 			reason: "a provider that is switched off needs no folder",
 			text:   "catalog: { providers: { xrdTemplates: { enabled: false } } }\n",

@@ -76,6 +76,7 @@ permission:
   rules:
     - { who: [user, ci, "Group:default/Platform"], permissions: [catalog.entity.*, scaffolder.task.read], kinds: [Component], namespaces: [default], owners: [own, platform], result: allow }
     - result: deny
+audit: { to: file, file: log/audit.jsonl }
 catalog:
   rules:
     - allow: [Component]
@@ -160,6 +161,7 @@ func TestPortal(t *testing.T) {
 		},
 		{},
 	}}
+	want.Audit = Audit{To: AuditFile, File: "conf/log/audit.jsonl"}
 	want.Catalog = Catalog{
 		Rules: []CatalogRule{{Allow: []string{"Component"}}, {Allow: []string{"API"}}},
 		Locations: []CatalogLocation{
@@ -197,6 +199,7 @@ func TestPortalDefaults(t *testing.T) {
 		"Rate":      {"limited, but not from this machine", c.Backend.RateLimit, RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}}},
 		"Body":      {"10 MB are too much", c.Backend.MaxBody, int64(4 << 20)},
 		"Policy":    {"the contract's policy", c.Permission, Permission{Enabled: true}},
+		"Audit":     {"no audit log unless it is asked for", c.Audit, Audit{To: AuditNone}},
 		"Kinds":     {"who is who is not for everybody to say", c.Catalog.Rules, []CatalogRule{{Allow: []string{"Component", "API", "Resource", "System", "Domain", "Template", "Location"}}}},
 		"Types":     {"files and addresses may be registered", c.Catalog.LocationTypes, []string{"file", "url"}},
 		"Provider":  {"a provider that is not there does nothing", c.Catalog.XRDTemplates.Enabled, false},

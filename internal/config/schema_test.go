@@ -139,6 +139,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"Workers":      {"somebody has to do it", "scaffolder: { concurrentTasksLimit: 0 }"},
 		"Apps":         {"what is not supported is not there", "integrations: { github: [ { apps: [] } ] }"},
 		"Host":         {"a server has a name", "integrations: { gitea: [ { username: me } ] }"},
+		"Audit":        {"one of the destinations", "audit: { to: syslog }"},
 		"Words":        {"also at the top", "words: german"},
 	}
 	for name, tc := range cases {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/generated"
@@ -37,7 +39,8 @@ import (
 	"example.dev/ingestor/web"
 )
 
-// Options are what a Portal is made of. All but Build and Actions are needed.
+// Options are what a Portal is made of. All but Build, Actions and Stdout are
+// needed.
 type Options struct {
 	Config *config.Config
 	// Build names the version of the program. What another one made of a
@@ -47,6 +50,9 @@ type Options struct {
 	Log   *slog.Logger
 	// Actions are what steps can do beside what the portal brings.
 	Actions []action.Action
+	// Stdout is where the audit log goes if it is configured to go to standard
+	// output; otherwise it is not needed.
+	Stdout io.Writer
 }
 
 // Portal is a backend that can be run.
@@ -61,6 +67,7 @@ type Portal struct {
 	tasks     *task.Tasks
 	server    *server.Server
 	routes    []server.Plugin
+	audit     *recorder
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
@@ -96,13 +103,20 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 		return err
 	}
 	if cache := opts.Config.Backend.Cache; cache.Store == config.CacheRedis {
-		p.redis, err = state.OpenRedis(state.RedisOptions{URL: cache.Connection.Reveal()})
+		if p.redis, err = state.OpenRedis(state.RedisOptions{URL: cache.Connection.Reveal()}); err != nil {
+			return err
+		}
 	}
+	log, err := audit.New(audit.Options{Config: opts.Config.Audit, Stdout: opts.Stdout, Now: opts.Now, Log: opts.Log, Registry: registry})
+	p.audit = &recorder{log: log}
 	return err
 }
 
 // Hint says what to do when New fails; empty if that is not known.
 func Hint(err error, c *config.Config) string {
+	if open, ok := errors.AsType[*audit.OpenError](err); ok {
+		return open.Hint
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "give yourself the right to it, or choose another place in the configuration"
@@ -120,21 +134,23 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	}
 	who, err := auth.New(ctx, auth.Options{
 		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
-		Keys: p.store, Sessions: p.store, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log,
+		Keys: p.store, Sessions: p.store, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log, Audit: p.audit.caller,
 	})
 	if err != nil {
 		return err
 	}
 	policy := permission.New(c.Permission, c.Auth.Membership...)
+	policy.Refused = p.audit.refused
 	cat := catalog.New(p.store, policy)
+	cat.Audit = p.audit.log
 	in := intake.New(intake.Options{
 		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
-		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry,
+		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry, Audit: p.audit.log,
 	})
 	p.auth, p.intake = who, in
 	p.ingestion = ingestion.New(ingestion.Options{
 		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
-		Build: opts.Build, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry,
+		Build: opts.Build, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
 	})
 	cat.Deleted = p.ingestion.Restore
 	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})
@@ -234,6 +250,9 @@ func (p *Portal) Close() error {
 	}
 	if p.redis != nil {
 		p.redis.Close()
+	}
+	if p.audit != nil {
+		err = errors.Join(err, p.audit.log.Close())
 	}
 	return errors.Join(err, p.store.Close())
 }

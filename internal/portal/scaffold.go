@@ -56,7 +56,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 		Store: p.store, Queue: p.queue, Env: env, Key: key,
 		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
 		Workers: c.Workers, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
-		Now: opts.Now, Log: opts.Log, Registry: registry, Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
+		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
 			clusteractions.Actions(clusters, choices),
 			publish.Actions(publish.Options{Hosts: hosts, Author: c.Author, Email: c.Email, Prefix: c.BranchPrefix, Now: opts.Now}),
@@ -73,7 +73,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}
 	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
-		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf,
+		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)
 		}},

@@ -146,7 +146,7 @@ func TestNoTask(t *testing.T) {
 			if got, err := s.BeginTask(t.Context(), id, logged(1, "")...); got != nil || err != nil {
 				t.Errorf("BeginTask(%q): %+v, %v", id, got, err)
 			}
-			if got, err := s.CancelTask(t.Context(), id); got != nil || err != nil {
+			if got, ended, err := s.CancelTask(t.Context(), id); got != nil || ended || err != nil {
 				t.Errorf("CancelTask(%q): %+v, %v", id, got, err)
 			}
 			if ok, err := s.RetryTask(t.Context(), id, TaskCaller{}, nil, TaskEvent{}); ok || err != nil {
@@ -199,7 +199,7 @@ func TestCancelRetry(t *testing.T) {
 					}
 				}
 				for range 2 {
-					got, err := s.CancelTask(ctx, name)
+					got, _, err := s.CancelTask(ctx, name)
 					if err != nil || got.Status != c.status || got.Cancel != c.cancel {
 						t.Errorf("%s: %+v, %v", c.reason, got, err)
 					}
@@ -326,7 +326,7 @@ func TestDropMany(t *testing.T) {
 		const many = 3*droppedTasks + 1
 		for i := range many {
 			addTask(t, s, fmt.Sprint(i))
-			if _, err := s.CancelTask(t.Context(), fmt.Sprint(i)); err != nil {
+			if _, _, err := s.CancelTask(t.Context(), fmt.Sprint(i)); err != nil {
 				t.Fatal(err)
 			}
 		}

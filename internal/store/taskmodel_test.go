@@ -106,12 +106,14 @@ func (m *taskModel) apply(t *rapid.T, s *Store, id string) {
 		if alive {
 			have.Cancel = true
 		}
-		if alive && have.Status == TaskOpen {
+		open := alive && have.Status == TaskOpen
+		if open {
 			have.Status, have.Secrets = TaskCancelled, nil
 			m.events[id] = append(m.events[id], cancelledEarly)
 		}
-		got, err := s.CancelTask(ctx, id)
+		got, ended, err := s.CancelTask(ctx, id)
 		check(have != nil, got != nil, err)
+		check(open, ended, err)
 	case "retry":
 		want := have != nil && (have.Status == TaskFailed || have.Status == TaskCancelled)
 		got, err := s.RetryTask(ctx, id, TaskCaller{}, []byte("n"), TaskEvent{Type: EventRecovered, Body: []byte(`"again"`)})

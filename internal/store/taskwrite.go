@@ -122,31 +122,31 @@ func (s *Store) BeatTask(ctx context.Context, id string, run int64) (cancel bool
 
 // CancelTask ends a task that nobody has begun, and has one that runs end. One
 // that is over stays as it is. It returns the task as it is then, nil if there
-// is none.
-func (s *Store) CancelTask(ctx context.Context, id string) (*Task, error) {
+// is none, and whether this call ended it.
+func (s *Store) CancelTask(ctx context.Context, id string) (t *Task, ended bool, err error) {
 	doing := fmt.Sprintf("cancel task %q", id)
 	for {
-		ended, _, err := s.editTask(ctx, edit{
+		ended, _, err = s.editTask(ctx, edit{
 			id: id, set: "cancel = 1, secrets = NULL, status = '" + TaskCancelled + "'", where: "status = '" + TaskOpen + "'",
 			events: []TaskEvent{{Type: EventCancelled, Body: []byte(cancelledEarly)}},
 		})
 		if err != nil {
-			return nil, fail(doing, err)
+			return nil, false, fail(doing, err)
 		}
 		asked := false
 		if !ended {
 			asked, _, err = s.editTask(ctx, edit{id: id, set: "cancel = 1", where: "status = '" + TaskProcessing + "'"})
 			if err != nil {
-				return nil, fail(doing, err)
+				return nil, false, fail(doing, err)
 			}
 		}
-		t, err := s.Task(ctx, id)
+		t, err = s.Task(ctx, id)
 		if err != nil {
-			return nil, fail(doing, err)
+			return nil, false, fail(doing, err)
 		}
 		// It may have gone from the one to the other just between.
 		if ended || asked || t == nil || over(t.Status) {
-			return t, nil
+			return t, ended, nil
 		}
 	}
 }

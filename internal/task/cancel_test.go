@@ -49,7 +49,10 @@ func TestCancel(t *testing.T) {
 			await(t, "step two", began)
 			cancel := w.tasks.Cancel
 			if elsewhere {
-				cancel = w.store.CancelTask
+				cancel = func(ctx context.Context, id string) (*store.Task, error) {
+					got, _, err := w.store.CancelTask(ctx, id)
+					return got, err
+				}
 			}
 			if got, err := cancel(t.Context(), id); err != nil || got == nil {
 				t.Fatalf("it is %v: %v", got, err)

@@ -288,7 +288,7 @@ func TestOld(t *testing.T) {
 	if err := w.store.AddTask(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.CancelTask(t.Context(), "old"); err != nil {
+	if _, _, err := w.store.CancelTask(t.Context(), "old"); err != nil {
 		t.Fatal(err)
 	}
 	w.stop()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
@@ -133,7 +134,8 @@ func order(tb testing.TB, spec, values string) Order {
 	tb.Helper()
 	t := node(tb, "apiVersion: scaffolder.backstage.io/v1beta3\nkind: Template\nmetadata: {name: demo}\n")
 	t.Set("spec", node(tb, spec))
-	return Order{Template: t, Values: node(tb, values), User: "user:default/ann"}
+	return Order{Template: t, Values: node(tb, values), User: "user:default/ann",
+		By: Requester{Caller: identity.Caller{Kind: identity.User, Subject: "user:default/ann"}}}
 }
 
 func node(tb testing.TB, yaml string) *tree.Node {

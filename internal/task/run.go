@@ -127,7 +127,7 @@ func (r *run) open(spec *tree.Node) error {
 	if err != nil {
 		return err
 	}
-	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step}
+	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step, Audit: r.acted}
 	t.actFor(r.task, by)
 	r.ctx = identity.With(r.ctx, by.Caller)
 	if r.task.Secrets, err = t.openSecrets(r.stored); err != nil {
@@ -314,6 +314,7 @@ func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, f
 		return r.settle(err)
 	}
 	r.tasks.metrics.over(status)
+	r.tasks.opts.Audit.ended(inTask(r.stored, r.failedStep(failure)), status)
 	return nil
 }
 

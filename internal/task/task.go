@@ -73,6 +73,8 @@ type Options struct {
 	Log *slog.Logger
 	// Registry has the numbers, unless it is nil.
 	Registry prometheus.Registerer
+	// Audit is told what the audit log records.
+	Audit Audit
 
 	// beat is how often who runs a task says so. Tests are impatient.
 	beat, sweep, idle time.Duration
@@ -262,9 +264,12 @@ func (t *Tasks) openSecrets(stored *store.Task) (map[string]secret.Text, error) 
 // Cancel asks for the end of a task and returns it, nil if there is none. One
 // that runs ends soon after.
 func (t *Tasks) Cancel(ctx context.Context, id string) (*store.Task, error) {
-	found, err := t.opts.Store.CancelTask(ctx, id)
+	found, ended, err := t.opts.Store.CancelTask(ctx, id)
 	if err != nil || found == nil {
 		return nil, err
+	}
+	if ended {
+		t.opts.Audit.ended(inTask(found, ""), store.TaskCancelled)
 	}
 	if r := t.runs(id); r != nil {
 		r.stop(errCancelled)

@@ -399,9 +399,10 @@ func TestMetricsAreDescribed(t *testing.T) {
 	sections := ingesting(t)
 	dir := t.TempDir()
 	sections["catalog"] = map[string]any{"providers": map[string]any{"xrdTemplates": map[string]any{"sourceDirectory": dir}}}
+	sections["audit"] = map[string]any{"to": "file", "file": filepath.Join(t.TempDir(), "audit.jsonl")}
 	w := start(t, setup{sections: sections})
 	var described []string
-	for _, page := range []string{"ingestion.md", "scaffolder.md"} {
+	for _, page := range []string{"ingestion.md", "scaffolder.md", "portal.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -420,6 +421,10 @@ func TestMetricsAreDescribed(t *testing.T) {
 	for deadline := time.Now().Add(patience); len(missing()) > 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		// There is a job to count.
 		w.want(call{method: "POST", path: "/api/composer-ingestor/runs"}, http.StatusAccepted, nil)
+		// And more in the audit log than is written.
+		for range 20 {
+			w.want(call{path: "/api/catalog/entities", token: "wrong-token"}, http.StatusForbidden, nil)
+		}
 		for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(string(w.send(call{path: "/metrics"}).body), -1) {
 			served[m[1]] = true
 		}
@@ -432,7 +437,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 	}
 	for name := range served {
 		if !slices.Contains(described, name) && !ofOthers.MatchString(name) {
-			t.Errorf("neither docs/ingestion.md nor docs/scaffolder.md describes %s", name)
+			t.Errorf("none of docs/ingestion.md, docs/scaffolder.md and docs/portal.md describes %s", name)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions})
+	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions, Stdout: s.voice.Env.Stdout})
 	if err != nil {
 		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
 	}
@@ -79,6 +79,10 @@ func listen(ctx context.Context, at config.Listen) (net.Listener, error) {
 // welcome says where to look.
 func (s *serving) welcome(c *config.Config, at net.Addr) {
 	base, out := c.Backend.BaseURL, s.voice.Env.Stdout
+	if c.Audit.To == config.AuditStdout {
+		// Whatever reads the audit log finds nothing else there.
+		out = s.voice.Env.Stderr
+	}
 	fmt.Fprintf(out, "%s is at %s (listening on %s). Ctrl-C stops it.\n", c.App.Title, base, at)
 	if c.Auth.Guest.Enabled {
 		fmt.Fprintf(out, "Look around as a guest:\n"+

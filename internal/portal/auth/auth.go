@@ -51,6 +51,8 @@ type Options struct {
 	Log *slog.Logger
 	// Rotation is how long a key signs; zero means DefaultRotation.
 	Rotation time.Duration
+	// Audit writes to the audit log; nil means that there is none.
+	Audit func(ctx context.Context, e AuditEvent)
 }
 
 // The defaults.
@@ -93,6 +95,7 @@ type Auth struct {
 	// users is nil if nobody signs in at an issuer.
 	users      *users
 	membership func(ctx context.Context, user string) ([]string, error)
+	audit      func(ctx context.Context, e AuditEvent)
 }
 
 // New returns an Auth that has published its first key. Run keeps it going.
@@ -103,6 +106,7 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	a := &Auth{
 		log: opts.Log, now: opts.Now, base: opts.BaseURL + "/api/auth", lifetime: cmp.Or(opts.Config.TokenLifetime, DefaultLifetime),
 		guests: opts.Config.Guest.Enabled, seen: newMemory[Caller](mostSeen), sessions: opts.Sessions, membership: opts.Membership,
+		audit: opts.Audit,
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -170,6 +174,14 @@ func (a *Auth) tell(ctx context.Context, message string, err error, before bool)
 // nobody knows. The caller's lists are shared with other requests and are not
 // to be changed.
 func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
+	c, err := a.authenticate(r)
+	if err != nil {
+		a.recordToken(r.Context(), err)
+	}
+	return c, err
+}
+
+func (a *Auth) authenticate(r *http.Request) (Caller, error) {
 	raw, err := bearer(r)
 	if err != nil {
 		return Caller{}, err

@@ -123,6 +123,7 @@ func (a *Auth) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := a.fromPage(w, r); err != nil {
 		return err
 	}
+	a.recordLogout(r)
 	var s session
 	if a.users.sessions.read(r, &s) {
 		if err := a.revoke(r.Context(), s); err != nil {

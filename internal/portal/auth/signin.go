@@ -161,30 +161,37 @@ func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s, back, err := a.signIn(w, r, q)
+	a.recordSignIn(r.Context(), s, err)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(r.Context(), "A user has signed in", "user", s.Ref)
+	http.Redirect(w, r, back, http.StatusFound)
+	return nil
+}
+
+// signIn gives the browser a session for the answer of the issuer, and returns
+// the session and the page to go back to.
+func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s session, back string, err error) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	var try attempt
 	known := a.users.attempts.read(r, &try)
 	// It is good for one answer, whatever that is.
 	a.users.attempts.clear(w, r)
 	if !known || a.now().After(try.Expires) || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1 {
-		return server.Unauthenticated("This sign-in was not begun in this browser, or too long ago: begin again")
+		return s, "", server.Unauthenticated("This sign-in was not begun in this browser, or too long ago: begin again")
 	}
 	if iss := q.Get("iss"); iss != "" && iss != a.users.issuer.settings.Issuer {
-		return server.Unauthenticated("Another issuer than the one that was asked has answered")
+		return s, "", server.Unauthenticated("Another issuer than the one that was asked has answered")
 	}
 	if code := q.Get("error"); code != "" {
-		return server.Unauthenticated("The issuer did not sign you in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
+		return s, "", server.Unauthenticated("The issuer did not sign you in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
 	}
-	s, err := a.users.exchange(r.Context(), q.Get("code"), try, a.now())
-	if err != nil {
-		return err
+	if s, err = a.users.exchange(r.Context(), q.Get("code"), try, a.now()); err != nil {
+		return s, "", err
 	}
-	if err := a.keep(w, r, s); err != nil {
-		return err
-	}
-	a.log.InfoContext(r.Context(), "A user has signed in", "user", s.Ref)
-	http.Redirect(w, r, try.Back, http.StatusFound)
-	return nil
+	return s, try.Back, a.keep(w, r, s)
 }
 
 // exchange gets what the issuer has to say of somebody for the code they

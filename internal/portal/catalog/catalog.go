@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/store"
 )
@@ -17,6 +18,8 @@ type Catalog struct {
 	// Deleted, if not nil, is told of an entity that somebody deleted, so that
 	// its provider can bring it back.
 	Deleted func(ctx context.Context, e *store.Entity) error
+	// Audit records deletions; nil records nothing.
+	Audit *audit.Log
 	// key signs cursors, once it is known.
 	key atomic.Pointer[[]byte]
 }

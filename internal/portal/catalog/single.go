@@ -85,7 +85,12 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if e != nil {
-		if err := c.store.DeleteByUID(r.Context(), uid); err != nil && !errors.Is(err, store.ErrNotFound) {
+		err := c.store.DeleteByUID(r.Context(), uid)
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		c.recordDelete(r.Context(), e, err)
+		if err != nil {
 			return err
 		}
 		if c.Deleted != nil {

@@ -14,6 +14,7 @@ import (
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
@@ -33,6 +34,8 @@ type Options struct {
 	Now            func() time.Time
 	Log            *slog.Logger
 	Registry       prometheus.Registerer
+	// Audit records scans that were asked for; nil records nothing.
+	Audit *audit.Log
 }
 
 // Ingestion is the service.
@@ -41,6 +44,7 @@ type Ingestion struct {
 	store  *store.Store
 	queue  *jobs.Queue
 	policy *permission.Policy
+	audit  *audit.Log
 	how    jobs.How
 	// previews are of what somebody types, and have to do with nothing else.
 	previews *previewer
@@ -51,7 +55,7 @@ const taskScan = "scan"
 
 // New puts the service together and tells the queue of its schedules.
 func New(opts Options) *Ingestion {
-	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, previews: newPreviewer(opts.Config)}
+	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config)}
 	c := opts.Config
 	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
 	in.ingest = ingest.New(ingest.Options{

@@ -1,7 +1,6 @@
 package ingestion
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/words"
 )
 
@@ -184,10 +182,10 @@ func (in *Ingestion) run(w http.ResponseWriter, r *http.Request) error {
 	if body.Source != nil && len(names) == 0 {
 		return server.NotFound("No source %s", query.Short(*body.Source))
 	}
-	for _, name := range names {
-		if err := in.scanSoon(ctx, name, ingest.TriggerManual); err != nil {
-			return errors.Join(store.ErrUnavailable, err)
-		}
+	err := in.scanNow(ctx, names)
+	in.recordScan(ctx, body.Source, len(names), err)
+	if err != nil {
+		return err
 	}
 	return server.WriteJSON(w, r, http.StatusAccepted, map[string]any{"sources": names})
 }

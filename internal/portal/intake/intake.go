@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
@@ -36,6 +37,8 @@ type Options struct {
 	MaxPush int64
 	// Registry is told what the intake counts; nil means nobody is.
 	Registry prometheus.Registerer
+	// Audit records writes; nil records nothing.
+	Audit *audit.Log
 }
 
 // Intake brings entities into the catalog.
@@ -49,6 +52,7 @@ type Intake struct {
 	locations *schedule
 	pushes    pushes
 	metrics   *metrics
+	audit     *audit.Log
 }
 
 // New returns the intake of a catalog.
@@ -60,6 +64,7 @@ func New(opts Options) *Intake {
 		now:     opts.Now,
 		log:     opts.Log,
 		pushes:  pushes{max: opts.MaxPush},
+		audit:   opts.Audit,
 	}
 	in.locations = newSchedule(opts)
 	in.metrics = newMetrics(opts.Registry, in)

@@ -12,7 +12,6 @@ import (
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
-	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
 )
@@ -64,7 +63,7 @@ func (j *judge) mayAtAll() error {
 	if err := j.in.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
 		return err
 	}
-	return server.NotAllowed("Missing permission %s", permission.EntityCreate)
+	return j.in.policy.Deny(j.ctx, permission.EntityCreate, nil, "Missing permission "+permission.EntityCreate)
 }
 
 func (j *judge) refuse(i int, ref, reason string) {
@@ -173,7 +172,10 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 	j.taken = append(j.taken, canonical)
 }
 
-func missing(name, ref string) string { return "missing permission " + name + " for " + ref }
+// missingPermission is how reasons begin that are about a permission.
+const missingPermission = "missing permission "
+
+func missing(name, ref string) string { return missingPermission + name + " for " + ref }
 
 func (j *judge) may(r *permission.Resource) bool {
 	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
@@ -236,7 +238,7 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 	}
 	for _, ref := range gone {
 		if why := theirs.why(ref); why != "" {
-			return server.NotAllowed("%s, which this push would remove", strings.ToUpper(why[:1])+why[1:])
+			return j.in.policy.Deny(j.ctx, permission.EntityDelete, &permission.Resource{Ref: ref}, strings.ToUpper(why[:1])+why[1:]+", which this push would remove")
 		}
 	}
 	change.Remove = gone

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
@@ -117,8 +118,9 @@ func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 		l, err = in.sameLocation(r.Context(), typ, target)
 	}
 	if errors.Is(err, store.ErrExists) {
-		return server.Conflict("Location %s:%s already exists", typ, target)
+		err = server.Conflict("Location %s:%s already exists", typ, target)
 	}
+	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: typ, Target: target}, err)
 	if err != nil {
 		return err
 	}
@@ -256,10 +258,12 @@ func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return noLocation(old.ID)
+		err = noLocation(old.ID)
 	case errors.Is(err, store.ErrExists):
-		return server.Conflict("Location %s:%s already exists", typ, target)
-	case err != nil:
+		err = server.Conflict("Location %s:%s already exists", typ, target)
+	}
+	in.recordLocation(r.Context(), audit.LocationUpdate, store.Location{ID: old.ID, Type: typ, Target: target}, err)
+	if err != nil {
 		return err
 	}
 	in.locations.hurry(l.ID)
@@ -278,8 +282,9 @@ func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
 	}
 	err := in.store.RemoveLocation(r.Context(), id)
 	if errors.Is(err, store.ErrNotFound) {
-		return noLocation(id)
+		err = noLocation(id)
 	}
+	in.recordLocation(r.Context(), audit.LocationDelete, store.Location{ID: id}, err)
 	if err != nil {
 		return err
 	}

@@ -91,11 +91,12 @@ func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer in.pushes.turn(name)()
 	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	if err == nil && res.Removed == 0 {
+		err = server.NotFound("Found no entities of provider %s", name)
+	}
+	in.recordProvider(ctx, name, res.Removed, err)
 	if err != nil {
 		return err
-	}
-	if res.Removed == 0 {
-		return server.NotFound("Found no entities of provider %s", name)
 	}
 	in.log.Info("provider was removed", "provider", name, "removed", res.Removed)
 	w.WriteHeader(http.StatusNoContent)
@@ -133,56 +134,69 @@ type refusal struct {
 	Reason string `json:"reason"`
 }
 
-// push takes what a provider pushes, in one transaction.
+// push takes what a provider pushes, and answers with what became of it.
 func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error {
+	status, told, err := in.take(r, full)
+	if err != nil {
+		in.recordFailedPush(r, full, err)
+		return err
+	}
+	return server.WriteJSON(w, r, status, told)
+}
+
+// take takes what a provider pushes, in one transaction, and returns what became
+// of it with the status to answer with.
+func (in *Intake) take(r *http.Request, full bool) (status int, told report, err error) {
 	ctx := r.Context()
 	name, err := providerOf(r)
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	j := newJudge(ctx, in, name)
 	if err := j.mayAtAll(); err != nil {
-		return err
+		return 0, told, err
 	}
 	q, err := query.Params(r.URL.RawQuery)
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	strict, err := query.Flag(q, "strict")
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	allowEmpty, err := query.Flag(q, "allowEmpty")
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	entries, err := readPush(r, in.pushes.limit(), !full, j.taker(strict))
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	if full && len(entries) == 0 && !allowEmpty {
-		return server.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
+		return 0, told, server.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
 	}
 	defer in.pushes.turn(name)()
 	change, err := j.judge(entries, full, strict)
 	if err != nil {
-		return err
+		return 0, told, err
 	}
 	if strict && len(j.refused) > 0 {
-		return server.WriteJSON(w, r, http.StatusBadRequest, report{Refused: j.refused})
+		in.recordStrict(ctx, full, name, j.refused)
+		return http.StatusBadRequest, report{Refused: j.refused}, nil
 	}
 	res, err := in.store.Sync(ctx, change)
 	if err != nil {
 		in.metrics.synced(fromPush, syncFailed)
-		return err
+		return 0, told, err
 	}
 	for _, refused := range res.Refused {
 		j.refuse(j.put[refused.Index], refused.Ref, in.belongs(ctx, refused))
 	}
 	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
 	in.pushed(name, full, res, len(j.refused))
+	in.recordPush(ctx, full, name, res, j.refused)
 	settle(len(entries))
-	return server.WriteJSON(w, r, http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused})
+	return http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused}, nil
 }
 
 // many is how many entities leave so much behind that it is given back at

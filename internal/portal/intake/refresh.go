@@ -50,6 +50,7 @@ func (in *Intake) refresh(w http.ResponseWriter, r *http.Request) error {
 	if id, ok := strings.CutPrefix(e.Provider, store.LocationProvider("")); ok {
 		in.locations.hurry(id)
 	}
+	in.recordRefresh(ctx, e.Ref)
 	w.WriteHeader(http.StatusOK)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/store"
@@ -43,6 +44,7 @@ func (in *Intake) Register(ctx context.Context, target string, dry bool) ([]stri
 	if errors.Is(err, store.ErrExists) {
 		l, err = in.sameLocation(ctx, at.Type, at.Target)
 	}
+	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: at.Type, Target: at.Target}, err)
 	if err != nil {
 		return nil, err
 	}

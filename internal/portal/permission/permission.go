@@ -10,7 +10,6 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/auth"
-	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 )
 
@@ -22,6 +21,9 @@ type Policy struct {
 	open bool
 	// identities are the providers whose User and Group entities count.
 	identities []string
+	// Refused, if not nil, records a permission that Require or Deny refused, for
+	// which target and why. It is set before the policy is asked.
+	Refused func(ctx context.Context, permission string, target map[string]string, reason string)
 }
 
 // rule is a config.PermissionRule in lower case.
@@ -222,7 +224,7 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 		message += " for " + r.Ref
 	}
 	if r != nil && number == 0 && (stepwise[permission] || permission == IdentityWrite) && !p.open {
-		return server.NotAllowed("%s: %s", message, why(c, permission, r))
+		return p.Deny(ctx, permission, r, message+": "+why(c, permission, r))
 	}
 	switch {
 	case number > 0:
@@ -234,7 +236,7 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	case wholesale[permission] != "":
 		message += ": who does not have " + wholesale[permission] + " for all entities needs a rule for it"
 	}
-	return server.NotAllowed("%s", message)
+	return p.Deny(ctx, permission, r, message)
 }
 
 // Filter returns what the caller has the permission for. An entity passes

@@ -43,7 +43,7 @@ func (s *Scaffolder) readers(ctx context.Context) (permission.Owners, error) {
 	if err := s.Policy.Require(ctx, permission.TaskRead, nil); err != nil {
 		return owners, err
 	}
-	return owners, server.NotAllowed("Missing permission %s", permission.TaskRead)
+	return owners, s.Policy.Deny(ctx, permission.TaskRead, nil, "Missing permission "+permission.TaskRead)
 }
 
 // task returns the task with an id, if the caller may read it.

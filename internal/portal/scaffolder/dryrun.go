@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
@@ -79,6 +80,7 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 		dry.Files = append(dry.Files, task.File{Path: f.Path, Executable: f.Executable, Content: content})
 	}
 	done, err := s.Tasks.DryRun(ctx, dry)
+	s.record(ctx, audit.DryRun, "", entity.RefOf(t).String(), err)
 	if err != nil {
 		return failed(w, r, err)
 	}

@@ -27,6 +27,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/expression"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
@@ -57,6 +58,8 @@ type Options struct {
 	// Autocomplete are the providers of what forms offer, by name.
 	Autocomplete map[string]Complete
 	Log          *slog.Logger
+	// Audit records tasks and dry runs; nil records nothing.
+	Audit *audit.Log
 }
 
 // The times of following a task.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
@@ -216,6 +217,7 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	order.Read, order.By = t.read, s.by(ctx, t)
 	id, err := s.Tasks.Create(ctx, order)
+	s.record(ctx, audit.TaskCreated, id, t.resource.Ref, err)
 	if err != nil {
 		return failed(w, r, err)
 	}
@@ -234,7 +236,9 @@ func (s *Scaffolder) cancelTask(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Policy.Require(ctx, permission.TaskCancel, resourceOf(t)); err != nil {
 		return err
 	}
-	if _, err := s.Tasks.Cancel(ctx, t.ID); err != nil {
+	_, err = s.Tasks.Cancel(ctx, t.ID)
+	s.recordCancel(ctx, t, err)
+	if err != nil {
 		return err
 	}
 	s.Log.InfoContext(ctx, "task cancelled", "task", t.ID, "by", auth.From(ctx).Subject)
@@ -269,11 +273,12 @@ func (s *Scaffolder) retryTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := task.Requester{Caller: auth.From(ctx), Template: template.Ref, Owners: template.Owners, Origin: template.Origin}
 	ok, err := s.Tasks.Retry(ctx, t.ID, now, secrets)
+	if err == nil && !ok {
+		err = server.Conflict("Task %s cannot be retried: only one that failed or was cancelled can", t.ID)
+	}
+	s.record(ctx, audit.TaskRetried, t.ID, t.Template, err)
 	if err != nil {
 		return failed(w, r, err)
-	}
-	if !ok {
-		return server.Conflict("Task %s cannot be retried: only one that failed or was cancelled can", t.ID)
 	}
 	s.Log.InfoContext(ctx, "task retried", "task", t.ID, "by", auth.From(ctx).Subject)
 	return server.WriteJSON(w, r, http.StatusCreated, made{t.ID})

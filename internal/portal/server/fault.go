@@ -86,8 +86,8 @@ func Unavailable(err error, format string, args ...any) *Fault {
 	return f
 }
 
-// faultOf returns err as clients are told of it.
-func faultOf(err error) *Fault {
+// FaultOf returns err as clients are told of it.
+func FaultOf(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 )
@@ -115,6 +116,20 @@ func RequestID(ctx context.Context) string {
 		return res.id
 	}
 	return ""
+}
+
+// Client returns the IP address of the client whose request a context belongs
+// to; empty if there is none. It is the address of the connection: behind a
+// proxy that is the proxy.
+func Client(ctx context.Context) string {
+	res := responseOf(ctx)
+	if res == nil {
+		return ""
+	}
+	if at, err := netip.ParseAddrPort(res.request.RemoteAddr); err == nil {
+		return at.Addr().Unmap().WithZone("").String()
+	}
+	return clientOf(res.request.RemoteAddr)
 }
 
 // URL returns the request's path below its plugin with its query, as the

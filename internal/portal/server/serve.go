@@ -97,7 +97,7 @@ func (s *Server) miss(res *response, r *http.Request) {
 		return
 	}
 	if known && p.guarded {
-		ctx, err := s.authenticate(r)
+		ctx, err := s.authenticate(r.WithContext(context.WithValue(r.Context(), responseKey{}, res)))
 		if err != nil {
 			s.fail(res, r, err)
 			return
@@ -142,7 +142,7 @@ func shorten(s string) string {
 // that has begun is aborted, so that the client does not take it for whole.
 func (s *Server) fail(res *response, r *http.Request, err error) {
 	ctx := r.Context()
-	f := faultOf(err)
+	f := FaultOf(err)
 	// What is wrong with a request is said even to who may have left: a body
 	// that does not come in time looks the same.
 	if res.lost != nil || f.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {

@@ -61,6 +61,8 @@ type Task struct {
 	Change func(step string, c action.Change)
 	// Ended is told how a step ended and how long it took; nil is nobody.
 	Ended func(actionID, outcome string, took time.Duration)
+	// Audit writes to the audit log what the action of a step did; nil is none.
+	Audit func(step, event string, target map[string]string, err error)
 }
 
 // PermissionExecute is what a step needs to use an action.
@@ -401,11 +403,18 @@ func (c *call) with(input *tree.Node, scope expression.Scope, key string) *actio
 		Base:   c.t.base(),
 		Beside: c.t.Beside,
 		Scope:  scope, Task: c.t.ID, Step: c.id, Key: key, DryRun: c.t.DryRun,
+		Audit: c.record,
 	}
 }
 
 func (c *call) logf(format string, args ...any) {
 	c.t.Log(Event{c.id, "", fmt.Sprintf(format, args...)})
+}
+
+func (c *call) record(event string, target map[string]string, err error) {
+	if c.t.Audit != nil {
+		c.t.Audit(c.id, event, target, err)
+	}
 }
 
 // set sets an output. Those of a step that is done for several items are lists.

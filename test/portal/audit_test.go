@@ -1,0 +1,574 @@
+package portal_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	forges "example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/portal/audit"
+	"example.dev/ingestor/sink/git"
+	"example.dev/ingestor/test/apiserver"
+	"example.dev/ingestor/test/gitserver"
+	"example.dev/ingestor/test/issuer"
+)
+
+// What must not be in the audit log: secrets that the test uses, what a user
+// fills into a form, and what an entity says.
+const (
+	auditTaskSecret = "hunter2-of-a-task-0815"
+	auditGitToken   = "a-token-of-git-0815"
+	auditBadToken   = "a-token-that-is-wrong-0815"
+	auditQueryToken = "a-token-of-an-address-0815"
+	auditCode       = "a-code-of-a-sign-in-0815"
+	auditWord       = "aformvaluequitelongandrare"
+	auditContent    = "what-an-entity-says-0815"
+)
+
+// auditTemplates are in a file of the configuration. GIT is the host of a Git
+// server.
+const auditTemplates = `apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: {name: everything}
+spec:
+  type: service
+  owner: group:default/team
+  parameters: {required: [word], properties: {word: {type: string, pattern: "^[a-z]+$"}}}
+  steps:
+    - id: apply
+      action: cluster:apply
+      input:
+        manifest:
+          apiVersion: v1
+          kind: Secret
+          metadata: {name: "key-${{ secrets.token }}", namespace: shop, annotations: {backstage.io/owner: "group:default/team"}}
+          stringData: {token: "${{ secrets.token }}", word: "${{ parameters.word }}"}
+    - id: commit
+      action: git:commit
+      input:
+        host: GIT
+        repository: acme/live
+        branch: main
+        message: Add one
+        manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {word: "${{ parameters.word }}", token: "${{ secrets.token }}"}}
+    - id: propose
+      action: publish:change-request
+      input:
+        host: GIT
+        repository: acme/live
+        branch: main
+        title: Add two
+        manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {word: "${{ parameters.word }}", token: "${{ secrets.token }}"}}
+    - id: delete
+      action: cluster:delete
+      input: {apiVersion: v1, kind: Secret, name: "key-${{ secrets.token }}", namespace: shop}
+---
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: {name: fails}
+spec:
+  type: service
+  owner: group:default/team
+  parameters: {properties: {word: {type: string}}}
+  steps:
+    - id: apply
+      action: cluster:apply
+      input: {manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}, data: {word: [1]}}}
+---
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
+metadata: {name: waits}
+spec:
+  type: service
+  owner: group:default/team
+  steps: [{id: wait, action: "debug:wait", input: {minutes: 9}}]
+`
+
+// forge starts a server with the repository acme/live and change requests, and
+// returns its host.
+func forge(t *testing.T) string {
+	t.Helper()
+	gitserver.Need(t)
+	root := t.TempDir()
+	dir := filepath.Join(root, "acme", "live.git")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
+		t.Fatalf("cannot make a repository: %v: %s", err, out)
+	}
+	if _, err := git.New(dir, git.Options{Branch: "main"}).Commit(t.Context(), map[string][]byte{"README.md": []byte("hello\n")}); err != nil {
+		t.Fatal(err)
+	}
+	requests := &forges.Server{Kind: forges.Gitea, Repository: "acme/live", Token: auditGitToken, Same: map[string]bool{}}
+	repository := gitserver.Basic("", auditGitToken)(gitserver.Handler(t, root))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			requests.ServeHTTP(w, r)
+			return
+		}
+		repository.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	requests.URL = s.URL
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// audited is a portal with an audit log, and all that it can write to.
+type audited struct {
+	*world
+	file    string
+	issuer  *issuer.Issuer
+	browser caller
+	served  *files
+	git     string
+	// cluster is the token of the portal for its cluster.
+	cluster string
+	// user is the token of a user in the group team, and ref their reference.
+	user, ref string
+}
+
+// startAudited starts it. The user is not signed in yet.
+func startAudited(t *testing.T) *audited {
+	t.Helper()
+	a := &audited{file: filepath.Join(t.TempDir(), "audit.jsonl"), served: serveFiles(t, ""), git: forge(t)}
+	l := listen(t)
+	a.issuer = issuer.Start(t, issuer.Options{Groups: []string{"team"}, Redirect: "http://" + l.Addr().String() + "/api/auth/oidc/handler/frame"})
+	s := apiserver.Start(t, apiserver.Options{CRDs: "none", Apply: []string{`apiVersion: v1
+kind: Namespace
+metadata: {name: shop, annotations: {backstage.io/owner: "group:default/team"}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: portal}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: portal, namespace: accounts}]
+`}})
+	a.cluster = s.Token(t, "accounts", "portal")
+	templates := filepath.Join(t.TempDir(), "templates.yaml")
+	if err := os.WriteFile(templates, []byte(strings.ReplaceAll(auditTemplates, "GIT", `"`+a.git+`"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sections := ingesting(t)
+	delete(sections["composerIngestor"].(map[string]any), "clusters")
+	change := []string{"catalog.entity.create", "catalog.entity.delete"}
+	maps.Copy(sections, map[string]any{
+		"audit": map[string]any{"to": "file", "file": a.file},
+		"auth": map[string]any{"providers": map[string]any{"guest": map[string]any{"dangerouslyAllowOutsideDevelopment": true}, "oidc": map[string]any{
+			"issuer": a.issuer.URL, "clientId": a.issuer.ClientID, "clientSecret": a.issuer.ClientSecret, "caFile": a.issuer.CAFile, "userClaim": "sub",
+		}}},
+		"permission": map[string]any{"rules": []any{
+			map[string]any{"who": []string{"user"}, "permissions": change, "owners": []string{"own"}, "result": "allow"},
+			map[string]any{"who": []string{"user"}, "permissions": change, "result": "deny"},
+		}},
+		"catalog": map[string]any{"locationTypes": []string{"url"}, "locations": []any{map[string]any{"type": "file", "target": templates}}},
+		"orchestrator": map[string]any{
+			"serviceLocatorMethod": map[string]any{"type": "multiTenant"},
+			"clusterLocatorMethods": []any{map[string]any{"type": "config", "clusters": []any{map[string]any{
+				"name": "real", "url": s.URL, "serviceAccountToken": a.cluster, "caData": base64.StdEncoding.EncodeToString(s.CA),
+			}}}},
+		},
+		"integrations": map[string]any{"gitea": []any{map[string]any{"host": a.git, "baseUrl": "http://" + a.git, "token": auditGitToken}}},
+	})
+	a.world = start(t, setup{listener: l, allow: []string{a.served.host}, sections: sections})
+	a.until("the Templates are there", func() bool { return a.there("template/default/waits") })
+	client := *a.client
+	a.browser = a.caller
+	a.browser.client = &client
+	var err error
+	if client.Jar, err = cookiejar.New(nil); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// xhr is the header of a page's own requests.
+var xhr = http.Header{"X-Requested-With": {"XMLHttpRequest"}}
+
+// signIn signs the user in, as a browser does, and gets a token for the page.
+func (a *audited) signIn() {
+	a.t.Helper()
+	away := a.browser.want(call{path: "/api/auth/oidc/start", token: nobody}, http.StatusFound, nil).header.Get("Location")
+	a.browser.want(call{path: strings.TrimPrefix(a.issuer.Agree(a.t, away), a.base), token: nobody}, http.StatusFound, nil)
+	var session struct {
+		BackstageIdentity struct {
+			Token    string
+			Identity struct{ UserEntityRef string }
+		}
+	}
+	a.browser.want(call{method: "POST", path: "/api/auth/oidc/refresh", token: nobody, header: xhr}, http.StatusOK, &session)
+	a.user, a.ref = session.BackstageIdentity.Token, session.BackstageIdentity.Identity.UserEntityRef
+}
+
+// event is a line of the audit log.
+type event struct {
+	Time, Event, Result string
+	Actor               struct{ Kind, Subject string }
+	Target              map[string]string
+	Counts              map[string]int
+	RequestID           string `json:"requestId"`
+	Client, Reason      string
+}
+
+// events reads the audit log. Each line is whole.
+func (a *audited) events() []event {
+	a.t.Helper()
+	data, err := os.ReadFile(a.file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var all []event
+	for line := range strings.Lines(string(data)) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		var e event
+		if err := d.Decode(&e); err != nil {
+			a.t.Fatalf("cannot read the line %q: %v", line, err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// shower shows events without what differs from run to run.
+type shower struct {
+	replace *strings.Replacer
+	ids     map[string]string
+}
+
+var (
+	anID     = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	aCommit  = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+	aBranch  = regexp.MustCompile(`portal/configmap-two-[0-9a-f]{10}`)
+	isOfTask = regexp.MustCompile(`^(cluster\.|git\.|scaffolder\.task\.ended)`)
+	isTime   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+)
+
+func (s *shower) show(e event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s %s", e.Event, e.Result, e.Actor.Kind, e.Actor.Subject)
+	for _, key := range slices.Sorted(maps.Keys(e.Target)) {
+		fmt.Fprintf(&b, " %s=%s", key, e.Target[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Counts)) {
+		fmt.Fprintf(&b, " %s=%d", key, e.Counts[key])
+	}
+	if e.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", e.Reason)
+	}
+	text := s.replace.Replace(b.String())
+	text = aBranch.ReplaceAllString(aCommit.ReplaceAllString(text, "COMMIT"), "BRANCH")
+	return anID.ReplaceAllStringFunc(text, func(id string) string {
+		if s.ids[id] == "" {
+			s.ids[id] = fmt.Sprintf("ID%d", len(s.ids)+1)
+		}
+		return s.ids[id]
+	})
+}
+
+// TestAudit does everything that the audit log records, and wants it recorded,
+// each once, with who, what and how it ended; and nothing else.
+func TestAudit(t *testing.T) {
+	a := startAudited(t)
+	const catalog = "/api/catalog"
+	described := func(name string) string {
+		return strings.Replace(component(name), `"name":"`+name+`"`, `"name":"`+name+`","description":"`+auditContent+`"`, 1)
+	}
+	theirs := strings.ReplaceAll(described("theirs"), "group:default/team", "group:default/others")
+	put := func(provider, query, token, body string) call {
+		return call{method: "PUT", path: catalog + "/providers/" + provider + "/entities" + query, token: token, body: body, header: ndjson}
+	}
+	first := a.served.put("first.yaml", described("located"))
+	address := first + "?token=" + auditQueryToken
+	location := func(method, path, target, token string) call {
+		return call{method: method, path: catalog + "/locations" + path, token: token, body: fmt.Sprintf(`{"type":"url","target":%q}`, target)}
+	}
+	uid := func(name string) string {
+		var entity struct{ Metadata struct{ UID string } }
+		a.get(catalog+"/entities/by-name/component/default/"+name, &entity)
+		return entity.Metadata.UID
+	}
+	task := func(template, values string) call {
+		return call{method: "POST", path: scaffolding + "/tasks", token: a.user,
+			body: `{"templateRef":"` + template + `","values":` + values + `,"secrets":{"token":"` + auditTaskSecret + `"}}`}
+	}
+	word := `{"word":"` + auditWord + `"}`
+	var guest, at, done, failed, waiting string
+	create := func(to *string, template, values string) {
+		var made struct{ ID string }
+		a.want(task(template, values), http.StatusCreated, &made)
+		*to = made.ID
+	}
+	const (
+		byGuest   = "guest user:development/guest"
+		byService = "service tests"
+		byUser    = "user USER"
+		applied   = " success user USER apiVersion=v1 cluster=real kind=Secret name=key-*** namespace=shop "
+		refused   = "cluster.apply failure user USER apiVersion=v1 cluster=real kind=ConfigMap name=one namespace=shop step=apply task=ID3 template=template:default/fails (invalid)"
+		ended     = "scaffolder.task.ended failure user USER status=failed step=apply task=ID3 template=template:default/fails (a step failed)"
+	)
+	steps := []struct {
+		reason string
+		do     func()
+		want   []string
+	}{
+		{"a guest", func() { guest = a.guest() }, []string{"auth.sign-in success " + byGuest + " provider=guest"}},
+		{"tokens that are wrong, one of them for nothing", func() {
+			a.want(call{path: catalog + "/entities", token: auditBadToken}, http.StatusForbidden, nil)
+			a.want(call{path: catalog + "/nothing", token: auditBadToken}, http.StatusForbidden, nil)
+		}, []string{"auth.token denied anonymous  (token refused: Illegal token)", "auth.token denied anonymous  (token refused: Illegal token)"}},
+		{"no token", func() { a.want(call{path: catalog + "/entities", token: nobody}, http.StatusUnauthorized, nil) }, nil},
+		{"a sign-in that was not begun", func() {
+			a.want(call{path: "/api/auth/oidc/handler/frame?state=x&code=" + auditCode, token: nobody}, http.StatusUnauthorized, nil)
+		}, []string{"auth.sign-in failure anonymous  provider=oidc (This sign-in was not begun in this browser, or too long ago: begin again)"}},
+		{"a sign-in, and a token for the page", a.signIn, []string{"auth.sign-in success " + byUser + " provider=oidc"}},
+		{"reading", func() {
+			for _, token := range []string{guest, a.user, ""} {
+				a.want(call{path: catalog + "/entities", token: token}, http.StatusOK, nil)
+			}
+		}, nil},
+		{"a guest who may not", func() { a.want(location("POST", "", address, guest), http.StatusForbidden, nil) }, []string{
+			"permission.refused denied " + byGuest + " permission=catalog.location.create (Missing permission catalog.location.create: guests may only read; sign in)",
+		}},
+		{"a guest who may not read tasks", func() { a.want(call{path: scaffolding + "/tasks", token: guest}, http.StatusForbidden, nil) }, []string{
+			"permission.refused denied " + byGuest + " permission=scaffolder.task.read (Missing permission scaffolder.task.read: guests may only read; sign in)",
+		}},
+		{"a push", func() {
+			a.want(put("first", "", "", described("a")+"\n"+described("b")+"\n"+theirs), http.StatusOK, nil)
+		}, []string{
+			"catalog.push success " + byService + " provider=first added=3 refused=0 removed=0 unchanged=0 updated=0",
+		}},
+		{"differences", func() {
+			a.want(call{method: "POST", path: catalog + "/providers/first/delta", body: `{"remove":"component:default/b"}`, header: ndjson}, http.StatusOK, nil)
+		}, []string{"catalog.delta success " + byService + " provider=first added=0 refused=0 removed=1 unchanged=0 updated=0"}},
+		{"a push of somebody who may bring a part of it", func() {
+			a.want(put("mine", "", a.user, described("ours")+"\n"+strings.ReplaceAll(theirs, `"theirs"`, `"others"`)), http.StatusOK, nil)
+		}, []string{
+			"permission.refused denied " + byUser + " permission=catalog.entity.create provider=mine entities=1 (Missing permission for entities of a push)",
+			"catalog.push success " + byUser + " provider=mine added=1 refused=1 removed=0 unchanged=0 updated=0",
+		}},
+		{"a strict push with a mistake", func() {
+			a.want(put("first", "?strict=true", "", strings.Replace(described("a"), "owner", "auditor", 1)), http.StatusBadRequest, nil)
+		}, []string{"catalog.push failure " + byService + " provider=first refused=1 (strict push with refused entities)"}},
+		{"a push that cannot be read", func() { a.want(put("first", "", "", auditContent), http.StatusBadRequest, nil) }, []string{
+			"catalog.push failure " + byService + " provider=first (InputError)",
+		}},
+		{"a location", func() {
+			var made struct{ Location struct{ ID string } }
+			a.want(location("POST", "", address, ""), http.StatusCreated, &made)
+			at = made.Location.ID
+		}, []string{"catalog.location.register success " + byService + " location=ID1 target=FILES/first.yaml type=url"}},
+		{"that location tried out", func() { a.want(location("POST", "?dryRun=true", address, ""), http.StatusCreated, nil) }, nil},
+		{"that location again", func() { a.want(location("POST", "", address, ""), http.StatusConflict, nil) }, []string{
+			"catalog.location.register failure " + byService + " target=FILES/first.yaml type=url (ConflictError)",
+		}},
+		{"a refresh of its entity", func() {
+			a.until("the location is read", func() bool { return a.there("component/default/located") })
+			a.want(call{method: "POST", path: catalog + "/refresh", body: `{"entityRef":"component:default/located"}`}, http.StatusOK, nil)
+		}, []string{"catalog.entity.refresh success " + byService + " entity=component:default/located"}},
+		{"a location that is changed", func() { a.want(location("PUT", "/"+at, first, ""), http.StatusOK, nil) }, []string{
+			"catalog.location.update success " + byService + " location=ID1 target=FILES/first.yaml type=url",
+		}},
+		{"a user who may not", func() {
+			a.want(call{method: "DELETE", path: catalog + "/locations/" + at, token: a.user}, http.StatusForbidden, nil)
+		}, []string{
+			"permission.refused denied " + byUser + " permission=catalog.location.delete (Missing permission catalog.location.delete: who does not have catalog.entity.delete for all entities needs a rule for it)",
+		}},
+		{"a location that goes, twice", func() {
+			a.want(call{method: "DELETE", path: catalog + "/locations/" + at}, http.StatusNoContent, nil)
+			a.want(call{method: "DELETE", path: catalog + "/locations/" + at}, http.StatusNotFound, nil)
+		}, []string{
+			"catalog.location.delete failure " + byService + " location=ID1 (NotFoundError)",
+			"catalog.location.delete success " + byService + " location=ID1",
+		}},
+		{"an entity of others, and one of their own", func() {
+			a.want(call{method: "DELETE", path: catalog + "/entities/by-uid/" + uid("theirs"), token: a.user}, http.StatusForbidden, nil)
+			a.want(call{method: "DELETE", path: catalog + "/entities/by-uid/" + uid("ours"), token: a.user}, http.StatusNoContent, nil)
+		}, []string{
+			"catalog.entity.delete success " + byUser + " entity=component:default/ours provider=mine",
+			"permission.refused denied " + byUser + " entity=component:default/theirs permission=catalog.entity.delete (Missing permission catalog.entity.delete for component:default/theirs: rule 2 of permission.rules denies it)",
+		}},
+		{"an entity that is not there", func() {
+			a.want(call{method: "DELETE", path: catalog + "/entities/by-uid/none"}, http.StatusNoContent, nil)
+		}, nil},
+		{"a provider that goes, twice", func() {
+			a.want(call{method: "DELETE", path: catalog + "/providers/first"}, http.StatusNoContent, nil)
+			a.want(call{method: "DELETE", path: catalog + "/providers/first"}, http.StatusNotFound, nil)
+		}, []string{
+			"catalog.provider.delete failure " + byService + " provider=first removed=0 (NotFoundError)",
+			"catalog.provider.delete success " + byService + " provider=first removed=2",
+		}},
+		{"scans", func() {
+			a.want(call{method: "POST", path: "/api/composer-ingestor/runs"}, http.StatusAccepted, nil)
+			a.want(call{method: "POST", path: "/api/composer-ingestor/runs", body: `{"source":"composerIngestor/sources/examples"}`}, http.StatusAccepted, nil)
+			a.want(call{method: "POST", path: "/api/composer-ingestor/runs", token: guest}, http.StatusForbidden, nil)
+		}, []string{
+			"ingestion.scan success " + byService + " source=composerIngestor/sources/examples sources=1",
+			"ingestion.scan success " + byService + " sources=1",
+			"permission.refused denied " + byGuest + " permission=catalog.ingestion.manage (Missing permission catalog.ingestion.manage: guests may only read; sign in)",
+		}},
+		{"dry runs", func() {
+			dry := `{"template":` + template("tried", says) + `,"values":{"word":"` + auditWord + `"},"secrets":{"token":"` + auditTaskSecret + `"}}`
+			a.want(call{method: "POST", path: scaffolding + "/dry-run", token: a.user, body: dry}, http.StatusOK, nil)
+			a.want(call{method: "POST", path: scaffolding + "/dry-run", token: a.user, body: strings.Replace(dry, "debug:log", auditContent, 1)}, http.StatusBadRequest, nil)
+		}, []string{
+			"scaffolder.dry-run failure " + byUser + " template=template:default/tried (InputError)",
+			"scaffolder.dry-run success " + byUser + " template=template:default/tried",
+		}},
+		{"a task that writes", func() { create(&done, "everything", word); a.ended(done, "completed") }, []string{
+			"cluster.apply" + applied + "operation=create step=apply task=ID2 template=template:default/everything",
+			"cluster.delete" + applied + "step=delete task=ID2 template=template:default/everything",
+			"git.change-request success " + byUser + " branch=BRANCH operation=open repository=GIT/acme/live step=propose targetBranch=main task=ID2 template=template:default/everything url=http://GIT/acme/live/pull/1",
+			"git.push success " + byUser + " branch=BRANCH commit=COMMIT repository=GIT/acme/live step=propose task=ID2 template=template:default/everything",
+			"git.push success " + byUser + " branch=main commit=COMMIT repository=GIT/acme/live step=commit task=ID2 template=template:default/everything",
+			"scaffolder.task.created success " + byUser + " task=ID2 template=template:default/everything",
+			"scaffolder.task.ended success " + byUser + " status=completed task=ID2 template=template:default/everything",
+		}},
+		{"values that do not fit", func() {
+			a.want(task("everything", `{"word":"`+strings.ToUpper(auditWord)+`"}`), http.StatusBadRequest, nil)
+		}, []string{
+			"scaffolder.task.created failure " + byUser + " template=template:default/everything (InputError)",
+		}},
+		{"a task that fails", func() { create(&failed, "fails", word); a.ended(failed, "failed") }, []string{
+			refused, "scaffolder.task.created success " + byUser + " task=ID3 template=template:default/fails", ended,
+		}},
+		{"that task again", func() {
+			a.want(call{method: "POST", path: scaffolding + "/tasks/" + failed + "/retry", token: a.user, body: `{"secrets":{"token":"` + auditTaskSecret + `"}}`}, http.StatusCreated, nil)
+		}, []string{refused, ended, "scaffolder.task.retried success " + byUser + " task=ID3 template=template:default/fails"}},
+		{"a task that is completed again", func() {
+			a.want(call{method: "POST", path: scaffolding + "/tasks/" + done + "/retry", token: a.user}, http.StatusConflict, nil)
+		}, []string{"scaffolder.task.retried failure " + byUser + " task=ID2 template=template:default/everything (ConflictError)"}},
+		{"a task that is cancelled, twice", func() {
+			create(&waiting, "waits", `{}`)
+			a.ended(waiting, "processing")
+			a.want(call{method: "POST", path: scaffolding + "/tasks/" + waiting + "/cancel"}, http.StatusOK, nil)
+			a.ended(waiting, "cancelled")
+			a.want(call{method: "POST", path: scaffolding + "/tasks/" + waiting + "/cancel"}, http.StatusOK, nil)
+		}, []string{
+			"scaffolder.task.cancelled success " + byService + " task=ID4 template=template:default/waits",
+			"scaffolder.task.created success " + byUser + " task=ID4 template=template:default/waits",
+			"scaffolder.task.ended failure " + byUser + " status=cancelled task=ID4 template=template:default/waits (the task was cancelled)",
+		}},
+		{"a logout", func() {
+			a.browser.want(call{method: "POST", path: "/api/auth/oidc/logout", token: nobody, header: xhr}, http.StatusOK, nil)
+		}, []string{"auth.logout success " + byUser + " provider=oidc"}},
+	}
+
+	origin, err := url.Parse(a.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cookies []string
+	marks := []int{}
+	for _, step := range steps {
+		before := 0
+		if len(marks) > 0 {
+			before = marks[len(marks)-1]
+		}
+		step.do()
+		for _, c := range a.browser.client.Jar.Cookies(origin.JoinPath("/api/auth")) {
+			cookies = append(cookies, c.Value)
+		}
+		a.until("the audit log tells of "+step.reason, func() bool { return len(a.events()) >= before+len(step.want) })
+		marks = append(marks, before+len(step.want))
+	}
+	all := a.events()
+	show := &shower{ids: map[string]string{at: "ID1", done: "ID2", failed: "ID3", waiting: "ID4"}, replace: strings.NewReplacer(
+		a.ref, "USER", a.git, "GIT", a.served.base, "FILES",
+	)}
+	from := 0
+	for i, step := range steps {
+		var got []string
+		for _, e := range all[from:min(marks[i], len(all))] {
+			got = append(got, show.show(e))
+		}
+		from = marks[i]
+		slices.Sort(got)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(step.want)), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.reason, diff)
+		}
+	}
+	if extra := len(all) - from; extra != 0 {
+		t.Errorf("there are %d lines more than what was done", extra)
+	}
+	seen := map[string]bool{}
+	for _, e := range all {
+		seen[e.Event] = true
+		// A task runs without a request.
+		if ofTask := isOfTask.MatchString(e.Event); ofTask == (e.RequestID != "") || ofTask == (e.Client == "127.0.0.1") || !isTime.MatchString(e.Time) {
+			t.Errorf("%s has the time %q, the request %q of %q", e.Event, e.Time, e.RequestID, e.Client)
+		}
+	}
+	for _, name := range audit.Names {
+		if !seen[name] && name != audit.Suppressed {
+			t.Errorf("the test does nothing that records %s", name)
+		}
+	}
+	a.hides(append(cookies, theToken, guest, a.user, a.cluster, a.issuer.ClientSecret,
+		auditTaskSecret, auditGitToken, auditBadToken, auditQueryToken, auditCode, auditWord, strings.ToUpper(auditWord), auditContent)...)
+	if info, err := os.Stat(a.file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v: %v", info.Mode(), err)
+	}
+}
+
+// hides wants none of the texts to be in the audit log, as they are or in base64
+// or as in an address.
+func (a *audited) hides(texts ...string) {
+	a.t.Helper()
+	data, err := os.ReadFile(a.file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	// What JSON escapes is looked for as it is read, too.
+	log := string(data)
+	for _, e := range a.events() {
+		log += fmt.Sprintf("\n%+v", e)
+	}
+	for _, text := range texts {
+		if len(text) < 8 {
+			a.t.Errorf("%q is too short to be looked for", text)
+		}
+		for _, form := range encoded(text) {
+			if strings.Contains(log, form) {
+				a.t.Errorf("the audit log has %q, as %q", text, form)
+			}
+		}
+	}
+}
+
+// TestEncoded wants a text to be found wherever it is inside of base64.
+func TestEncoded(t *testing.T) {
+	for shift := range 6 {
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+			whole := e.EncodeToString([]byte(strings.Repeat("?", shift) + auditTaskSecret + strings.Repeat("~", shift)))
+			if !slices.ContainsFunc(encoded(auditTaskSecret), func(form string) bool { return strings.Contains(whole, form) }) {
+				t.Errorf("%q is not found in %q", auditTaskSecret, whole)
+			}
+		}
+	}
+}
+
+// encoded returns a text as it is, as in an address, and in base64 wherever in a
+// longer text it begins.
+func encoded(text string) []string {
+	out := []string{text, url.QueryEscape(text), url.PathEscape(text)}
+	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			// The characters at both ends depend on what is beside it.
+			whole := e.EncodeToString(append(make([]byte, shift), text...))
+			out = append(out, whole[[]int{0, 2, 3}[shift]:len(whole)-len(whole)%4])
+		}
+	}
+	return out
+}
