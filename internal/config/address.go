@@ -55,12 +55,17 @@ func isPlain(address string) bool {
 	if err != nil || u.Scheme != "http" {
 		return false
 	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	return !isThisMachine(u.Hostname())
+}
+
+// isThisMachine reports whether what is sent to a host stays on the machine.
+func isThisMachine(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return false
+		return true
 	}
 	ip, err := netip.ParseAddr(host)
-	return err != nil || !ip.Unmap().IsLoopback()
+	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // authority reads who signed a certificate, from one of two keys.

@@ -36,6 +36,9 @@ type GuestProvider struct {
 	// they own things; both are canonical.
 	UserRef       string
 	OwnershipRefs []string
+	// AllowOutside says that guests are let in whatever the environment is, and
+	// wherever connections come from.
+	AllowOutside bool
 }
 
 // OIDCProvider lets the users of an OpenID Connect issuer in.
@@ -132,7 +135,7 @@ func (o *object) provider(key, environment string, read func(*object)) {
 		}
 		chosen := o.node.Get(environment)
 		child := &object{
-			r: o.r, node: o.r.merge(shared, chosen), at: o.r.placeOf(chosen), path: o.pathTo(environment), lenient: o.lenient, out: o.out,
+			r: o.r, node: o.r.merge(shared, chosen), at: o.r.placeOf(chosen), path: o.pathTo(environment), doc: o.doc, lenient: o.lenient, out: o.out,
 		}
 		read(child)
 		child.finish()
@@ -140,20 +143,34 @@ func (o *object) provider(key, environment string, read func(*object)) {
 }
 
 func (g *GuestProvider) read(o *object, environment string) {
-	everywhere := false
 	o.userRef("userEntityRef", &g.UserRef)
 	g.OwnershipRefs = []string{g.UserRef}
 	if o.r.describing {
 		g.OwnershipRefs = nil
 	}
 	o.references("ownershipEntityRefs", &g.OwnershipRefs, "Group")
-	o.flag("dangerouslyAllowOutsideDevelopment", &everywhere)
+	o.flag("dangerouslyAllowOutsideDevelopment", &g.AllowOutside)
 	o.noEffect("signIn", "sessionDuration")
-	if g.Enabled && environment != development && !everywhere {
+	if g.Enabled && environment != development && !g.AllowOutside {
 		g.Enabled = false
 		o.r.report(RuleNoEffect, o.at, o.path, "write dangerouslyAllowOutsideDevelopment: true to let guests in, or remove guest",
 			"%s has no effect, because auth.environment is not %s", o.path, development)
 	}
+}
+
+// checkGuests reports guests who can connect from other machines, unless the
+// configuration says that this is meant.
+func (r *reader) checkGuests(c *Config) {
+	if !c.Auth.Guest.Enabled || c.Auth.Guest.AllowOutside || c.Backend.Listen.isLoopback() ||
+		!r.wants(SectionBackend) || !r.wants(SectionAuth) || r.describing {
+		return
+	}
+	hint := "list under auth.providers how people sign in, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
+	if guest, given := r.written["auth.providers.guest"]; given {
+		hint = "remove " + guest.path + ", listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below " + guest.path
+	}
+	listen := r.written["backend.listen"]
+	r.report(RuleOpen, listen.place, listen.path, hint, "%s accepts connections from other machines, and guests are let in without signing in", listen.path)
 }
 
 // wellKnown is where an issuer's discovery document is.

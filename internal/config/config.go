@@ -70,6 +70,10 @@ type Config struct {
 	Integrations Integrations
 
 	effective *tree.Node
+	// written is where the keys are that are given, and first the file that is
+	// named first.
+	written map[string]written
+	first   string
 }
 
 // Options are what Load takes from the process, and what it may leave out.
@@ -168,8 +172,9 @@ func (r *reader) config(c *Config, root *tree.Node) {
 		o.object(s.name, func(o *object) { s.read(c, o) })
 	}
 	r.checkMarks(c)
+	r.checkGuests(c)
 	o.slips()
-	c.effective = o.out
+	c.effective, c.written, c.first = o.out, r.written, r.first
 }
 
 // Clusters returns all clusters of the sections that were read. A cluster that

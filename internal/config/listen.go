@@ -22,6 +22,13 @@ type Listen struct {
 // String returns the address as net.Listen takes it.
 func (l Listen) String() string { return net.JoinHostPort(l.Host, strconv.Itoa(l.Port)) }
 
+// isLoopback reports whether only this machine can connect. Of names, only
+// localhost is known to mean that.
+func (l Listen) isLoopback() bool {
+	ip, err := netip.ParseAddr(l.Host)
+	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(l.Host, "localhost")
+}
+
 // HTTPS is the server's certificate, as paths of PEM files; empty means plain
 // HTTP.
 type HTTPS struct{ CertFile, KeyFile string }

@@ -15,7 +15,8 @@ type object struct {
 	// node is nil if the map is not there.
 	node *tree.Node
 	at   place
-	// path is the way to it as it is written, doc as it is listed.
+	// path is the way to it as it is written, doc in the contract's words; where
+	// keys are listed, without the numbers of entries.
 	path, doc string
 	// known are the keys that are read, idle those that are accepted besides.
 	known, idle []string
@@ -83,6 +84,7 @@ func (o *object) value(key string, secret bool) value {
 	if f == nil {
 		return value{at: o.at, path: o.pathTo(key), secret: secret}
 	}
+	o.r.written[join(o.doc, key)] = written{o.r.placeOf(f.Value), o.pathTo(key)}
 	return o.r.resolve(f.Value, o.pathTo(key), secret, o.lenient)
 }
 
@@ -230,6 +232,7 @@ func (o *object) list(key string, read func(*object)) {
 			continue
 		}
 		child := o.child(item)
+		child.doc = fmt.Sprintf("%s[%d]", join(o.doc, key), i)
 		read(child)
 		child.finish()
 		out.Items = append(out.Items, child.out)

@@ -146,7 +146,7 @@ func TestPortal(t *testing.T) {
 		MaxBody:   2_000_000, MaxPush: 1 << 30, LogLevel: slog.LevelWarn,
 	}
 	want.Auth = Auth{
-		Guest: GuestProvider{Enabled: true, UserRef: "user:default/visitor", OwnershipRefs: []string{"group:default/visitors", "user:default/visitor"}},
+		Guest: GuestProvider{Enabled: true, AllowOutside: true, UserRef: "user:default/visitor", OwnershipRefs: []string{"group:default/visitors", "user:default/visitor"}},
 		OIDC: OIDCProvider{
 			Enabled: true, Issuer: "https://login.example.org/realms/x", ClientID: "portal", ClientSecret: "s-oidc",
 			Scopes: []string{"openid", "profile", "email", "groups", "offline_access"}, Audience: "api", AuthorizedParties: []string{"cli", "ci"},
@@ -230,7 +230,7 @@ func TestListen(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := mustLoad(t, "backend: { "+tc.text+" }", nil)
+			c := mustLoad(t, "auth: { providers: {} }\nbackend: { "+tc.text+" }", nil)
 			if got := c.Backend.Listen.String(); got != tc.want || c.Backend.BaseURL != tc.base {
 				t.Errorf("%s: got %s at %s", tc.reason, got, c.Backend.BaseURL)
 			}
@@ -297,6 +297,46 @@ func TestProviders(t *testing.T) {
 				t.Errorf("%s: guest %v, oidc %v, found %q", tc.reason, c.Auth.Guest.Enabled, c.Auth.OIDC.Enabled, lines(fs))
 			}
 		})
+	}
+}
+
+// TestGuestsOutside has guests let in at one address or another.
+func TestGuestsOutside(t *testing.T) {
+	const says = "accepts connections from other machines, and guests are let in without signing in | "
+	const byDefault = says + "list under auth.providers how people sign in, listen on 127.0.0.1, or write auth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }"
+	const listed = says + "remove auth.providers.guest, listen on 127.0.0.1, or write dangerouslyAllowOutsideDevelopment: true below auth.providers.guest"
+	cases := map[string]struct {
+		reason, text string
+		want         []string
+	}{
+		"Default":    {"by default only this machine can connect", "auth: { providers: { guest: {} } }\n", nil},
+		"All":        {"all interfaces", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Zero":       {"all interfaces, by address", "backend:\n  listen: 0.0.0.0:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Six":        {"all interfaces of IPv6", "backend:\n  listen: '[::]:7007'\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Address":    {"one interface", "backend:\n  listen: { host: 10.0.0.1 }\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Name":       {"a name may be anything", "backend:\n  listen: portal.local:7007\nauth: { providers: { guest: {} } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"NoList":     {"guests are let in because there is no list", "backend:\n  listen: ':7007'\n", []string{"a.yaml:2:11: CONF016 backend.listen " + byDefault}},
+		"Both":       {"signing in does not keep guests out", "backend:\n  listen: ':7007'\nauth: { providers: { guest: {}, oidc: { issuer: 'https://x', clientId: a } } }\n", []string{"a.yaml:2:11: CONF016 backend.listen " + listed}},
+		"Localhost":  {"this machine, by name", "backend:\n  listen: LOCALHOST:7007\n", nil},
+		"Loopback":   {"this machine, by address", "backend:\n  listen: 127.0.0.2:7007\n", nil},
+		"Loopback6":  {"this machine, by an address of IPv6", "backend:\n  listen: '[::1]:7007'\n", nil},
+		"Meant":      {"the configuration says that it is meant", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { dangerouslyAllowOutsideDevelopment: true } } }\n", nil},
+		"MeantBelow": {"the same, for one environment", "backend:\n  listen: ':7007'\nauth: { providers: { guest: { development: { dangerouslyAllowOutsideDevelopment: true } } } }\n", nil},
+		"NoGuests":   {"no guests", "backend:\n  listen: ':7007'\nauth: { providers: {} }\n", nil},
+		"Production": {"no guests, because of the environment", "backend:\n  listen: ':7007'\nauth: { environment: production }\n", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, fs := load(tc.text, nil)
+			if diff := cmp.Diff(tc.want, lines(fs)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+	// Programs that do not serve the portal do not care.
+	text := disk{"a.yaml": "backend: { listen: ':7007' }\n"}
+	if _, fs := Load([]string{"a.yaml"}, Options{ReadFile: text.read, Sections: []string{SectionComposer}}); len(fs) > 0 {
+		t.Errorf("a program without the section backend: %q", lines(fs))
 	}
 }
 

@@ -27,6 +27,9 @@ type reader struct {
 	keys       []Key
 	// required are the keys that maps must have, by the way to the map.
 	required map[string][]string
+	// written is where each key that is given is written, by its path in the
+	// contract's words; entries of lists have their number.
+	written map[string]written
 	// marks is where change detection says where it remembers.
 	marks marks
 	// first is the file that is named first, empty if none is.
@@ -37,6 +40,12 @@ type reader struct {
 type place struct {
 	file string
 	pos  tree.Pos
+}
+
+// written is where the value of a key is, and the way to it as it is written.
+type written struct {
+	place
+	path string
 }
 
 // String returns the place as findings show it.
@@ -61,7 +70,7 @@ func newReader(opts Options) *reader {
 	if opts.ReadFile == nil {
 		opts.ReadFile = readDisk
 	}
-	return &reader{opts: opts, files: map[*tree.Node]string{}, clusterAt: map[string]described{}, required: map[string][]string{}}
+	return &reader{opts: opts, files: map[*tree.Node]string{}, clusterAt: map[string]described{}, required: map[string][]string{}, written: map[string]written{}}
 }
 
 // readDisk reads a file, and of one without end no more than is too much.

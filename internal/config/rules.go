@@ -23,6 +23,7 @@ const (
 	RuleNoEffect    = "CONF013"
 	RulePassedOver  = "CONF014"
 	RuleTooMany     = "CONF015"
+	RuleOpen        = "CONF016"
 )
 
 // Rules are all rules, in the order of their ids.
@@ -57,6 +58,8 @@ var Rules = []finding.Rule{
 		Why: "It is for the portal's pages, and changes nothing that is done here."},
 	{ID: RuleTooMany, Severity: finding.Error, Title: "more mistakes than are shown",
 		Why: "Mend the others first."},
+	{ID: RuleOpen, Severity: finding.Error, Title: "guests can connect from other machines",
+		Why: "Every client that reaches the address could read the catalog. Make people sign in, or say that it is meant."},
 }
 
 // severityOf returns the severity of a rule.

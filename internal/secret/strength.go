@@ -2,6 +2,8 @@ package secret
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -52,4 +54,31 @@ func period(s string) int {
 		return 0
 	}
 	return len(s) - border[len(s)-1]
+}
+
+// longToken is how many characters a token has that was made at random, by
+// whichever of the usual tools.
+const longToken = 24
+
+// common are words and sequences that tokens of examples are made of, and that
+// are tried first.
+var common = []string{
+	"0123456", "1234567", "9876543", "abcdefg", "admin", "change-me", "changeit", "changeme", "default", "example", "insecure",
+	"letmein", "passw", "portal", "qwerty", "sample", "secret", "test", "token",
+}
+
+// Predictable says what is wanted of a token that is likely not to be random;
+// empty if nothing is. It is stricter than Weakness.
+func Predictable(token string) string {
+	if want := Weakness(token); want != "" {
+		return want
+	}
+	if utf8.RuneCountInString(token) < longToken {
+		return fmt.Sprintf("at least %d characters", longToken)
+	}
+	low := strings.ToLower(token)
+	if slices.ContainsFunc(common, func(word string) bool { return strings.Contains(low, word) }) {
+		return "random characters, and no words or sequences"
+	}
+	return ""
 }

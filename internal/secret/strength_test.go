@@ -35,6 +35,25 @@ func TestWeakness(t *testing.T) {
 	}
 }
 
+func TestPredictable(t *testing.T) {
+	cases := map[string]struct {
+		reason, token, want string
+	}{
+		"Weak":     {"what is weak is predictable", "aaaaaaaaaaaaaaaa", "at least 8 different characters"},
+		"Short":    {"long enough for trying things out", "q8Zr1LxT0vKw5EpN", "at least 24 characters"},
+		"Words":    {"words are tried first", "our-Secret-key-for-the-b4ckend", "random characters, and no words or sequences"},
+		"Sequence": {"and sequences", "0123456789abcdef0123456789AB", "random characters, and no words or sequences"},
+		"Random":   {"what a tool made", "q8Zr1LxT0vKw5EpNbY7uGh2s", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Predictable(tc.token); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 // TestWeaknessRandom sees that what the hints tell people to make is accepted.
 func TestWeaknessRandom(t *testing.T) {
 	for range 10_000 {

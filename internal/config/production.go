@@ -1,0 +1,215 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
+)
+
+// The ids of the rules for production.
+const (
+	RuleGuests      = "PROD001"
+	RulePlainURL    = "PROD002"
+	RuleCookie      = "PROD003"
+	RulePredictable = "PROD004"
+	RuleDatabaseTLS = "PROD005"
+	RulePermission  = "PROD006"
+	RuleNoRules     = "PROD007"
+	RuleNoLimit     = "PROD008"
+	RuleSkipTLS     = "PROD009"
+	RuleRedisTLS    = "PROD010"
+	RulePlainIssuer = "PROD011"
+	RuleNoTaskKey   = "PROD012"
+)
+
+// ProductionRules are the rules that Production holds against a configuration,
+// in the order of their ids.
+var ProductionRules = []finding.Rule{
+	{ID: RuleGuests, Severity: finding.Error, Title: "guests are let in",
+		Why: "Every client that reaches the portal reads the catalog without signing in."},
+	{ID: RulePlainURL, Severity: finding.Error, Title: "the portal is reached over plain HTTP",
+		Why: "Tokens can be read on the way. Write https even if a proxy terminates TLS: it is how browsers reach the portal."},
+	{ID: RuleCookie, Severity: finding.Error, Title: "the session cookie is not secure",
+		Why: "Browsers send it over plain HTTP, too, because backend.baseUrl is not https."},
+	{ID: RulePredictable, Severity: finding.Error, Title: "a token or key can be guessed",
+		Why: "It is short, or has a word or a sequence in it that an attacker tries first."},
+	{ID: RuleDatabaseTLS, Severity: finding.Error, Title: "the connection to PostgreSQL may not be encrypted",
+		Why: "The password and all data can be read on the way to another machine."},
+	{ID: RulePermission, Severity: finding.Error, Title: "permissions are switched off",
+		Why: "Everybody who signs in may do everything."},
+	{ID: RuleNoRules, Severity: finding.Error, Title: "there are no permission rules",
+		Why: "What the defaults allow is not what several teams agree on. Write down who may do what."},
+	{ID: RuleNoLimit, Severity: finding.Error, Title: "the rate limit is off",
+		Why: "One client can keep the portal busy for all others."},
+	{ID: RuleSkipTLS, Severity: finding.Error, Title: "a certificate is not checked",
+		Why: "Another machine can pass for the server, and gets the credentials."},
+	{ID: RuleRedisTLS, Severity: finding.Error, Title: "the connection to Redis is not encrypted",
+		Why: "The password and what is cached can be read and changed on the way to another machine."},
+	{ID: RulePlainIssuer, Severity: finding.Error, Title: "an issuer is reached over plain HTTP",
+		Why: "What it says about who signs in can be changed on the way."},
+	{ID: RuleNoTaskKey, Severity: finding.Error, Title: "secrets of tasks have no key",
+		Why: "Without scaffolder.secretKey a portal on PostgreSQL refuses tasks with secrets."},
+}
+
+// Production returns the settings that are too weak for a portal that several
+// teams use, in reading order. The configuration must be one without errors.
+func (c *Config) Production() []finding.Finding {
+	p := &production{c: c}
+	p.reach()
+	p.signIn()
+	p.secrets()
+	p.connections()
+	p.permission()
+	p.walk(c.effective, "")
+	finding.Sort(p.found)
+	return p.found
+}
+
+// production collects what is weak.
+type production struct {
+	c     *Config
+	found []finding.Finding
+}
+
+// report adds a finding about a key, which is shown where it is written, or
+// where the nearest map is that it would be in.
+func (p *production) report(rule, key, hint, format string, args ...any) {
+	f := finding.Finding{
+		Rule: rule, Severity: finding.Error, Path: key, File: p.c.first,
+		Message: fmt.Sprintf(format, args...), Hint: hint,
+	}
+	if at, ok := p.c.written[key]; ok {
+		f.Path = at.path
+	}
+	for in := key; in != ""; in = in[:max(strings.LastIndexAny(in, ".["), 0)] {
+		if at, ok := p.c.written[in]; ok {
+			f.File, f.Pos = at.file, at.pos
+			break
+		}
+	}
+	if f.File == "" {
+		f.Object = "defaults"
+	}
+	p.found = append(p.found, f)
+}
+
+// reach checks how the portal is reached.
+func (p *production) reach() {
+	b := p.c.Backend
+	for _, a := range []struct{ key, address string }{{"backend.baseUrl", b.BaseURL}, {"app.baseUrl", p.c.App.BaseURL}} {
+		if strings.HasPrefix(a.address, "http://") {
+			p.report(RulePlainURL, a.key, "write "+a.key+" with https://, also if a proxy terminates TLS", "%s is plain HTTP", a.key)
+		}
+	}
+	if !b.RateLimit.Enabled {
+		p.report(RuleNoLimit, "backend.rateLimit", "remove it, or write a map with window and incomingRequestLimit", "backend.rateLimit is off")
+	}
+}
+
+// signIn checks how people sign in.
+func (p *production) signIn() {
+	a := p.c.Auth
+	if a.Guest.Enabled {
+		p.report(RuleGuests, "auth.providers.guest", "remove auth.providers.guest, and write auth.providers.oidc", "guests are let in without signing in")
+	}
+	if !a.OIDC.Enabled {
+		return
+	}
+	if strings.HasPrefix(p.c.Backend.BaseURL, "http://") {
+		p.report(RuleCookie, "auth.providers.oidc", "write backend.baseUrl with https://", "the session cookie is sent without Secure, because backend.baseUrl is plain HTTP")
+	}
+	if strings.HasPrefix(a.OIDC.Issuer, "http://") {
+		key := "auth.providers.oidc.issuer"
+		if _, ok := p.c.written[key]; !ok {
+			key = "auth.providers.oidc.metadataUrl"
+		}
+		p.report(RulePlainIssuer, key, "use https", "%s is plain HTTP", key)
+	}
+}
+
+// secrets checks what services and the portal itself prove who they are with.
+func (p *production) secrets() {
+	check := func(key string, s source.Secret) {
+		if want := secret.Predictable(s.Reveal()); s != "" && want != "" {
+			p.report(RulePredictable, key, makeSecret, "%s can be guessed: want %s", key, want)
+		}
+	}
+	for i, e := range p.c.Backend.ExternalAccess {
+		check(fmt.Sprintf("backend.auth.externalAccess[%d].options.token", i), e.Token)
+	}
+	check("auth.session.secret", p.c.Auth.SessionSecret)
+	check("scaffolder.secretKey", p.c.Scaffolder.SecretKey)
+	if p.c.Scaffolder.SecretKey == "" && p.c.Backend.Database.Client == ClientPostgres {
+		p.report(RuleNoTaskKey, "scaffolder.secretKey", "write scaffolder: { secretKey: ${NAME} }, the same for all replicas; "+makeSecret, "the key for the secrets of tasks is missing")
+	}
+}
+
+// connections checks how the portal reaches what it keeps things in.
+func (p *production) connections() {
+	b := p.c.Backend
+	if b.Database.Client == ClientPostgres && !isEncrypted(b.Database.URL.Reveal()) {
+		p.report(RuleDatabaseTLS, "backend.database.connection.ssl", "write ssl: true, or sslmode=verify-full in the URL",
+			"backend.database.connection does not require encryption")
+	}
+	if u, err := url.Parse(b.Cache.Connection.Reveal()); err == nil && u.Scheme == "redis" && !isThisMachine(u.Hostname()) {
+		p.report(RuleRedisTLS, "backend.cache.connection", "write rediss:// in place of redis://", "backend.cache.connection is not encrypted")
+	}
+}
+
+// isEncrypted reports whether a connection to PostgreSQL is encrypted whatever
+// the server says, or stays on this machine.
+func isEncrypted(connection string) bool {
+	u, err := url.Parse(connection)
+	if err != nil {
+		return false
+	}
+	q := u.Query()
+	switch q.Get("sslmode") {
+	case sslRequired, "verify-ca", sslVerified:
+		return true
+	}
+	hosts := u.Hostname()
+	if given := q.Get("host"); given != "" {
+		hosts = given
+	}
+	return !slices.ContainsFunc(strings.Split(hosts, ","), func(host string) bool {
+		// A path is the folder of a socket.
+		return !strings.HasPrefix(host, "/") && !isThisMachine(host)
+	})
+}
+
+// permission checks that there are rules, and that they count.
+func (p *production) permission() {
+	switch {
+	case !p.c.Permission.Enabled:
+		p.report(RulePermission, "permission.enabled", "remove it, or write true", "permission.enabled is false")
+	case len(p.c.Permission.Rules) == 0:
+		p.report(RuleNoRules, "permission.rules", "write permission.rules; docs/portal.md has an example", "there are no permission rules")
+	}
+}
+
+// walk looks for what may stand in several sections.
+func (p *production) walk(n *tree.Node, path string) {
+	if n == nil {
+		return
+	}
+	for _, f := range n.Fields {
+		key := join(path, f.Key)
+		switch {
+		case f.Key == "skipTLSVerify" && f.Value.Text == "true":
+			p.report(RuleSkipTLS, key, "remove it, and write caFile if the certificate is of an authority of your own", "%s is true: the certificate is not checked", key)
+		case f.Key == "issuer" && !strings.HasPrefix(key, "auth.") && strings.HasPrefix(f.Value.Text, "http://"):
+			p.report(RulePlainIssuer, key, "use https", "%s is plain HTTP", key)
+		}
+		p.walk(f.Value, key)
+	}
+	for i, item := range n.Items {
+		p.walk(item, fmt.Sprintf("%s[%d]", path, i))
+	}
+}

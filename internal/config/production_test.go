@@ -1,0 +1,179 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// random is a token that nobody guesses.
+const random = "q8Zr1LxT0vKw5EpNbY7uGh2sMd4c"
+
+// safe is a configuration for several teams. Each line is one that a case puts
+// something else in place of.
+var safe = []string{
+	"backend:",
+	"  baseUrl: https://portal.example.org",
+	"  listen: ':7007'",
+	"  database: { client: pg, connection: '${PG}' }",
+	"  cache: { store: redis, connection: '${REDIS}' }",
+	"  auth: { externalAccess: [ { type: static, options: { token: '${CI}', subject: ci } } ] }",
+	"auth:",
+	"  session: { secret: '${SESSION}' }",
+	"  providers:",
+	"    oidc: { issuer: 'https://login.example.org', clientId: portal }",
+	"permission:",
+	"  rules: [ { who: [user], permissions: [catalog.entity.delete], owners: [own], result: allow } ]",
+	"scaffolder: { secretKey: '${KEY}' }",
+	"integrations: { github: [ { token: '${CI}' } ] }",
+	"crossplaneIngestor: { clusters: [ { name: a, url: 'https://a', token: x }, { name: b, url: 'https://b', token: x } ] }",
+}
+
+// TestProduction weakens a safe configuration in one way at a time.
+func TestProduction(t *testing.T) {
+	const make = " | make one with: openssl rand -base64 24"
+	cases := map[string]struct {
+		reason string
+		// line takes the place of one of safe, by its number, unless that is 0.
+		number int
+		line   string
+		env    vars
+		want   []string
+	}{
+		"Safe": {reason: "nothing to complain of"},
+		"Guests": {
+			reason: "guests, even if that is meant", number: 10,
+			line: "    guest: { dangerouslyAllowOutsideDevelopment: true }",
+			want: []string{"a.yaml:10:12: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc"},
+		},
+		"PlainURL": {
+			reason: "tokens and cookies would go over plain HTTP", number: 2,
+			line: "  baseUrl: http://portal.example.org",
+			want: []string{
+				"a.yaml:2:12: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
+				"a.yaml:10:11: PROD003 the session cookie is sent without Secure, because backend.baseUrl is plain HTTP | write backend.baseUrl with https://",
+			},
+		},
+		"PlainDefault": {
+			reason: "so is the default, which is shown at its section", number: 2,
+			line: "  maxBody: 4MiB",
+			want: []string{
+				"a.yaml:2:3: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
+				"a.yaml:10:11: PROD003 the session cookie is sent without Secure, because backend.baseUrl is plain HTTP | write backend.baseUrl with https://",
+			},
+		},
+		"PlainApp": {
+			reason: "where people open the portal", number: 1,
+			line: "app: { baseUrl: 'http://portal.example.org' }\nbackend:",
+			want: []string{"a.yaml:1:17: PROD002 app.baseUrl is plain HTTP | write app.baseUrl with https://, also if a proxy terminates TLS"},
+		},
+		"Token": {
+			reason: "long enough to start, and too short to last", env: vars{"CI": "q8Zr1LxT0vKw5EpN"},
+			want: []string{"a.yaml:6:63: PROD004 backend.auth.externalAccess[0].options.token can be guessed: want at least 24 characters" + make},
+		},
+		"Secrets": {
+			reason: "words that are tried first", env: vars{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
+			want: []string{
+				"a.yaml:8:22: PROD004 auth.session.secret can be guessed: want random characters, and no words or sequences" + make,
+				"a.yaml:13:26: PROD004 scaffolder.secretKey can be guessed: want random characters, and no words or sequences" + make,
+			},
+		},
+		"Database":         {reason: "no word about encryption", env: vars{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},
+		"DatabaseDisable":  {reason: "encryption is off", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=disable"}, want: []string{noTLS}},
+		"DatabaseAllow":    {reason: "the server decides", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=allow"}, want: []string{noTLS}},
+		"DatabasePrefer":   {reason: "or who stands in between", env: vars{"PG": "postgres://me:pw@10.0.0.1/portal?sslmode=prefer"}, want: []string{noTLS}},
+		"DatabaseHost":     {reason: "the host may stand in the query", env: vars{"PG": "postgres://me:pw@localhost/portal?host=db"}, want: []string{noTLS}},
+		"DatabaseHosts":    {reason: "one of several is elsewhere", env: vars{"PG": "postgres://localhost,db/portal"}, want: []string{noTLS}},
+		"DatabaseRequired": {reason: "encrypted", env: vars{"PG": "postgres://me:pw@db/portal?sslmode=require"}},
+		"DatabaseHere":     {reason: "it does not leave the machine", env: vars{"PG": "postgres://me:pw@127.0.0.1/portal"}},
+		"DatabaseSocket":   {reason: "nor through a socket", env: vars{"PG": "postgres:///portal?host=/run/postgresql"}},
+		"DatabaseMap": {
+			reason: "the same as a map", number: 4,
+			line: "  database: { client: pg, connection: { host: db, ssl: false } }",
+			want: []string{"a.yaml:4:56: PROD005 backend.database.connection does not require encryption | write ssl: true, or sslmode=verify-full in the URL"},
+		},
+		"DatabaseMapSecure": {reason: "encrypted", number: 4, line: "  database: { client: pg, connection: { host: db, ssl: true } }"},
+		"SQLite":            {reason: "a file has no connection, and a key of its own", number: 4, line: "  database: { client: sqlite }"},
+		"Redis": {
+			reason: "not encrypted", env: vars{"REDIS": "redis://:pw@redis:6379"},
+			want: []string{"a.yaml:5:38: PROD010 backend.cache.connection is not encrypted | write rediss:// in place of redis://"},
+		},
+		"RedisHere": {reason: "it does not leave the machine", env: vars{"REDIS": "redis://localhost"}},
+		"Permission": {
+			reason: "switched off", number: 12, line: "  enabled: false",
+			want: []string{"a.yaml:12:12: PROD006 permission.enabled is false | remove it, or write true"},
+		},
+		"NoRules": {
+			reason: "no rules", number: 12, line: "  rules: []",
+			want: []string{"a.yaml:12:10: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example"},
+		},
+		"RateLimit": {
+			reason: "no limit", number: 2, line: "  baseUrl: https://portal.example.org\n  rateLimit: false",
+			want: []string{"a.yaml:3:14: PROD008 backend.rateLimit is off | remove it, or write a map with window and incomingRequestLimit"},
+		},
+		"SkipTLSCluster": {
+			reason: "of a cluster, in either vocabulary", number: 15,
+			line: "crossplaneIngestor: { clusters: [ { name: a, url: 'https://a', token: x }, { name: b, url: 'https://b', token: x, skipTLSVerify: true } ] }",
+			want: []string{"a.yaml:15:130: PROD009 composerIngestor.clusters[1].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+		},
+		"SkipTLSOrchestrator": {
+			reason: "of a cluster of variant B", number: 15,
+			line: "kubernetes: { serviceLocatorMethod: { type: multiTenant }, clusterLocatorMethods: [ { type: config, clusters: [ { name: a, url: 'https://a', token: x, skipTLSVerify: true } ] } ] }",
+			want: []string{"a.yaml:15:167: PROD009 orchestrator.clusterLocatorMethods[0].clusters[0].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+		},
+		"SkipTLSHost": {
+			reason: "of a server of repositories", number: 14,
+			line: "integrations: { gitea: [ { host: git.example.org, skipTLSVerify: true } ] }",
+			want: []string{"a.yaml:14:66: PROD009 integrations.gitea[0].skipTLSVerify is true: the certificate is not checked | remove it, and write caFile if the certificate is of an authority of your own"},
+		},
+		"Issuer": {
+			reason: "an issuer on this machine can be read, and is no place for a production portal", number: 10,
+			line: "    oidc: { metadataUrl: 'http://localhost:8080/.well-known/openid-configuration', clientId: portal }",
+			want: []string{"a.yaml:10:26: PROD011 auth.providers.oidc.metadataUrl is plain HTTP | use https"},
+		},
+		"IssuerCluster": {
+			reason: "nor that of a cluster", number: 15,
+			line: "composerIngestor: { clusters: [ { name: a, url: 'https://a', authProvider: oidc, oidc: { issuer: 'http://127.0.0.1', clientId: a, clientSecret: b } } ] }",
+			want: []string{"a.yaml:15:98: PROD011 composerIngestor.clusters[0].oidc.issuer is plain HTTP | use https"},
+		},
+		"NoKey": {
+			reason: "replicas share a key", number: 13, line: "scaffolder: {}",
+			want: []string{"a.yaml:13:13: PROD012 the key for the secrets of tasks is missing | write scaffolder: { secretKey: ${NAME} }, the same for all replicas; make one with: openssl rand -base64 24"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			env := vars{"PG": "postgres://me:pw@db/portal?sslmode=verify-full", "REDIS": "rediss://:pw@redis", "CI": random, "SESSION": random + "1", "KEY": random + "2"}
+			for name, value := range tc.env {
+				env[name] = value
+			}
+			text := ""
+			for i, line := range safe {
+				if i+1 == tc.number {
+					line = tc.line
+				}
+				text += line + "\n"
+			}
+			got := lines(mustLoad(t, text, env).Production())
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+const noTLS = "a.yaml:4:39: PROD005 backend.database.connection does not require encryption | write ssl: true, or sslmode=verify-full in the URL"
+
+// TestProductionDefaults wants the defaults to be for one's own machine, and
+// their weaknesses to be shown without a place.
+func TestProductionDefaults(t *testing.T) {
+	c, _ := Load(nil, Options{})
+	want := []string{
+		"defaults: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc",
+		"defaults: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
+		"defaults: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example",
+	}
+	if diff := cmp.Diff(want, lines(c.Production())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
