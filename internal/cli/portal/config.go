@@ -44,21 +44,31 @@ working directory. It starts nothing.`,
 
 func newCheck(v *voice.Voice, paths *[]string) *cobra.Command {
 	var format string
+	var production bool
 	cmd := &cobra.Command{
 		Use:   "check [options]",
 		Short: "Say whether the configuration can be used",
 		Long: `Reads the configuration and says whether the backend can start with it, or
 all that is wrong with it, each with its place and the way out. The exit code
-is 4 if it cannot.`,
+is 4 if it cannot.
+
+With --production, a configuration that the backend can start with is also
+checked for settings that are too weak for a portal that several teams use, such
+as guests, plain HTTP, and tokens that can be guessed. The exit code is 4 if
+there are any.`,
 		Example: `  # What the backend would read
   portal-backend config check
+
+  # Before others use the portal
+  portal-backend config check --production
 
   # Two files, with a report for code scanning
   portal-backend config check --config app-config.yaml --config production.yaml --output-format sarif`,
 		Args: flags.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return check(v, *paths, format) },
+		RunE: func(*cobra.Command, []string) error { return check(v, *paths, format, production) },
 	}
 	cmd.Flags().StringVar(&format, "output-format", report.Text, "`format` of the findings: "+strings.Join(report.Formats, ", "))
+	cmd.Flags().BoolVar(&production, "production", false, "also list settings that are too weak for production")
 	flags.Complete(cmd, map[string][]string{"output-format": report.Formats})
 	return cmd
 }
@@ -125,13 +135,20 @@ func load(v *voice.Voice, paths []string) (*config.Config, error) {
 	return c, err
 }
 
-func check(v *voice.Voice, paths []string, format string) error {
+func check(v *voice.Voice, paths []string, format string, production bool) error {
 	if _, err := report.ParseFormat(format); err != nil {
 		return flags.Usage(err, "see "+Name+" config check --help")
 	}
-	_, found, files := read(v, paths)
+	c, found, files := read(v, paths)
+	rules := config.Rules
+	if production {
+		rules = slices.Concat(rules, config.ProductionRules)
+		if !voice.Failed(found, false) {
+			found = append(found, c.Production()...)
+		}
+	}
 	err := report.Write(v.Env.Stdout, format, found, report.Options{
-		Tool: Name, Version: app.BuildVersion(), Rules: config.Rules, Objects: files, Min: v.Least(format), Color: v.Out().Color,
+		Tool: Name, Version: app.BuildVersion(), Rules: rules, Objects: files, Min: v.Least(format), Color: v.Out().Color,
 	})
 	switch {
 	case err != nil:
@@ -144,6 +161,9 @@ func check(v *voice.Voice, paths []string, format string) error {
 	what := "no file, the defaults hold"
 	if len(files) > 0 {
 		what = term.Safe(strings.Join(files, ", "))
+	}
+	if production {
+		what += "; nothing is too weak for production"
 	}
 	return write(v, []byte(v.Out().Green("ok")+": "+what+"\n"))
 }
