@@ -31,7 +31,7 @@ var safe = []string{
 
 // TestProduction weakens a safe configuration in one way at a time.
 func TestProduction(t *testing.T) {
-	const make = " | make one with: openssl rand -base64 24"
+	const hint = " | make one with: openssl rand -base64 24"
 	cases := map[string]struct {
 		reason string
 		// line takes the place of one of safe, by its number, unless that is 0.
@@ -69,13 +69,13 @@ func TestProduction(t *testing.T) {
 		},
 		"Token": {
 			reason: "long enough to start, and too short to last", env: vars{"CI": "q8Zr1LxT0vKw5EpN"},
-			want: []string{"a.yaml:6:63: PROD004 backend.auth.externalAccess[0].options.token can be guessed: want at least 24 characters" + make},
+			want: []string{"a.yaml:6:63: PROD004 backend.auth.externalAccess[0].options.token can be guessed: want at least 24 characters" + hint},
 		},
 		"Secrets": {
 			reason: "words that are tried first", env: vars{"SESSION": "the-session-secret-of-the-portal", "KEY": "0123456789abcdef0123456789ABCDEF"},
 			want: []string{
-				"a.yaml:8:22: PROD004 auth.session.secret can be guessed: want random characters, and no words or sequences" + make,
-				"a.yaml:13:26: PROD004 scaffolder.secretKey can be guessed: want random characters, and no words or sequences" + make,
+				"a.yaml:8:22: PROD004 auth.session.secret can be guessed: want random characters, and no words or sequences" + hint,
+				"a.yaml:13:26: PROD004 scaffolder.secretKey can be guessed: want random characters, and no words or sequences" + hint,
 			},
 		},
 		"Database":         {reason: "no word about encryption", env: vars{"PG": "postgres://me:pw@db/portal"}, want: []string{noTLS}},

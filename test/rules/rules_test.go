@@ -85,7 +85,7 @@ var plan = map[string]room{
 	"internal/term":   {},
 	"internal/state":  {},
 	"internal/report": {ours: []string{"finding", "internal/term"}},
-	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source"}},
+	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source", "internal/secret"}},
 	"internal/store":  {ours: []string{"words", "tree", "finding", "entity", "internal/state"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},
 	"internal/values": {pure: true, ours: []string{"tree"}, outside: []string{"github.com/dlclark/regexp2"},
