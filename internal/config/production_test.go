@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// random is a token that nobody guesses.
+// random is a token that cannot be guessed.
 const random = "q8Zr1LxT0vKw5EpNbY7uGh2sMd4c"
 
 // safe is a configuration for several teams. Each line is one that a case puts

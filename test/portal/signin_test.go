@@ -83,7 +83,7 @@ func TestSignIn(t *testing.T) {
 	copied := jar.Cookies(at)
 	visit("POST", "/api/auth/oidc/logout", http.StatusOK, nil)
 	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
-	// The session is over for whoever has a copy of its cookie or of its token.
+	// Copies of its cookie and of its token are good for nothing.
 	jar.SetCookies(at, copied)
 	visit("GET", "/api/auth/oidc/refresh", http.StatusUnauthorized, nil)
 	w.want(call{path: "/api/catalog/entities", token: token}, http.StatusForbidden, nil)

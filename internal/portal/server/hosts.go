@@ -74,11 +74,22 @@ func (h hosts) accepts(r *http.Request) bool {
 		}
 	}
 	for _, e := range h.below {
-		if len(name) > len(e.name) && strings.HasSuffix(name, e.name) && (e.port == "" || isPortOf([]string{e.port}, port)) {
+		if len(name) > len(e.name) && strings.HasSuffix(name, e.name) && isName(name) && (e.port == "" || isPortOf([]string{e.port}, port)) {
 			return true
 		}
 	}
 	return false
+}
+
+// isName reports whether a name, in lower case, has only signs that names of
+// hosts have.
+func isName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_') {
+			return false
+		}
+	}
+	return true
 }
 
 // isPortOf reports whether a port is one of some; nil means any. Clients leave

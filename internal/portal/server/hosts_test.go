@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -35,6 +37,7 @@ func TestHosts(t *testing.T) {
 		"FarBelow":        {"however far", api, "a.b.apps.example.org", true},
 		"BelowItself":     {"not the entry itself", api, "apps.example.org", false},
 		"BelowGlued":      {"nor a name that ends alike", api, "evilapps.example.org", false},
+		"BelowNoName":     {"nor what is no name", api, "a@b.apps.example.org", false},
 		"BelowPort":       {"a name below an entry with a port", api, "a.dev.example.org:9000", true},
 		"BelowOtherPort":  {"and with another", api, "a.dev.example.org", false},
 		"Address":         {"an entry that is an address", api, "10.0.0.7:7007", true},
@@ -45,7 +48,7 @@ func TestHosts(t *testing.T) {
 		"Loopback8":       {"of which there are many", api, "127.9.8.7", true},
 		"Loopback6":       {"and of version 6", api, "[::1]:7007", true},
 		"Mapped":          {"or both", api, "[::ffff:127.0.0.1]", true},
-		"Rebound":         {"a name of somebody else that resolves to the portal", api, "evil.example.net:7007", false},
+		"Rebound":         {"the name of another site, which resolves to the portal", api, "evil.example.net:7007", false},
 		"Ending":          {"a name that begins like ours", api, "portal.example.org.evil.example.net", false},
 		"LocalhostEnding": {"or like this machine", api, "localhost.evil.example.net", false},
 		"LoopbackEnding":  {"or like its address", api, "127.0.0.1.evil.example.net", false},
@@ -100,6 +103,29 @@ func TestMisdirected(t *testing.T) {
 	if called {
 		t.Error("the handler was called")
 	}
+}
+
+// FuzzHosts sees that a request is accepted only for what a URL parser, too,
+// takes for a host of the portal.
+func FuzzHosts(f *testing.F) {
+	h := newHosts([]string{"https://portal.example.org"}, []string{"*.svc"})
+	for _, seed := range []string{"portal.example.org", "a.svc:80", "[::1]:7007", "127.0.0.1", "localhost.", "evil.example.net", "[::1", "a:b:c", ".svc", "127.0.0.1:80@evil", "#.svC"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		if !h.accepts(&http.Request{Host: host, URL: &url.URL{Path: "/api/catalog/entities"}}) {
+			return
+		}
+		u, err := url.Parse("http://" + host + "/")
+		if err != nil {
+			return // A client cannot ask for that.
+		}
+		name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+		ip, err := netip.ParseAddr(name)
+		if name != "portal.example.org" && !strings.HasSuffix(name, ".svc") && name != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
+			t.Errorf("%q is accepted, and is %q", host, name)
+		}
+	})
 }
 
 func BenchmarkHosts(b *testing.B) {
