@@ -16,7 +16,7 @@ func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err
 	d.dec.UseNumber()
 	for {
 		n, err := d.next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || err == nil && len(nodes) > 0 && !limits.Budget.document(d.line) {
 			return nodes, d.duplicate, d.duplicate != nil
 		}
 		if err != nil {
@@ -37,6 +37,8 @@ type jsonDecoder struct {
 	// offset is how far lines and columns have been counted; line and column
 	// are that place, column from 0.
 	offset, line, column int
+	// values counts those that were read.
+	values int
 	// duplicate is the first key that was given twice.
 	duplicate *Error
 }
@@ -56,6 +58,9 @@ func (d *jsonDecoder) next() (*Node, error) {
 
 func (d *jsonDecoder) value(tok json.Token, depth int) (*Node, error) {
 	pos := d.pos(tok)
+	if d.values++; d.values > d.limits.Values {
+		return nil, tooMany(pos, d.limits)
+	}
 	switch t := tok.(type) {
 	case nil:
 		return &Node{Pos: pos, Plain: true}, nil

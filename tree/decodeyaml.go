@@ -22,9 +22,12 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 			nodes, err = nil, &Error{Pos: place(line, 1), Msg: fmt.Sprintf("cannot read YAML: %v", r)}
 		}
 	}()
+	if hasTooMany(doc, limits) {
+		return nil, tooMany(place(line, 1), limits)
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(doc))
 	var duplicate *Error
-	for {
+	for first := true; ; first = false {
 		var root yaml.Node
 		e := dec.Decode(&root)
 		if errors.Is(e, io.EOF) {
@@ -32,6 +35,9 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 		}
 		if e != nil {
 			return nil, syntaxError(doc, line, e)
+		}
+		if !first && !limits.Budget.document(line) {
+			return nodes, duplicate
 		}
 		if len(root.Content) == 0 {
 			continue

@@ -33,6 +33,10 @@ type head struct {
 // part yields what was read of an item: as a list of it alone, if it could be.
 func (h *head) part(nodes []*Node, bad *Error, isList bool) {
 	for i, n := range nodes {
+		if !h.limits.Budget.document(int(n.Pos.Line)) {
+			h.stopped = true
+			return
+		}
 		list := n
 		if !isList {
 			list = &Node{Kind: List, Items: []*Node{n}, Pos: n.Pos}

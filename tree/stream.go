@@ -18,6 +18,11 @@ type Limits struct {
 	// Aliased is how many values aliases may add to a document; a long text
 	// counts as several. Default 200,000.
 	Aliased int
+	// Values is how many values a document may hold. Default 1,000,000. Of
+	// long YAML, commas and lines in texts may count, too.
+	Values int
+	// Budget, if not nil, bounds all documents that are read with it together.
+	Budget *Budget
 	// Long, if not zero, is how much of a list is read before it is taken apart
 	// instead of being held: it then comes as several lists of one item each.
 	// Lists are JSON arrays of objects, and objects in JSON or YAML that have
@@ -34,6 +39,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Aliased == 0 {
 		l.Aliased = 200_000
+	}
+	if l.Values == 0 {
+		l.Values = 1_000_000
 	}
 	return l
 }
@@ -58,16 +66,27 @@ func (e *Error) Error() string {
 // with its root, with the error that spoilt it, or, if the error is one after
 // which the document can be Kept, with both in turn. Empty documents are passed
 // over. A bad document does not keep the next ones from being read. Decoding
-// stops when yield returns false. The returned error is the reader's own.
+// stops when yield returns false. The returned error is the reader's own, or an
+// *Error if the Budget is used up: what follows has not been read then.
 func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
 	s := splitter{in: bufio.NewReaderSize(r, 8<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
-	return s.run()
+	if err := s.limits.Budget.err(); err != nil {
+		return err
+	}
+	if err := s.run(); err != nil {
+		return err
+	}
+	return s.limits.Budget.err()
 }
 
-// DecodeBytes is Decode for bytes at hand, with the default limits: it
-// returns the documents read and the errors of those that were not.
+// mostAtHand is how many documents DecodeBytes reads.
+const mostAtHand = 100_000
+
+// DecodeBytes is Decode for bytes at hand, with the default limits and a Budget
+// of 100,000 documents: it returns the documents read and the errors of those
+// that were not.
 func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
-	_ = Decode(bytes.NewReader(data), Limits{}, func(n *Node, err *Error) bool {
+	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *Node, err *Error) bool {
 		if err != nil {
 			errs = append(errs, err)
 			return true
@@ -75,6 +94,9 @@ func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
 		docs = append(docs, n)
 		return true
 	})
+	if over, ok := errors.AsType[*Error](err); ok {
+		errs = append(errs, over)
+	}
 	return docs, errs
 }
 
@@ -113,6 +135,9 @@ func (s *splitter) run() error {
 			// A byte order mark stands before a document, and before each of
 			// those that were put into one file.
 			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
+			if !s.limits.Budget.line(s.line, chunk) {
+				return nil
+			}
 			s.boundary(&chunk)
 		}
 		s.add(chunk, lineStart)
@@ -181,6 +206,9 @@ func (s *splitter) boundary(chunk *[]byte) {
 			s.flush()
 		}
 	case isMarker(*chunk, "..."):
+		if len(s.doc) == 0 && !s.limits.Budget.document(s.line) {
+			s.stopped = true
+		}
 		s.flush()
 		*chunk = nil
 		s.start = s.line + 1
@@ -229,6 +257,12 @@ func (s *splitter) flush() {
 		s.parts, s.start = nil, s.line
 		return
 	}
+	if len(s.doc) > 0 || s.tooBig {
+		if !s.limits.Budget.document(s.start) {
+			s.stopped = true
+			return
+		}
+	}
 	doc, line := s.doc, s.start
 	oneLine := line >= s.line-1
 	// Nodes share no memory with the text they came from, so it is reused.
@@ -243,7 +277,7 @@ func (s *splitter) flush() {
 		return
 	}
 	s.ndjson = oneLine && len(doc) > 0 && doc[0] == '{'
-	s.stopped = !decodeDocument(doc, line, s.limits, s.yield)
+	s.stopped = !decodeDocument(doc, line, s.limits, s.yield) || s.limits.Budget.err() != nil
 }
 
 func size(bytes int) string {
@@ -255,7 +289,7 @@ func size(bytes int) string {
 
 func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) bool {
 	text := bytes.TrimLeft(doc, " \t\r\n")
-	if len(text) == 0 {
+	if len(text) == 0 || isEmpty(doc) {
 		return true
 	}
 	allowVersion(doc)
@@ -291,6 +325,38 @@ func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
 		}
 	}
 	return err == nil || yield(nil, err)
+}
+
+// isEmpty reports whether doc holds nothing but a marker, comments, blank lines
+// and perhaps a null, so that there is no need to parse it. It may say no of
+// a document without content.
+func isEmpty(doc []byte) bool {
+	null := false
+	for line := range bytes.Lines(doc) {
+		if isMarker(line, "---") {
+			line = line[3:]
+		}
+		switch line = bytes.Trim(line, " \r\n"); {
+		case len(line) == 0:
+		case line[0] == '#' && isOneLine(line):
+		case !null && (string(line) == "~" || string(line) == "null"):
+			null = true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isOneLine reports whether nothing in text ends a line. YAML has more ends of
+// lines than a line feed, some of them beyond ASCII.
+func isOneLine(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\t' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // allowVersion hides a directive that asks for YAML 1.2, or any 1.x, from the

@@ -12,7 +12,7 @@ import (
 // nobody to be told a line and column. It is several times as fast as Decode,
 // and its nodes have no positions.
 type Wire struct {
-	// Limits bound each value; Aliased is not used.
+	// Limits bound each value; Aliased and Budget are not used.
 	Limits Limits
 	// Omit are the parts of an object's metadata that are passed over. Each is
 	// the keys that lead there; a list on the way is that of each of its items.
@@ -54,6 +54,8 @@ type wire struct {
 	i      int
 	limits Limits
 	omit   [][]string
+	// values counts those that were read.
+	values int
 	// cuts are where in an item the parts to omit are.
 	cuts  [][2]int
 	maker Maker
@@ -89,6 +91,9 @@ func (p *wire) bad() error {
 func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 	if p.space(); p.i == len(p.s) {
 		return nil, p.bad()
+	}
+	if p.values++; p.values > p.limits.Values {
+		return nil, fmt.Errorf("it has more than %d values", p.limits.Values)
 	}
 	switch c := p.s[p.i]; c {
 	case '{', '[':

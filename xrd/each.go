@@ -35,7 +35,14 @@ type Found struct {
 // No more than one document is held at a time, and of a long JSON array, or list
 // of objects in JSON or YAML, no more than one item.
 func Each(r io.Reader, at Origin, yield func(Found) bool) error {
-	return decode(r, at, func(n *tree.Node, _ bool, bad *finding.Finding) bool {
+	return EachWithin(r, at, nil, yield)
+}
+
+// EachWithin is Each for text that others have written: budget bounds the
+// documents of all calls that share it. When it is used up the error is a
+// *tree.Error, and what follows has not been read.
+func EachWithin(r io.Reader, at Origin, budget *tree.Budget, yield func(Found) bool) error {
+	return decode(r, at, budget, func(n *tree.Node, _ bool, bad *finding.Finding) bool {
 		if bad != nil {
 			return yield(Found{Finding: bad})
 		}
@@ -48,8 +55,8 @@ const long = 1 << 20
 
 // decode calls yield for each document, and for each that cannot be read. counts
 // says whether it is a document of its own, and not the fault of one.
-func decode(r io.Reader, at Origin, yield func(n *tree.Node, counts bool, bad *finding.Finding) bool) error {
-	return tree.Decode(r, tree.Limits{Long: long}, func(n *tree.Node, bad *tree.Error) bool {
+func decode(r io.Reader, at Origin, budget *tree.Budget, yield func(n *tree.Node, counts bool, bad *finding.Finding) bool) error {
+	return tree.Decode(r, tree.Limits{Long: long, Budget: budget}, func(n *tree.Node, bad *tree.Error) bool {
 		if bad == nil {
 			return yield(n, true, nil)
 		}

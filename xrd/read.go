@@ -49,8 +49,13 @@ type Set struct {
 // Read reads all objects from r into s. It accepts YAML and JSON documents,
 // lists of any kind, JSON arrays and extract records. A document that cannot
 // be read becomes a finding; the error is that of r.
-func (s *Set) Read(r io.Reader, origin Origin) error {
-	return decode(r, origin, func(n *tree.Node, counts bool, bad *finding.Finding) bool {
+func (s *Set) Read(r io.Reader, origin Origin) error { return s.ReadWithin(r, origin, nil) }
+
+// ReadWithin is Read for text that others have written: budget bounds the
+// documents of all calls that share it. When it is used up the error is a
+// *tree.Error, and what follows has not been read.
+func (s *Set) ReadWithin(r io.Reader, origin Origin, budget *tree.Budget) error {
+	return decode(r, origin, budget, func(n *tree.Node, counts bool, bad *finding.Finding) bool {
 		if counts {
 			s.Documents++
 		}

@@ -23,6 +23,9 @@ type Order struct {
 	// say. Whoever pushes one writes them as they please.
 	Read    bool
 	Secrets map[string]secret.Text
+	// Budget bounds the checking of Values together with what the caller has
+	// checked with it already; nil is a budget of its own.
+	Budget *values.Budget
 	// User is the reference of whoever asks, and UserEntity their entity, nil
 	// if the catalog has none.
 	User       string
@@ -81,15 +84,23 @@ func (o Order) spec(ctx context.Context) (*spec, error) {
 	return s, nil
 }
 
-// check holds the values against every page of the form. Each page may take its
-// time; whoever asks does not wait for any number of them.
+// check holds the values against every page of the form. All pages share one
+// budget. A form that takes more than that is refused.
 func (o Order) check(ctx context.Context, given *tree.Node) error {
+	budget := o.Budget
+	if budget == nil {
+		budget = values.NewBudget()
+	}
 	var problems []values.Problem
-	for _, page := range values.Pages(o.Template.Get("spec", "parameters")) {
+	for i, page := range values.Pages(o.Template.Get("spec", "parameters")) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		problems = append(problems, values.Check(page, given)...)
+		found, err := values.Check(page, given, budget)
+		if err != nil {
+			return refuse("cannot validate the form: page %d: %s", i+1, err)
+		}
+		problems = append(problems, found...)
 	}
 	if len(problems) > 0 {
 		return &Invalid{Problems: problems}

@@ -3,11 +3,14 @@ package task
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/values"
 	"example.dev/ingestor/tree"
 )
 
@@ -82,6 +85,42 @@ func TestBase(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestCostlyForm fills in a form of fifty pages, each of which asks each of sixty
+// definitions for the next one twice. All pages together have one budget.
+func TestCostlyForm(t *testing.T) {
+	definitions := tree.Obj()
+	for i := range 60 {
+		next := tree.Obj(tree.F("$ref", tree.Str(fmt.Sprintf("#/definitions/d%d", i+1))))
+		definitions.Set(fmt.Sprintf("d%d", i), tree.Obj(tree.F("oneOf", tree.Arr(next, next))))
+	}
+	definitions.Set("d60", tree.Obj(tree.F("type", tree.Str("string"))))
+	page := tree.Obj(tree.F("$ref", tree.Str("#/definitions/d0")), tree.F("definitions", definitions))
+	pages := tree.Arr(tree.Obj(tree.F("title", tree.Str("Harmless"))))
+	for range 50 {
+		pages.Items = append(pages.Items, page)
+	}
+	o := Order{Template: node(t, `{apiVersion: scaffolder.portal.io/v1beta3, kind: Template, metadata: {name: x}, spec: {steps: []}}`)}
+	o.Template.Get("spec").Set("parameters", pages)
+	const most = 10 * time.Second
+	begun := time.Now()
+	_, err := o.spec(t.Context())
+	if took := time.Since(begun); took > most {
+		t.Errorf("the form takes %v, want less than %v", took, most)
+	}
+	refused, ok := errors.AsType[*Refused](err)
+	if want := "cannot validate the form: page 2: the schema takes too many steps; simplify oneOf"; !ok || !strings.HasPrefix(refused.Reason, want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	// What was spent before counts.
+	o.Budget = values.NewBudget()
+	if _, err := values.Check(page, tree.Obj(), o.Budget); !errors.Is(err, values.ErrTooManySteps) {
+		t.Fatal(err)
+	}
+	if _, err := o.spec(t.Context()); err == nil || !strings.Contains(err.Error(), "page 1:") {
+		t.Errorf("got %v, want no steps left for page 1", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,46 +9,24 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// The bounds of one Check. A form of two thousand fields takes some ten
-// thousand steps, few of them nested.
-const (
-	mostSteps    = 3_000_000
-	mostDepth    = 1000
-	mostProblems = 1000
-	mostText     = 1 << 20
-)
+// mostDepth is how deep a check follows a schema and a value.
+const mostDepth = 1000
 
 // checker is one Check.
 type checker struct {
 	root     *tree.Node
+	budget   *Budget
 	problems []Problem
-	// text is how much the problems say.
-	text int
 	// tries counts the alternatives we are in: what is wrong there is no
 	// problem yet, but sets failed.
 	tries  int
 	failed bool
-	steps  int
-	// full says that there are problems enough.
-	full bool
 	// senselessness is what is wrong with the schema; it ends the check.
 	senselessness *Problem
 	// ids are the schemas that have a name, found when it is first asked for.
 	ids map[string]*tree.Node
 	// referred are the schemas others refer to, by address.
 	referred map[string]*tree.Node
-	// keys finds the entries of large maps.
-	keys     map[*tree.Node]map[string]*tree.Node
-	patterns map[string]*pattern
-	// patience ends when patterns that go back and forth have taken too long.
-	patience context.Context
-	lost     context.CancelFunc
-}
-
-func (c *checker) close() {
-	if c.lost != nil {
-		c.lost()
-	}
 }
 
 // frame is a value that is held against a schema.
@@ -128,16 +105,17 @@ func (f frame) with(schema *tree.Node) frame {
 }
 
 // fail notes what is wrong with the value of f. The argument is nil if the
-// keyword asks for nothing in particular.
-func (c *checker) fail(f frame, name, message string, argument *tree.Node) {
+// keyword asks for nothing in particular. It calls say for the message only if
+// there will be a Problem: within an alternative it is enough to know that the
+// value does not fit, and a message may be as long as the schema.
+func (c *checker) fail(f frame, name string, argument *tree.Node, say func() string) {
 	if c.tries > 0 {
 		c.failed = true
 		return
 	}
-	p := newProblem(f, name, message, argument)
+	p := newProblem(f, name, say(), argument)
 	c.problems = append(c.problems, p)
-	c.text += len(p.Message) + len(p.Property)
-	c.full = c.full || len(c.problems) >= mostProblems || c.text > mostText
+	c.budget.found(&p)
 }
 
 func newProblem(f frame, name, message string, argument *tree.Node) Problem {
@@ -160,17 +138,21 @@ func (c *checker) senseless(f frame, name, why string) {
 
 // done reports whether there is nothing left to find out.
 func (c *checker) done() bool {
-	return c.full || c.senselessness != nil || c.tries > 0 && c.failed
+	return c.budget.over() || c.senselessness != nil || c.tries > 0 && c.failed
 }
 
-// spend counts what a check costs.
+// spend counts what a check costs, in steps of about a quarter of a microsecond.
 func (c *checker) spend(f frame, steps int) {
-	if c.steps += steps; c.steps > mostSteps {
-		c.senseless(f, "schema", "the schema asks for more than can be checked")
-	}
+	c.budget.spend(steps)
 	if f.depth > mostDepth {
 		c.senseless(f, "schema", "the schema is nested too deeply, or refers to itself")
 	}
+}
+
+// spendText counts the reading of a text.
+func (c *checker) spendText(f frame, bytes int) {
+	const bytesPerStep = 64
+	c.spend(f, bytes/bytesPerStep)
 }
 
 // fits reports whether the value of f fits; what does not is no problem yet.
@@ -187,7 +169,8 @@ func (c *checker) fits(f frame) bool {
 
 // check holds a value against a schema.
 func (c *checker) check(f frame) {
-	if c.spend(f, 1); c.done() {
+	// Keywords that are not known are passed over one by one, too.
+	if c.spend(f, 1+f.schema.Len()+len(f.base)/bytesPerKept); c.done() {
 		return
 	}
 	switch {
@@ -246,7 +229,7 @@ func (c *checker) keyword(f frame, key string, word *tree.Node) {
 		}
 		return
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "divisibleBy":
-		if isNumber(f.value) {
+		if c.spend(f, numberSteps); isNumber(f.value) {
 			c.number(f, key, word)
 		}
 		return
@@ -260,8 +243,8 @@ func (c *checker) keyword(f frame, key string, word *tree.Node) {
 	case "enum":
 		c.enum(f, word)
 	case "const":
-		if !word.Equal(f.value) {
-			c.fail(f, key, "does not exactly match expected constant: "+text(word), word)
+		if !c.equal(f, word, f.value) {
+			c.fail(f, key, word, func() string { return "does not exactly match expected constant: " + text(word) })
 		}
 	case "anyOf", "allOf", "oneOf":
 		c.several(f, key, word)

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"slices"
 	"strconv"
 
 	"example.dev/ingestor/tree"
@@ -13,11 +12,23 @@ func (c *checker) types(f frame, word *tree.Node) {
 	if word.IsList() {
 		types = word.Items
 	}
-	names := tree.Arr()
+	c.spend(f, len(types))
 	for _, t := range types {
-		if c.isType(f, t, "type") {
+		if c.isType(f, t, "type") || c.done() {
 			return
 		}
+	}
+	names := tree.Arr()
+	if c.tries == 0 {
+		names = typeNames(types)
+	}
+	c.fail(f, "type", names, func() string { return "is not of a type(s) " + text(names) })
+}
+
+// typeNames returns what types are called in messages.
+func typeNames(types []*tree.Node) *tree.Node {
+	names := tree.Arr()
+	for _, t := range types {
 		switch {
 		case !truthy(t):
 			names.Items = append(names.Items, tree.Nil())
@@ -27,7 +38,7 @@ func (c *checker) types(f frame, word *tree.Node) {
 			names.Items = append(names.Items, tree.Str(text(t)))
 		}
 	}
-	c.fail(f, "type", "is not of a type(s) "+text(names), names)
+	return names
 }
 
 // isType reports whether the value is of a type, which is a name or, in old
@@ -70,15 +81,12 @@ func (c *checker) enum(f frame, word *tree.Node) {
 		c.senseless(f, "enum", "enum is not a list")
 		return
 	}
-	c.spend(f, len(word.Items))
-	if slices.ContainsFunc(word.Items, f.value.Equal) {
-		return
+	for _, it := range word.Items {
+		if c.equal(f, it, f.value) || c.done() {
+			return
+		}
 	}
-	message := ""
-	if c.tries == 0 {
-		message = "is not one of enum values: " + texts(word.Items)
-	}
-	c.fail(f, "enum", message, word)
+	c.fail(f, "enum", word, func() string { return "is not one of enum values: " + texts(word.Items) })
 }
 
 // several is the keywords that have a list of schemas.
@@ -89,6 +97,9 @@ func (c *checker) several(f frame, key string, word *tree.Node) {
 	}
 	if key == "allOf" {
 		for i, schema := range word.Items {
+			if c.done() {
+				return
+			}
 			c.all(f, schema, i)
 		}
 		return
@@ -98,7 +109,7 @@ func (c *checker) several(f frame, key string, word *tree.Node) {
 		if !c.fits(f.with(schema)) {
 			continue
 		}
-		if matches++; key == "anyOf" {
+		if matches++; key == "anyOf" || c.done() {
 			return
 		}
 	}
@@ -106,14 +117,16 @@ func (c *checker) several(f frame, key string, word *tree.Node) {
 		return
 	}
 	names := tree.Arr()
-	for i, schema := range word.Items {
-		names.Items = append(names.Items, nameOf(schema, i, key == "anyOf"))
+	if c.tries == 0 {
+		for i, schema := range word.Items {
+			names.Items = append(names.Items, nameOf(schema, i, key == "anyOf"))
+		}
 	}
 	message := "is not exactly one from "
 	if key == "anyOf" {
 		message = "is not any of "
 	}
-	c.fail(f, key, message+text(names), names)
+	c.fail(f, key, names, func() string { return message + text(names) })
 }
 
 // all is one schema of an allOf: its problems stand behind one that counts them.
@@ -125,8 +138,9 @@ func (c *checker) all(f frame, schema *tree.Node, i int) {
 		return
 	}
 	name := nameOf(schema, i, false)
-	c.fail(f, "allOf", "does not match allOf schema "+text(name)+" with "+strconv.Itoa(count)+" error[s]:",
-		tree.Obj(tree.F("id", name), tree.F("length", tree.Number(int64(count)))))
+	c.fail(f, "allOf", tree.Obj(tree.F("id", name), tree.F("length", tree.Number(int64(count)))), func() string {
+		return "does not match allOf schema " + text(name) + " with " + strconv.Itoa(count) + " error[s]:"
+	})
 	c.lead(before)
 }
 
@@ -168,7 +182,11 @@ func (c *checker) not(f frame) {
 	if word.IsList() {
 		types = word.Items
 	}
+	c.spend(f, len(types))
 	for _, t := range types {
+		if c.done() {
+			return
+		}
 		if !c.isType(f, t, "not") || c.done() {
 			continue
 		}
@@ -176,7 +194,7 @@ func (c *checker) not(f frame) {
 		if truthy(idOf(t)) {
 			argument = idOf(t)
 		}
-		c.fail(f, "not", "is of prohibited type "+text(argument), argument)
+		c.fail(f, "not", argument, func() string { return "is of prohibited type " + text(argument) })
 	}
 }
 

@@ -23,16 +23,17 @@ const (
 
 // formats are those the real one knows. Some of them are lenient, and stay so:
 // what was accepted there is accepted here.
-var formats = func() map[string]*regexp.Regexp {
-	whole := func(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)$`) }
+var formats = func() map[string]*pattern {
+	within := func(s string) *pattern { return &pattern{linear: regexp.MustCompile(s), size: instructions(s)} }
+	whole := func(s string) *pattern { return within(`^(?:` + s + `)$`) }
 	address := whole(octet + `(?:\.` + octet + `){3}`)
 	host := whole(label + `(?:\.` + label + `)*\.?`)
 	scheme := whole(`[a-zA-Z][-a-zA-Z0-9+.]*:[^` + white + `]*`)
-	return map[string]*regexp.Regexp{
+	return map[string]*pattern{
 		"date-time":             whole(day + `[tT ]` + clock + `(?:\.\d+)?` + offset),
 		"date":                  whole(day),
 		"time":                  whole(clock),
-		"duration":              regexp.MustCompile(`(?i)P(?:T\d+[HMS]|\d+[DMYW])`),
+		"duration":              within(`(?i)P(?:T\d+[HMS]|\d+[DMYW])`),
 		"email":                 whole(atom + `(?:\.` + atom + `)*@(?:(?:` + label + `\.)+` + label + `|\[` + octet + `(?:\.` + octet + `){3}\])`),
 		"idn-email":             whole(`[^\s@,;:<>()\[\]\\"]+@[^\s@,;:<>()\[\]\\"]+`),
 		"ip-address":            address,
@@ -45,7 +46,7 @@ var formats = func() map[string]*regexp.Regexp {
 		"hostname":              host,
 		"host-name":             host,
 		"utc-millisec":          whole(`\s*[-+]?\d+(?:\.0*)?\s*`),
-		"style":                 regexp.MustCompile(`[^\r\n\t ][^:]*:`),
+		"style":                 within(`[^\r\n\t ][^:]*:`),
 		"color": whole(`#?(?:` + hex + `{3}){1,2}|aqua|black|blue|fuchsia|gray|green|lime|maroon|navy|olive|orange|purple|red|silver|teal|white|yellow` +
 			`|rgb\(` + part + `,` + part + `,` + part + `\)|rgb\(` + share + `,` + share + `,` + share + `\)`),
 		"phone":        whole(`\+(?:\d ?){6,14}\d`),
@@ -57,9 +58,12 @@ var formats = func() map[string]*regexp.Regexp {
 // isFormat reports whether a text has a format. One that is not known is that
 // of every text.
 func (c *checker) isFormat(f frame, format string) bool {
+	const longest = 255
 	s := f.value.Text
-	const bytes, longest = 32, 255
-	c.spend(f, len(s)/bytes)
+	c.spend(f, 1)
+	if c.spendText(f, len(s)); c.done() {
+		return true
+	}
 	switch format {
 	case "ipv6":
 		a, err := netip.ParseAddr(strings.TrimSpace(s))
@@ -67,12 +71,12 @@ func (c *checker) isFormat(f frame, format string) bool {
 	case "uri-reference", "iri-reference":
 		return isReference(s, format == "iri-reference")
 	case "regex", "regexp", "pattern":
-		return newPattern(s).err == nil
+		return c.pattern(f, s).err == nil
 	case "hostname", "host-name":
-		return len(s) <= longest && formats[format].MatchString(s)
+		return len(s) <= longest && c.found(f, formats[format], s)
 	}
 	known := formats[format]
-	return known == nil || known.MatchString(s)
+	return known == nil || c.found(f, known, s)
 }
 
 // isReference reports whether s is an address, whole or relative to another.

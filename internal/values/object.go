@@ -6,7 +6,7 @@ import "example.dev/ingestor/tree"
 // not be missing.
 func (c *checker) required(f frame, word *tree.Node) {
 	if f.value == nil && word.IsTrue() {
-		c.fail(f, "required", "is required", nil)
+		c.fail(f, "required", nil, func() string { return "is required" })
 		return
 	}
 	if !f.value.IsMap() || !word.IsList() {
@@ -16,8 +16,8 @@ func (c *checker) required(f frame, word *tree.Node) {
 		if c.spend(f, 1); c.done() {
 			return
 		}
-		if c.get(f.value, text(name)) == nil {
-			c.fail(f, "required", "requires property "+quote(name), name)
+		if c.get(f.value, c.word(f, name)) == nil {
+			c.fail(f, "required", name, func() string { return "requires property " + quote(name) })
 		}
 	}
 }
@@ -33,6 +33,9 @@ func (c *checker) object(f frame, key string, word *tree.Node) {
 			return
 		}
 		for _, entry := range ordered(f.value) {
+			if c.done() {
+				return
+			}
 			name := f.with(word)
 			name.base = baseOf(f.base, word)
 			name.value = tree.Str(entry.Key)
@@ -44,19 +47,26 @@ func (c *checker) object(f frame, key string, word *tree.Node) {
 		if truthy(f.schema.Get("patternProperties")) {
 			return
 		}
+		schema, properties := f.schema.Get("additionalProperties"), f.schema.Get("properties")
 		for _, entry := range ordered(f.value) {
-			c.additional(f, entry)
+			if c.done() {
+				return
+			}
+			c.additional(f, entry, schema, properties)
 		}
 	case "minProperties":
-		if !atLeast(len(f.value.Fields), word) {
-			c.fail(f, key, "does not meet minimum property length of "+text(word), word)
+		if c.spend(f, numberSteps); !atLeast(len(f.value.Fields), word) {
+			c.fail(f, key, word, func() string { return "does not meet minimum property length of " + text(word) })
 		}
 	case "maxProperties":
-		if !atMost(len(f.value.Fields), word) {
-			c.fail(f, key, "does not meet maximum property length of "+text(word), word)
+		if c.spend(f, numberSteps); !atMost(len(f.value.Fields), word) {
+			c.fail(f, key, word, func() string { return "does not meet maximum property length of " + text(word) })
 		}
 	case "dependencies":
 		for _, dependency := range ordered(word) {
+			if c.spend(f, 1); c.done() {
+				return
+			}
 			if c.get(f.value, dependency.Key) != nil {
 				c.dependency(f, dependency)
 			}
@@ -78,9 +88,14 @@ func (c *checker) properties(f frame, word *tree.Node) {
 }
 
 func (c *checker) patternProperties(f frame, word *tree.Node) {
+	schema, properties := f.schema.Get("additionalProperties"), f.schema.Get("properties")
+	patterns := ordered(word)
 	for _, entry := range ordered(f.value) {
 		additional := true
-		for _, p := range ordered(word) {
+		for _, p := range patterns {
+			if c.spend(f, 1); c.done() {
+				return
+			}
 			if p.Value.IsNull() {
 				c.senseless(f, "patternProperties", "the schema of "+p.Key+" is null")
 				return
@@ -92,19 +107,20 @@ func (c *checker) patternProperties(f frame, word *tree.Node) {
 			c.check(f.key(entry.Key, entry.Value, p.Value))
 		}
 		if additional {
-			c.additional(f, entry)
+			c.additional(f, entry, schema, properties)
 		}
 	}
 }
 
-// additional checks an entry that only additionalProperties may speak of.
-func (c *checker) additional(f frame, entry tree.Field) {
-	if c.spend(f, 1); c.done() || c.get(f.schema.Get("properties"), entry.Key) != nil {
+// additional checks an entry that only additionalProperties, whose value is
+// schema, may speak of.
+func (c *checker) additional(f frame, entry tree.Field, schema, properties *tree.Node) {
+	if c.spend(f, 1); c.done() || c.get(properties, entry.Key) != nil {
 		return
 	}
-	schema := f.schema.Get("additionalProperties")
 	if schema != nil && schema.Kind == tree.Bool && !schema.IsTrue() {
-		c.fail(f, "additionalProperties", "is not allowed to have the additional property "+quote(tree.Str(entry.Key)), tree.Str(entry.Key))
+		key := tree.Str(entry.Key)
+		c.fail(f, "additionalProperties", key, func() string { return "is not allowed to have the additional property " + quote(key) })
 		return
 	}
 	if truthy(schema) {
@@ -121,7 +137,10 @@ func (c *checker) dependency(f frame, dependency tree.Field) {
 		return
 	}
 	child := f.key(dependency.Key, f.value, dependency.Value)
-	asked := tree.Str(property(child.at.path()))
+	var asked *tree.Node
+	if c.tries == 0 {
+		asked = tree.Str(property(child.at.path()))
+	}
 	names := []*tree.Node{dependency.Value}
 	switch {
 	case dependency.Value.IsList():
@@ -132,13 +151,17 @@ func (c *checker) dependency(f frame, dependency tree.Field) {
 		if len(c.problems) == before {
 			return
 		}
-		c.fail(f, "dependencies", "does not meet dependency required by "+asked.Text, asked)
+		c.fail(f, "dependencies", asked, func() string { return "does not meet dependency required by " + asked.Text })
 		c.lead(before)
 		return
 	}
 	for _, name := range names {
-		if c.get(f.value, text(name)) == nil {
-			c.fail(f, "dependencies", "property "+text(name)+" not found, required by "+asked.Text, asked)
+		if c.spend(f, 1); c.done() {
+			return
+		}
+		key := c.word(f, name)
+		if c.get(f.value, key) == nil {
+			c.fail(f, "dependencies", asked, func() string { return "property " + key + " not found, required by " + asked.Text })
 		}
 	}
 }
@@ -154,31 +177,32 @@ func (c *checker) list(f frame, key string, word *tree.Node) {
 			return
 		}
 		for i, it := range f.value.Items {
-			if c.fits(f.item(i, it, word)) {
+			if c.fits(f.item(i, it, word)) || c.done() {
 				return
 			}
 		}
-		c.fail(f, key, "must contain an item matching given schema", word)
+		c.fail(f, key, word, func() string { return "must contain an item matching given schema" })
 	case "minItems":
-		if !atLeast(len(f.value.Items), word) {
-			c.fail(f, key, "does not meet minimum length of "+text(word), word)
+		if c.spend(f, numberSteps); !atLeast(len(f.value.Items), word) {
+			c.fail(f, key, word, func() string { return "does not meet minimum length of " + text(word) })
 		}
 	case "maxItems":
-		if !atMost(len(f.value.Items), word) {
-			c.fail(f, key, "does not meet maximum length of "+text(word), word)
+		if c.spend(f, numberSteps); !atMost(len(f.value.Items), word) {
+			c.fail(f, key, word, func() string { return "does not meet maximum length of " + text(word) })
 		}
 	case "uniqueItems":
-		if word.IsTrue() && hasDuplicates(f.value.Items) {
-			c.fail(f, key, "contains duplicate item", nil)
+		if word.IsTrue() && c.hasDuplicates(f, f.value.Items) {
+			c.fail(f, key, nil, func() string { return "contains duplicate item" })
 		}
 	}
 }
 
 func (c *checker) items(f frame, word *tree.Node) {
+	additional := f.schema.Get("additionalItems")
 	for i, it := range f.value.Items {
 		schema := word
 		if word.IsList() {
-			schema = f.schema.Get("additionalItems")
+			schema = additional
 			if i < len(word.Items) {
 				schema = word.Items[i]
 			}
@@ -187,8 +211,9 @@ func (c *checker) items(f frame, word *tree.Node) {
 		case c.done():
 			return
 		case schema == nil:
+			c.spend(f, 1)
 		case schema.Kind == tree.Bool && !schema.IsTrue():
-			c.fail(f, "items", "additionalItems not permitted", nil)
+			c.fail(f, "items", nil, func() string { return "additionalItems not permitted" })
 			return
 		default:
 			c.check(f.item(i, it, schema))
@@ -196,17 +221,53 @@ func (c *checker) items(f frame, word *tree.Node) {
 	}
 }
 
-func hasDuplicates(items []*tree.Node) bool {
+func (c *checker) hasDuplicates(f frame, items []*tree.Node) bool {
 	seen := make(map[string]bool, len(items))
 	var buf []byte
 	for _, it := range items {
 		buf = tree.AppendCanonical(buf[:0], it)
+		c.spend(f, 1)
+		if c.spendText(f, len(buf)); c.done() {
+			return false
+		}
 		if seen[string(buf)] {
 			return true
 		}
 		seen[string(buf)] = true
 	}
 	return false
+}
+
+// equal reports whether two values are the same JSON. It counts what it looks
+// at.
+func (c *checker) equal(f frame, a, b *tree.Node) bool {
+	if c.spend(f, 1); a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind != b.Kind || len(a.Text) != len(b.Text) || len(a.Fields) != len(b.Fields) || len(a.Items) != len(b.Items) || c.budget.exhausted() {
+		return false
+	}
+	if c.spendText(f, len(a.Text)); a.Text != b.Text {
+		return false
+	}
+	for i, x := range a.Fields {
+		// The same order on both sides is the usual case.
+		y := b.Fields[i].Value
+		if b.Fields[i].Key != x.Key {
+			if y = c.get(b, x.Key); y == nil {
+				return false
+			}
+		}
+		if !c.equal(f, x.Value, y) {
+			return false
+		}
+	}
+	for i, x := range a.Items {
+		if !c.equal(f, x, b.Items[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // quote writes a value as JSON.

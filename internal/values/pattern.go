@@ -1,9 +1,10 @@
 package values
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -13,57 +14,100 @@ import (
 // pattern is a regular expression of JavaScript.
 type pattern struct {
 	// linear is set if RE2 can say the same: it needs time in proportion to the
-	// text. The other one tries again and again, but can look around.
+	// text. The other one backtracks, but can look around.
 	linear *regexp.Regexp
 	trying *regexp2.Regexp
-	err    error
+	// size is the number of instructions of linear.
+	size int
+	err  error
 }
 
-// How long a pattern may try one text, and all patterns of one Check together.
 const (
+	// mostSource is the most characters a pattern may have.
+	mostSource = 16384
+	// mostTried is the longest text that a pattern is tried on which
+	// backtracks: it takes memory for every character of it.
+	mostTried = 64 << 10
+	// matchTime is how long such a pattern may try one text.
 	matchTime = 250 * time.Millisecond
-	checkTime = 2 * time.Second
 )
 
 // matches reports whether a pattern is found in a text.
 func (c *checker) matches(f frame, name, source, s string) bool {
-	p := c.patterns[source]
-	if p == nil {
-		if c.patterns == nil {
-			c.patterns = map[string]*pattern{}
-		}
-		p = newPattern(source)
-		c.patterns[source] = p
+	p := c.pattern(f, source)
+	if c.done() {
+		return true
 	}
 	if p.err != nil {
 		c.senseless(f, name, "the pattern cannot be read")
 		return true
 	}
 	if p.linear != nil {
-		// Reading a long text is many steps.
-		const bytes = 32
-		c.spend(f, len(s)/bytes)
-		return p.linear.MatchString(s)
+		return c.found(f, p, s)
 	}
-	if c.patience == nil {
-		c.patience, c.lost = context.WithTimeout(context.Background(), checkTime)
-	}
-	found, err := p.try(s)
-	if err != nil || c.patience.Err() != nil {
-		c.senseless(f, name, "the pattern takes too long")
+	c.spend(f, 1)
+	if c.spendText(f, len(s)); c.done() {
 		return true
 	}
-	return found
+	if len(s) > mostTried {
+		c.senseless(f, name, "the text is too long for a pattern that looks around")
+		return true
+	}
+	if c.budget.wait() {
+		found, err := p.try(s)
+		if err == nil && c.budget.wait() {
+			return found
+		}
+		c.budget.giveUp()
+	}
+	c.senseless(f, name, "the pattern takes too long")
+	return true
 }
 
-func newPattern(source string) *pattern {
-	const most = 16384
-	if len(source) > most {
-		return &pattern{err: fmt.Errorf("it has more than %d characters", most)}
+// found reports whether a pattern that is linear is found in a text.
+func (c *checker) found(f frame, p *pattern, s string) bool {
+	// At worst each character is held against each instruction.
+	const perStep = 64
+	c.spend(f, 1+len(s)*p.size/perStep)
+	return c.done() || p.linear.MatchString(s)
+}
+
+// pattern returns the pattern of a source, which is read once for all checks of
+// a budget.
+func (c *checker) pattern(f frame, source string) *pattern {
+	b := c.budget
+	if p := b.patterns[source]; p != nil {
+		return p
+	}
+	if b.patterns == nil {
+		b.patterns = map[string]*pattern{}
+	}
+	p := newPattern(source, func(steps int) bool {
+		c.spend(f, steps)
+		return !b.exhausted()
+	})
+	b.patterns[source] = p
+	return p
+}
+
+var errTooLarge = errors.New("it takes too many steps to read")
+
+// newPattern reads a pattern. It asks spend for the steps that takes before it
+// goes on.
+func newPattern(source string, spend func(steps int) bool) *pattern {
+	if len(source) > mostSource {
+		return &pattern{err: fmt.Errorf("it has more than %d characters", mostSource)}
+	}
+	if !spend(1 + len(source)) {
+		return &pattern{err: errTooLarge}
 	}
 	if re2, ok := translate(source); ok {
+		size := instructions(re2)
+		if !spend(2 * size) {
+			return &pattern{err: errTooLarge}
+		}
 		if compiled, err := regexp.Compile(re2); err == nil {
-			return &pattern{linear: compiled}
+			return &pattern{linear: compiled, size: size}
 		}
 	}
 	compiled, err := compile(source)
@@ -72,6 +116,32 @@ func newPattern(source string) *pattern {
 	}
 	compiled.MatchTimeout = matchTime
 	return &pattern{trying: compiled}
+}
+
+// instructions counts those that RE2 makes of a pattern, roughly; 0 if it cannot
+// read it. What is repeated is written out, which may make a thousand of each
+// character.
+func instructions(source string) int {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	return written(parsed)
+}
+
+// written counts the instructions of a part of a pattern.
+func written(re *syntax.Regexp) int {
+	n := 1 + len(re.Sub) + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += written(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
 }
 
 // compile reads a pattern as JavaScript does: first strictly, then forgivingly.

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -11,9 +10,9 @@ import (
 // TestPatience has a check whose patterns have used up their time together,
 // though none of them its own.
 func TestPatience(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c := &checker{patience: ctx, lost: cancel}
+	c := &checker{budget: NewBudget()}
+	c.budget.wait()
+	c.budget.giveUp()
 	f := frame{value: tree.Str("x"), schema: tree.Obj()}
 	if c.matches(f, "pattern", "^x$", "x"); c.senselessness != nil {
 		t.Errorf("a pattern that takes time in proportion is given up: %s", c.senselessness.Message)

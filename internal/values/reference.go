@@ -8,6 +8,9 @@ import (
 	"example.dev/ingestor/tree"
 )
 
+// bytesPerKept is how much of an address that is kept counts as a step.
+const bytesPerKept = 8
+
 // idOf returns what a schema is called, nil if nothing.
 func idOf(schema *tree.Node) *tree.Node {
 	if id := schema.Get("$id"); truthy(id) {
@@ -45,9 +48,15 @@ func join(base, address string) string {
 
 // refer checks the schema that another refers to, in its place.
 func (c *checker) refer(f frame, ref string) {
+	c.spend(f, 1)
+	c.spendText(f, len(f.base)+len(ref))
+	if c.done() {
+		return
+	}
 	full := join(f.base, ref)
 	schema, known := c.referred[full]
 	if !known {
+		c.spend(f, len(full)/bytesPerKept)
 		schema = c.find(full)
 		if c.referred == nil {
 			c.referred = map[string]*tree.Node{}
@@ -81,9 +90,12 @@ func (c *checker) find(address string) *tree.Node {
 		return nil
 	}
 	for part := range strings.SplitSeq(pointer[1:], "/") {
+		if c.budget.spend(1); c.budget.exhausted() {
+			return nil
+		}
 		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 		if !n.IsList() {
-			n = n.Get(part)
+			n = c.get(n, part)
 			continue
 		}
 		i, err := strconv.Atoi(part)
@@ -97,11 +109,13 @@ func (c *checker) find(address string) *tree.Node {
 
 // name finds the schemas that have an id. The first of a name counts.
 func (c *checker) name(base string, n *tree.Node, depth int) {
-	if c.steps++; depth > mostDepth || c.steps > mostSteps {
+	if c.budget.spend(1); depth > mostDepth || c.budget.exhausted() {
 		return
 	}
 	if id := idOf(n); id.IsString() && id.Text != "" || depth == 0 {
 		base = strings.TrimSuffix(baseOf(base, n), "#")
+		// Each name is kept, and may repeat all those around it.
+		c.budget.spend(len(base) / bytesPerKept)
 		for _, name := range []string{base, base + "#"} {
 			if c.ids[name] == nil {
 				c.ids[name] = n

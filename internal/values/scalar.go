@@ -10,16 +10,20 @@ import (
 	"example.dev/ingestor/tree"
 )
 
+// numberSteps is what a keyword about numbers or lengths costs: they are
+// compared as fractions of any size.
+const numberSteps = 16
+
 // string is the keywords about texts.
 func (c *checker) string(f frame, key string, word *tree.Node) {
 	switch key {
 	case "minLength":
-		if !atLeast(utf8.RuneCountInString(f.value.Text), word) {
-			c.fail(f, key, "does not meet minimum length of "+text(word), word)
+		if !atLeast(c.length(f), word) {
+			c.fail(f, key, word, func() string { return "does not meet minimum length of " + text(word) })
 		}
 	case "maxLength":
-		if !atMost(utf8.RuneCountInString(f.value.Text), word) {
-			c.fail(f, key, "does not meet maximum length of "+text(word), word)
+		if !atMost(c.length(f), word) {
+			c.fail(f, key, word, func() string { return "does not meet maximum length of " + text(word) })
 		}
 	case "pattern":
 		if !word.IsString() {
@@ -27,13 +31,20 @@ func (c *checker) string(f frame, key string, word *tree.Node) {
 			return
 		}
 		if !c.matches(f, key, word.Text, f.value.Text) {
-			c.fail(f, key, "does not match pattern "+quote(word), word)
+			c.fail(f, key, word, func() string { return "does not match pattern " + quote(word) })
 		}
 	case "format":
 		if !c.isFormat(f, word.Str()) {
-			c.fail(f, key, "does not conform to the "+quote(word)+" format", word)
+			c.fail(f, key, word, func() string { return "does not conform to the " + quote(word) + " format" })
 		}
 	}
+}
+
+// length counts the characters of a text.
+func (c *checker) length(f frame) int {
+	c.spend(f, numberSteps)
+	c.spendText(f, len(f.value.Text))
+	return utf8.RuneCountInString(f.value.Text)
 }
 
 // number is the keywords about numbers.
@@ -46,7 +57,7 @@ func (c *checker) number(f frame, key string, word *tree.Node) {
 		}
 		return value.Cmp(limit)
 	}
-	fail := func(message string) { c.fail(f, key, message+text(word), word) }
+	fail := func(message string) { c.fail(f, key, word, func() string { return message + text(word) }) }
 	switch key {
 	case "minimum":
 		strict := f.schema.Get("exclusiveMinimum").IsTrue()
@@ -86,7 +97,7 @@ func (c *checker) number(f frame, key string, word *tree.Node) {
 			message = "is not divisible by (multiple of) "
 		}
 		if !isNumber(word) {
-			c.fail(f, key, message+quote(word), word)
+			c.fail(f, key, word, func() string { return message + quote(word) })
 			return
 		}
 		fail(message)

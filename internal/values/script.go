@@ -118,6 +118,17 @@ func isIndex(key string) bool {
 	return err == nil && i < math.MaxUint32 && (key[0] != '0' || key == "0")
 }
 
+// word is the text of what should be a name.
+func (c *checker) word(f frame, name *tree.Node) string {
+	if name.Len() == 0 {
+		return text(name)
+	}
+	s := text(name)
+	c.spend(f, name.Len())
+	c.spendText(f, len(s))
+	return s
+}
+
 // get returns an entry of a map, nil if there is none. Large maps get an
 // index.
 func (c *checker) get(n *tree.Node, key string) *tree.Node {
@@ -125,16 +136,18 @@ func (c *checker) get(n *tree.Node, key string) *tree.Node {
 	if !n.IsMap() || len(n.Fields) <= few {
 		return n.Get(key)
 	}
-	index := c.keys[n]
+	b := c.budget
+	index := b.keys[n]
 	if index == nil {
+		b.spend(len(n.Fields))
 		index = make(map[string]*tree.Node, len(n.Fields))
 		for _, f := range n.Fields {
 			index[f.Key] = f.Value
 		}
-		if c.keys == nil {
-			c.keys = map[*tree.Node]map[string]*tree.Node{}
+		if b.keys == nil {
+			b.keys = map[*tree.Node]map[string]*tree.Node{}
 		}
-		c.keys[n] = index
+		b.keys[n] = index
 	}
 	return index[key]
 }

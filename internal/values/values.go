@@ -27,6 +27,7 @@
 //	properties named as methods of objects     they are properties like others
 //	(toString) are taken for present
 //	a pattern may run for ever                 it is given up, which is a Problem
+//	a schema may take for ever                 the form is refused, see Budget
 package values
 
 import (
@@ -89,65 +90,30 @@ func Pages(parameters *tree.Node) []*tree.Node {
 }
 
 // Check returns what is wrong with values, by the schema of one page. Values
-// that are absent are those of a form in which nothing was filled in. Beyond a
-// thousand problems it looks no further. It returns whatever it is given, in
-// bounded time.
-func Check(schema, values *tree.Node) []Problem {
+// that are absent are those of a form in which nothing was filled in. Checks of
+// one request share a budget; with nil a check has one of its own. Beyond a
+// thousand problems the checks of a budget look no further. The error is
+// ErrTooManySteps when the budget is used up: the values are not known to fit
+// then.
+func Check(schema, values *tree.Node, budget *Budget) ([]Problem, error) {
+	if budget == nil {
+		budget = NewBudget()
+	}
 	if values.IsNull() {
 		values = tree.Obj()
 	}
-	c := &checker{root: schema}
-	defer c.close()
+	c := &checker{root: schema, budget: budget}
 	f := frame{value: values, schema: schema, base: baseOf("", schema)}
 	if !schema.IsMap() && (schema == nil || schema.Kind != tree.Bool) {
 		c.senseless(f, "schema", "the page is not a schema")
 	}
 	c.check(f)
+	if budget.exhausted() {
+		return nil, ErrTooManySteps
+	}
 	if c.senselessness != nil {
 		c.problems = append(c.problems, *c.senselessness)
 	}
-	shorten(c.problems)
-	return c.problems
-}
-
-// shorten leaves the schema and the instance out of those problems with which
-// an answer would grow beyond all measure: two thousand fields that are missing
-// would bring the whole page two thousand times.
-func shorten(problems []Problem) {
-	const most = 50_000
-	sizes := map[*tree.Node]int{}
-	total := 0
-	size := func(n *tree.Node) int {
-		if n.Len() == 0 {
-			return weight(n)
-		}
-		if sizes[n] == 0 {
-			sizes[n] = weight(n)
-		}
-		return sizes[n]
-	}
-	for i := range problems {
-		p := &problems[i]
-		total += size(p.Schema) + size(p.Instance)
-		if i > 0 && total > most {
-			p.Schema, p.Instance = nil, nil
-		}
-	}
-}
-
-// weight is how much of an answer a value takes, roughly: one for each scalar
-// and key, more for long ones.
-func weight(n *tree.Node) int {
-	const line = 64
-	if n == nil {
-		return 0
-	}
-	w := 1 + len(n.Text)/line
-	for _, it := range n.Items {
-		w += weight(it)
-	}
-	for _, f := range n.Fields {
-		w += 1 + len(f.Key)/line + weight(f.Value)
-	}
-	return w
+	budget.shorten(c.problems)
+	return c.problems, nil
 }

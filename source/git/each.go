@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"example.dev/ingestor/internal/remote"
+	nodes "example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 
@@ -15,8 +16,9 @@ import (
 // commit it led to.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	enough := false
+	budget := nodes.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
-		err := d.each(ctx, func(f xrd.Found) bool {
+		err := d.each(ctx, budget, func(f xrd.Found) bool {
 			// A file may hold records, which say themselves where they are from.
 			if f.Definition != nil && f.Definition.Origin == d.origin {
 				meta := f.Record.Metadata
@@ -39,13 +41,33 @@ func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 // errEnough ends a walk that nobody wants more of.
 var errEnough = errors.New("enough was read")
 
+// maxDocuments is how many documents, empty ones included, all files of a
+// repository may have.
+const maxDocuments = 250_000
+
+// isOver reports whether err says that there are too many documents, so that
+// nothing more is read.
+func isOver(err error) bool {
+	_, over := errors.AsType[*nodes.Error](err)
+	return over
+}
+
+// over gives the error of reading a file the file's name if there are too many
+// documents.
+func (d document) over(err error) error {
+	if isOver(err) {
+		return wrong("name the folder the definitions are in", "%s: %w", d.origin.File, err)
+	}
+	return err
+}
+
 // each hands out what is in a file.
-func (d document) each(ctx context.Context, yield func(xrd.Found) bool) error {
+func (d document) each(ctx context.Context, budget *nodes.Budget, yield func(xrd.Found) bool) error {
 	if bad := d.pointer(); bad != nil {
 		yield(xrd.Found{Finding: bad})
 		return nil
 	}
-	return xrd.Each(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin, yield)
+	return d.over(xrd.EachWithin(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin, budget, yield))
 }
 
 // readAll calls take for each file, and notes the commit if all could be read.

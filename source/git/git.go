@@ -12,6 +12,7 @@ import (
 
 	"example.dev/ingestor/internal/remote"
 	"example.dev/ingestor/source"
+	nodes "example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 
@@ -101,14 +102,14 @@ func (s *Source) Commit() string {
 // inside the repository and the address of the file's page. When ctx ends, so
 // does Read.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
-	set := &xrd.Set{}
+	set, budget := &xrd.Set{}, nodes.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
 		if bad := d.pointer(); bad != nil {
 			set.Documents++
 			set.Findings = append(set.Findings, *bad)
 			return nil
 		}
-		return set.Read(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin)
+		return d.over(set.ReadWithin(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin, budget))
 	})
 	return set, err
 }

@@ -136,6 +136,13 @@ func TestRead(t *testing.T) {
 			err:    "it holds more than the 2 files that are allowed",
 			hint:   "name the folder the definitions are in, or allow more",
 		},
+		"TooManyDocuments": {
+			reason: "the number of documents is bounded, and empty ones count",
+			files:  with(files("a.yaml"), "b.yaml", strings.Repeat("---\n", maxDocuments)),
+			want:   []string{"a.yaml"},
+			err:    "b.yaml: line 250000, column 1: there are more than 250000 documents, empty ones included",
+			hint:   "name the folder the definitions are in",
+		},
 		"TooManyBytes": {
 			reason: "the number of bytes is bounded; what was read before is kept",
 			files:  with(files("a.yaml"), "b.yaml", strings.Repeat("# long\n", 100)),

@@ -52,7 +52,7 @@ func (s *Source) read(ctx context.Context, r *remote.Repository, take func(conte
 		if err == nil {
 			err = take(ctx, document{text: text, origin: s.origin(t, f.path), ref: t.name, commit: commit.Hash.String()})
 		}
-		if ctx.Err() != nil || errors.Is(err, remote.ErrTooMuch) || errors.Is(err, errEnough) {
+		if ctx.Err() != nil || errors.Is(err, remote.ErrTooMuch) || errors.Is(err, errEnough) || isOver(err) {
 			return "", errors.Join(append(errs, err)...)
 		}
 		if err != nil {

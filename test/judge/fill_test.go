@@ -76,7 +76,11 @@ func (s set) fill(t *testing.T, form *tree.Node) *tree.Node {
 		if s.wrong {
 			continue
 		}
-		if found := values.Check(page, out); len(found) > 0 {
+		found, err := values.Check(page, out, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if len(found) > 0 {
 			t.Fatalf("%s: the values do not fit: %s", s.name, found[0].Stack)
 		}
 	}
@@ -148,7 +152,8 @@ func (s set) value(t *testing.T, name string, schema *tree.Node) *tree.Node {
 		candidates = append(candidates, plausible[kind]...)
 	}
 	for _, c := range candidates {
-		if s.wrong || len(values.Check(schema, c)) == 0 {
+		problems, err := values.Check(schema, c, nil)
+		if s.wrong || err == nil && len(problems) == 0 {
 			return c
 		}
 	}

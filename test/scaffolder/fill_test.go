@@ -62,7 +62,8 @@ func fill(t *testing.T, name string, schema *tree.Node, n int) *tree.Node {
 		all = slices.Clone(schema.Get("enum").List())
 	}
 	all = slices.DeleteFunc(all, func(v *tree.Node) bool {
-		return len(values.Check(schema, v)) > 0 || v.Equal(schema.Get("default"))
+		problems, err := values.Check(schema, v, nil)
+		return err != nil || len(problems) > 0 || v.Equal(schema.Get("default"))
 	})
 	if len(all) == 0 {
 		t.Fatalf("no value fits %s: %s", name, tree.AppendJSON(nil, schema, ""))

@@ -24,9 +24,10 @@ import (
 
 // The bounds of a folder.
 const (
-	maxFiles    = 100_000
-	maxTotal    = 512 << 20
-	maxProblems = 100
+	maxFiles     = 100_000
+	maxTotal     = 512 << 20
+	maxDocuments = 1_000_000
+	maxProblems  = 100
 )
 
 // foreign are the kinds that no generator makes: whoever brings them says who
@@ -60,6 +61,8 @@ type reading struct {
 	// read are the bytes of the files, written those of their documents with
 	// aliases written out.
 	read, written int64
+	// budget bounds the documents of all files.
+	budget *tree.Budget
 	// known are the files without problems, for the next time, and same is how many of them
 	// are as they were, so that their entities are in places and not in docs.
 	known map[string]known
@@ -188,7 +191,8 @@ func (g *Generated) read(ctx context.Context, before map[string]known) (*reading
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // It was only read.
-	r := &reading{dir: g.config.Directory, files: len(paths), places: map[string]place{}, known: map[string]known{}}
+	r := &reading{dir: g.config.Directory, files: len(paths), places: map[string]place{}, known: map[string]known{},
+		budget: tree.NewBudget(maxDocuments)}
 	for _, e := range lost {
 		r.lose(location.Problem{Name: "Error", Message: e.Error()})
 	}
@@ -251,7 +255,7 @@ func (r *reading) file(root *os.Root, path string) error {
 	wrong := len(r.problems) + r.untold
 	h := sha256.New()
 	text := io.TeeReader(&counter{in, &r.read}, h)
-	err = tree.Decode(text, tree.Limits{}, func(n *tree.Node, bad *tree.Error) bool {
+	err = tree.Decode(text, tree.Limits{Budget: r.budget}, func(n *tree.Node, bad *tree.Error) bool {
 		if bad != nil {
 			r.partial = r.partial || !bad.Kept
 			p := location.Problem{Name: "InputError", Message: "YAML error: " + bad.Msg, Where: where(path, bad.Pos)}

@@ -22,6 +22,7 @@ import (
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )
@@ -29,6 +30,7 @@ import (
 // What bounds a preview: anybody may ask for one.
 const (
 	previewBytes       = 1 << 20
+	previewDocuments   = 1000
 	previewDefinitions = 20
 	previewAnswer      = 16 << 20
 	previewTime        = 2 * time.Second
@@ -226,7 +228,11 @@ func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
 // make makes the preview of a text.
 func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	set := &xrd.Set{}
-	if err := set.Read(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}); err != nil {
+	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}, tree.NewBudget(previewDocuments))
+	if over, ok := errors.AsType[*tree.Error](err); ok {
+		return nil, server.TooLarge("cannot make a preview: %s; ingestor-cli has no such limit", over.Msg)
+	}
+	if err != nil {
 		return nil, err
 	}
 	set.Within(m.namespaces)

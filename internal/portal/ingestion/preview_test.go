@@ -233,6 +233,8 @@ func TestPreviewBounds(t *testing.T) {
 		"Profile":     {"there is no such profile", "profile=concept", "", http.StatusBadRequest},
 		"Words":       {"there are no such words", "words=french", "", http.StatusBadRequest},
 		"Definitions": {"a preview is no ingestion", "", many.String(), http.StatusRequestEntityTooLarge},
+		"Documents":   {"empty documents count", "", strings.Repeat("---\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+		"Texts":       {"so do those of which nothing is made", "", strings.Repeat("--- a\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -264,6 +266,9 @@ func hostile() map[string]string {
 		"Wide":     aBucket("buckets", "storage.example.org", taken, wide.String()),
 		"Bomb":     bomb,
 		"Nested":   strings.Repeat("[", 500_000),
+		"Empty":    strings.Repeat("---\n", previewBytes/4),
+		"Comments": strings.Repeat("#\n", previewBytes/2),
+		"Nulls":    strings.Repeat("--- !!null\n", previewBytes/11),
 		"Versions": aliased + versions.String(),
 		"Branches": aBucket("buckets", "storage.example.org", taken, "x: {"+strings.Repeat("oneOf: [{properties: {a: {", 20)+strings.Repeat("}}}]", 20)+"}"),
 	}

@@ -3,8 +3,11 @@ package intake
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,6 +104,89 @@ func bomb(name string) string {
 	return "---\napiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: " + name + " }\nspec:\n" +
 		"  type: service\n  lifecycle: production\n  owner: x\n" +
 		"  a: &a [" + strings.Repeat("1, ", 50) + "]\n  b: &b [" + strings.Repeat("*a, ", 60) + "]\n  c: [" + strings.Repeat("*b, ", 50) + "]\n"
+}
+
+// processorTime is what the process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestPushNothing pushes bodies that hold nothing, or next to nothing, many
+// times.
+func TestPushNothing(t *testing.T) {
+	f := newFarm(t, "", Options{MaxPush: defaultMaxPush})
+	const (
+		unpacked  = 8 << 20
+		documents = "there are more than 300000 documents, empty ones included; push it in several deltas"
+		lines     = "it has more than 1000000 empty lines; remove them"
+		comments  = "there are more than 1000000 empty lines and comments; push it in several deltas"
+		entities  = "it has more entities than a compressed body of its size; push it uncompressed"
+	)
+	long := "---\nkind: Component\nspec:\n" + strings.Repeat("  - [b, c]\n", 500)
+	cases := map[string]struct {
+		reason, media, text string
+		plain               bool
+		want                string
+	}{
+		"Markers":       {"documents may be empty", mediaYAML, "---\n", false, documents},
+		"MarkersPlain":  {"compressed or not", mediaYAML, "---\n", true, documents},
+		"Ends":          {"they may end and not begin", mediaYAML, "...\n", false, documents},
+		"Nulls":         {"or be null", mediaYAML, "--- ~\n", true, documents},
+		"Comments":      {"or hold comments", mediaYAML, "#\n", false, "it unpacks to more than 100 times its size; push it uncompressed"},
+		"CommentsPlain": {"however many", mediaYAML, "#\n", true, comments},
+		"Lines":         {"lines may be empty", mediaNDJSON, "\n", false, lines},
+		"LinesPlain":    {"and hold blanks", mediaNDJSON, " \n", true, lines},
+		"Entities":      {"entities may be the same ones", mediaYAML, "---\nkind: Component\n", false, entities},
+		"EntitiesLines": {"on a line each", mediaNDJSON, "{\"kind\":\"Component\"}\n", false, entities},
+		"Long":          {"and be long", mediaYAML, long, false, "it unpacks to more than 100 times its size; push it uncompressed"},
+		"LongLines":     {"whatever they hold", mediaNDJSON, `{"kind":"` + strings.Repeat("x", 10_000) + "\"}\n", false, "it unpacks to more than 250 times its size; push it uncompressed"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			body := strings.Repeat(tc.text, unpacked/len(tc.text))
+			headers := []string{"Content-Type", tc.media}
+			if !tc.plain {
+				body = zipped(t, body)
+				headers = append(headers, "Content-Encoding", "gzip")
+			}
+			from := processorTime()
+			res := f.do(http.MethodPut, "/providers/ci/entities", body, headers...)
+			took := processorTime() - from
+			t.Logf("%d bytes take %v", len(body), took.Round(time.Millisecond))
+			if got, want := errorOf(t, res), "413 PayloadTooLargeError: cannot read the body: "+tc.want; got != want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, want)
+			}
+			if took > 5*time.Second {
+				t.Errorf("%s: it takes %v of processor time", tc.reason, took)
+			}
+		})
+	}
+}
+
+// TestPushSimilar pushes entities that differ in their names, which compress
+// well.
+func TestPushSimilar(t *testing.T) {
+	for _, words := range []int{0, 1, 10, 100, 1000} {
+		var lines, about strings.Builder
+		for i := range words {
+			fmt.Fprintf(&about, "word %d of it ", i*i*i)
+		}
+		entities := 20_000_000 / (300 + about.Len())
+		for i := range entities {
+			lines.WriteString(strings.Replace(line(fmt.Sprintf("c-%06d", i), "x"), `"spec":`, `"about":"`+about.String()+`","spec":`, 1))
+		}
+		body := zipped(t, lines.String())
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", strings.NewReader(body))
+		r.Header.Set("Content-Type", mediaNDJSON)
+		r.Header.Set("Content-Encoding", "gzip")
+		got, err := readPush(r, defaultMaxPush, false, nil)
+		t.Logf("%d entities, %d bytes each, unpacked %d times as many", entities, len(body)/entities, lines.Len()/len(body))
+		if err != nil || len(got) != entities {
+			t.Errorf("%d bytes: got %d entities, %v, want %d", len(body), len(got), err, entities)
+		}
+	}
 }
 
 // TestAliases brings little text that has millions of values.

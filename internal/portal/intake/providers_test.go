@@ -129,6 +129,20 @@ func TestPush(t *testing.T) {
 	}
 }
 
+// zipped compresses a text.
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestPushRefused(t *testing.T) {
 	f := newFarm(t, "", Options{MaxPush: 10_000})
 	if _, res := f.push("PUT", all, line("a", "x")+line("b", "x")); res.status != http.StatusOK {
@@ -137,17 +151,7 @@ func TestPushRefused(t *testing.T) {
 	if _, res := f.push("PUT", "other/entities", line("o", "x")); res.status != http.StatusOK {
 		t.Fatal(res.body)
 	}
-	zipped := func(text string) string {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		if _, err := io.WriteString(z, text); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
+	zipped := func(text string) string { return zipped(t, text) }
 	cases := map[string]struct {
 		reason             string
 		method, path, body string

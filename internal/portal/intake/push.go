@@ -27,6 +27,19 @@ const (
 	maxPushed = 250_000
 	// maxEntry is the most one of them may have, in bytes.
 	maxEntry = 16 << 20
+	// maxDocuments is how many documents a push may have if empty ones count.
+	maxDocuments = maxPushed + 50_000
+	// maxBlank is how many lines of a push may be empty.
+	maxBlank = 1_000_000
+	// The bounds of what is compressed: how many times its size a body may have
+	// when it is unpacked, and how many bytes it must have for each entity, small
+	// bodies aside. Entities that differ by nothing but a number are compressed
+	// to a hundredth, and take two bytes or more.
+	maxRatio     = 250
+	maxRatioYAML = 100
+	freeUnpacked = 1 << 20
+	entityPacked = 1
+	freeEntities = 1000
 	// defaultMaxPush is for an intake that was not told a limit.
 	defaultMaxPush = 256 << 20
 )
@@ -55,25 +68,47 @@ func readPush(r *http.Request, most int64, delta bool, take taker) ([]entry, err
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
 		return nil, server.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
 	}
-	var body io.Reader = r.Body
+	body := &bounded{in: r.Body, left: most, most: most}
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		z, err := gzip.NewReader(r.Body)
+		body.packed = &counted{in: r.Body}
+		if body.ratio = maxRatio; media == mediaYAML {
+			// To read YAML takes ten times as long.
+			body.ratio = maxRatioYAML
+		}
+		z, err := gzip.NewReader(body.packed)
 		if err != nil {
 			return nil, server.BodyFault(err)
 		}
-		body = z
+		body.in = z
 	default:
 		return nil, server.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
 	}
-	return decodePush(&bounded{in: body, left: most, most: most}, media, delta, take)
+	return decodePush(body, media, delta, take)
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	in io.Reader
+	n  int64
+}
+
+// Read reads and counts.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // bounded reads so many bytes; more is an error.
 type bounded struct {
 	in         io.Reader
 	left, most int64
+	// packed is what in unpacks, nil if the body is as it was sent, and ratio
+	// how many times as much may come of it.
+	packed *counted
+	ratio  int64
 }
 
 // Read reads until there is nothing left to read.
@@ -89,23 +124,43 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return 0, &http.MaxBytesError{Limit: b.most}
 	}
+	if b.packed != nil && b.most-b.left > freeUnpacked+b.ratio*b.packed.n {
+		return 0, server.TooLarge("cannot read the body: it unpacks to more than %d times its size; push it uncompressed", b.ratio)
+	}
 	return n, err
+}
+
+// holds reports whether a body of its size may have so many entities.
+func (b *bounded) holds(entities int) bool {
+	return b.packed == nil || entities <= freeEntities+int(b.packed.n/entityPacked)
+}
+
+// bodyFault returns the error of reading a body as clients are told of it.
+func bodyFault(err error) error {
+	if f, ok := errors.AsType[*server.Fault](err); ok {
+		return f
+	}
+	if over, ok := errors.AsType[*tree.Error](err); ok {
+		return server.TooLarge("cannot read the body: %s; push it in several deltas", over.Msg)
+	}
+	return server.BodyFault(err)
 }
 
 // decodePush reads entries from a body of the media type.
 func decodePush(body *bounded, media string, delta bool, take taker) ([]entry, error) {
-	d := pushDecoder{delta: delta, take: take}
+	d := pushDecoder{body: body, delta: delta, take: take}
 	read := d.lines
 	if media == mediaYAML {
 		read = d.yaml
 	}
-	if err := read(body); err != nil {
+	if err := read(); err != nil {
 		return nil, err
 	}
 	return d.entries, nil
 }
 
 type pushDecoder struct {
+	body    *bounded
 	delta   bool
 	take    taker
 	entries []entry
@@ -118,6 +173,8 @@ func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	switch {
 	case len(d.entries) == maxPushed:
 		return server.TooLarge("The body has more than %d entities; push them in several deltas", maxPushed)
+	case !d.body.holds(len(d.entries)):
+		return server.TooLarge("cannot read the body: it has more entities than a compressed body of its size; push it uncompressed")
 	case !n.IsMap():
 		return unreadable(line, "an entity must be an object, found "+n.Kind.String())
 	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
@@ -145,15 +202,16 @@ func unreadable(line int, why string) error {
 	return server.Input("The body cannot be read, and nothing was changed: line %d: %s", line, why)
 }
 
-func (d *pushDecoder) yaml(body *bounded) error {
+func (d *pushDecoder) yaml() error {
 	var failed error
 	var written int64
-	err := tree.Decode(body, tree.Limits{Bytes: maxEntry}, func(n *tree.Node, bad *tree.Error) bool {
+	limits := tree.Limits{Bytes: maxEntry, Budget: tree.NewBudget(maxDocuments)}
+	err := tree.Decode(d.body, limits, func(n *tree.Node, bad *tree.Error) bool {
 		if bad != nil {
 			failed = unreadable(int(bad.Pos.Line), bad.Msg)
 			return false
 		}
-		if written += location.Size(n); written > body.most-body.left+location.MaxAliased {
+		if written += location.Size(n); written > d.body.most-d.body.left+location.MaxAliased {
 			failed = unreadable(int(n.Pos.Line), fmt.Sprintf("aliases add more than %d bytes to the body", location.MaxAliased))
 			return false
 		}
@@ -161,14 +219,15 @@ func (d *pushDecoder) yaml(body *bounded) error {
 		return failed == nil
 	})
 	if err != nil {
-		return server.BodyFault(err)
+		return bodyFault(err)
 	}
 	return failed
 }
 
-func (d *pushDecoder) lines(body *bounded) error {
-	in := bufio.NewReaderSize(body, 64<<10)
+func (d *pushDecoder) lines() error {
+	in := bufio.NewReaderSize(d.body, 64<<10)
 	var long []byte
+	blank := 0
 	for number := 1; ; number++ {
 		text, err := readLine(in, &long)
 		if errors.Is(err, errLongLine) {
@@ -176,9 +235,14 @@ func (d *pushDecoder) lines(body *bounded) error {
 		}
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
-			return server.BodyFault(err)
+			return bodyFault(err)
 		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
+		text = bytes.TrimSpace(text)
+		if len(text) == 0 {
+			if blank++; blank > maxBlank {
+				return server.TooLarge("cannot read the body: it has more than %d empty lines; remove them", maxBlank)
+			}
+		} else {
 			n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(text)
 			if err != nil {
 				return unreadable(number, err.Error())

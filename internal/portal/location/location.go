@@ -30,10 +30,13 @@ const (
 	// names may be looked at for it.
 	maxFiles   = 10_000
 	maxEntries = 200_000
-	// maxTotal is how many bytes a location may bring, and maxProblems how many
-	// problems are told of.
-	maxTotal    = 256 << 20
-	maxProblems = 100
+	// maxTotal is how many bytes a location may bring, maxDocuments how many
+	// documents, empty ones included, and maxUnreadable how many of these may be
+	// no YAML. maxProblems is how many problems are told of.
+	maxTotal      = 256 << 20
+	maxDocuments  = 100_000
+	maxUnreadable = 1000
+	maxProblems   = 100
 	// MaxAliased is how many bytes aliases may add to all documents that are
 	// read together. A short text can have aliases of aliases for millions of
 	// values.

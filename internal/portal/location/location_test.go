@@ -142,6 +142,39 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestDocuments reads files with more documents than there may be. All files of
+// a location share the bound.
+func TestDocuments(t *testing.T) {
+	half := strings.Repeat("---\n", maxDocuments/2) + "--- ~\n"
+	dir := plant(t, map[string]string{
+		"1.yaml": component("a") + half, "2.yaml": half, "3.yaml": component("b"), "bad.yaml": strings.Repeat("a: b: c\n---\n", maxUnreadable+10) + component("c"),
+		"comments.yaml": strings.Repeat("#\n", 1_000_001),
+	})
+	cases := map[string]struct {
+		reason, target, want string
+		found                []string
+	}{
+		"Empty":    {"empty documents count", "/[123].yaml", "YAML error: there are more than 100000 documents, empty ones included; split them into several parts", []string{"component:default/a"}},
+		"Bad":      {"there is no need to read all that is wrong", "/bad.yaml", "901 more problems are not listed", nil},
+		"Comments": {"comments are no content", "/comments.yaml", "YAML error: there are more than 1000000 empty lines and comments; remove them", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything})
+			res, err := r.Read(t.Context(), Target{Type: TypeFile, Target: dir + tc.target})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := res.Problems[len(res.Problems)-1].Message; got != tc.want || res.Complete {
+				t.Errorf("%s: got %q, complete %v, want %q", tc.reason, got, res.Complete, tc.want)
+			}
+			if diff := cmp.Diff(tc.found, names(res)); diff != "" {
+				t.Errorf("%s: found (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 func TestAnnotations(t *testing.T) {
 	dir := plant(t, map[string]string{
 		"all.yaml": leading("l", "up.yaml"),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -27,7 +28,11 @@ type walk struct {
 	// bytes are those that were read, written those of their documents with
 	// aliases written out.
 	bytes, written int64
-	docs           []Document
+	// budget bounds the documents of all files, and unreadable counts those that
+	// cannot be read.
+	budget     *tree.Budget
+	unreadable int
+	docs       []Document
 	// index finds a document by its reference.
 	index    map[string]int
 	problems []Problem
@@ -67,7 +72,8 @@ func (a *address) returns() bool {
 }
 
 func newWalk(r *Reader, t Target) *walk {
-	w := &walk{reader: r, target: t, rules: t.Rules, files: r.scopeOf(t), addresses: map[string]bool{}, parsed: map[string]bool{}, index: map[string]int{}}
+	w := &walk{reader: r, target: t, rules: t.Rules, files: r.scopeOf(t), addresses: map[string]bool{}, parsed: map[string]bool{}, index: map[string]int{},
+		budget: tree.NewBudget(maxDocuments)}
 	if len(w.rules) == 0 {
 		w.rules = r.opts.Rules
 	}
@@ -212,17 +218,18 @@ func (w *walk) count(n int) *Problem {
 // parse reads the documents of a file or page. A bad one does not keep the
 // next from being read.
 func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) {
-	limits := tree.Limits{Bytes: int(w.reader.opts.Config.MaxSize)}
-	_ = tree.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *tree.Error) bool { // Bytes do not fail.
+	limits := tree.Limits{Bytes: int(w.reader.opts.Config.MaxSize), Budget: w.budget}
+	over := tree.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *tree.Error) bool {
 		if err != nil {
-			p := problemf(nameInput, "YAML error: %s", clipTo(maxMessage, err.Msg))
-			if err.Hint != "" {
-				p.Message += "; " + err.Hint
-			}
-			p.Where = where(file, err.Pos)
 			w.partial = w.partial || !err.Kept
+			w.report(a, unreadable(file, err))
+			if w.unreadable++; w.unreadable < maxUnreadable {
+				return true
+			}
+			p := problemf(nameInput, "Unable to read %s, it has more than %d documents that cannot be read", clip(file), maxUnreadable)
+			w.partial = true
 			w.report(a, p)
-			return true
+			return false
 		}
 		if w.written += Size(n); w.written > w.bytes+MaxAliased {
 			p := problemf(nameInput, "YAML error: aliases add more than %d bytes to what the location has; write fewer aliases of aliases", MaxAliased)
@@ -236,6 +243,21 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 		}
 		return true
 	})
+	// Bytes do not fail, so that it is the budget which is used up.
+	if err, ok := errors.AsType[*tree.Error](over); ok {
+		w.partial = true
+		w.report(a, unreadable(file, err))
+	}
+}
+
+// unreadable is the problem of a document that cannot be read.
+func unreadable(file string, err *tree.Error) *Problem {
+	p := problemf(nameInput, "YAML error: %s", clipTo(maxMessage, err.Msg))
+	if err.Hint != "" {
+		p.Message += "; " + err.Hint
+	}
+	p.Where = where(file, err.Pos)
+	return p
 }
 
 // take takes one document, and follows it if it is a Location.

@@ -56,7 +56,7 @@ func (f *filled) secrets() (map[string]secret.Text, error) {
 // order returns what the caller asks of a Template, and what is wrong with the
 // secrets. Services are no users, and have no reference.
 func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Order, []values.Problem, error) {
-	o := task.Order{Template: t}
+	o := task.Order{Template: t, Budget: values.NewBudget()}
 	var err error
 	if o.Values, err = f.values(); err != nil {
 		return o, nil, err
@@ -64,8 +64,9 @@ func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Or
 	if o.Secrets, err = f.secrets(); err != nil {
 		return o, nil, err
 	}
-	if problems := checkSecrets(t.Get("spec", "secrets", "schema"), o.Secrets); len(problems) > 0 {
-		return o, problems, nil
+	problems, err := checkSecrets(t.Get("spec", "secrets", "schema"), o.Secrets, o.Budget)
+	if err != nil || len(problems) > 0 {
+		return o, problems, err
 	}
 	if c := auth.From(ctx); c.Kind == auth.User || c.Kind == auth.Guest {
 		o.User = c.Subject
@@ -76,19 +77,22 @@ func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Or
 
 // checkSecrets holds secrets against the schema of a Template, if it has one.
 // What is wrong is told without the secrets.
-func checkSecrets(schema *tree.Node, secrets map[string]secret.Text) []values.Problem {
+func checkSecrets(schema *tree.Node, secrets map[string]secret.Text, budget *values.Budget) ([]values.Problem, error) {
 	if schema.IsNull() {
-		return nil
+		return nil, nil
 	}
 	given := map[string]string{}
 	for name, s := range secrets {
 		given[name] = s.Reveal()
 	}
-	problems := values.Check(schema, tree.StrMap(given))
+	problems, err := values.Check(schema, tree.StrMap(given), budget)
+	if err != nil {
+		return nil, server.Input("cannot validate the secrets: %s", err)
+	}
 	for i := range problems {
 		problems[i].Instance = nil
 	}
-	return problems
+	return problems, nil
 }
 
 // invalid answers that what was filled in does not fit.

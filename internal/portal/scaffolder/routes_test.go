@@ -120,6 +120,8 @@ func TestAnswers(t *testing.T) {
 			`"directoryContents":[{"path":"said.txt","executable":false,"base64Content":"PGhpPg=="}],"output":{},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"},"id":"step-1","name":"test:say"}],"changes":[]}`},
 		"DryInvalid":   {"with values that fit", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{},"directoryContents":[]}`, 400, `{"errors":[{"path":[],"property":"instance","message":"requires property \"word\""`},
 		"DryLarge":     {"and is not too large", post, "/dry-run", `{"template":` + dryTemplate + `,"values":{"word":"` + strings.Repeat("x", maxTried) + `"}}`, 400, message("request/body/template and request/body/values must NOT have more than 4194304 bytes together")},
+		"DryCostly":    {"and does not take for ever to check", post, "/dry-run", `{"template":` + costly("parameters") + `,"values":{}}`, 400, message("cannot validate the form: page 1: the schema takes too many steps; simplify oneOf, anyOf, $ref and patterns")},
+		"DrySecrets":   {"nor do its secrets", post, "/dry-run", `{"template":` + costly("secrets") + `,"values":{}}`, 400, message("cannot validate the secrets: the schema takes too many steps; simplify oneOf, anyOf, $ref and patterns")},
 		"DryNothing":   {"if there is one", post, "/dry-run", `{"values":{}}`, 400, message("request/body must have required property 'template'")},
 		"DryComponent": {"and it is one", post, "/dry-run", `{"template":{"apiVersion":"portal.io/v1alpha1","kind":"Component"},"values":{}}`, 400, message("Input template is not a template")},
 		"DryBad":       {"that a catalog would take", post, "/dry-run", `{"template":` + strings.Replace(dryTemplate, `"dry"`, `"not a name"`, 1) + `,"values":{}}`, 400, "Input template is not a template: "},
@@ -145,6 +147,21 @@ func TestAnswers(t *testing.T) {
 // dryTemplate is a Template that is in no catalog.
 const dryTemplate = `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"name":"dry"},"spec":{"type":"service","owner":"platform",` +
 	`"parameters":{"required":["word"],"properties":{"word":{"type":"string"}}},"steps":[{"action":"test:say","input":{"text":"${{ parameters.word }}"}}]}}`
+
+// costly is a Template with a schema of which each definition asks for the next
+// one twice: that of its parameters, or of its secrets.
+func costly(where string) string {
+	definitions := []string{`"d60":{"type":"string"}`}
+	for i := range 60 {
+		definitions = append(definitions, fmt.Sprintf(`"d%d":{"oneOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]}`, i, i+1, i+1))
+	}
+	schema := `{"$ref":"#/definitions/d0","definitions":{` + strings.Join(definitions, ",") + `}}`
+	if where == "secrets" {
+		schema = `{"schema":` + schema + `}`
+	}
+	return `{"apiVersion":"scaffolder.portal.io/v1beta3","kind":"Template","metadata":{"name":"dry"},` +
+		`"spec":{"type":"service","owner":"platform","` + where + `":` + schema + `,"steps":[{"action":"test:say","input":{"text":"x"}}]}}`
+}
 
 // fill fills the form of Template echo.
 func fill(_ context.Context, _ task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {

@@ -169,8 +169,12 @@ func check(name string, schema, input *tree.Node) error {
 	if schema == nil {
 		return nil
 	}
+	problems, err := values.Check(schema, input, nil)
+	if err != nil {
+		return &wrong{"cannot validate the input of action " + name + ": " + err.Error()}
+	}
 	var all []string
-	for _, p := range values.Check(schema, input) {
+	for _, p := range problems {
 		field := strings.TrimPrefix(strings.TrimPrefix(p.Property, "instance"), ".")
 		if field == "" {
 			field = "it"

@@ -1,0 +1,69 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// mostIdle is how many lines without content a Budget allows in any case, and
+// idlePerLine how many for each line with content.
+const (
+	mostIdle    = 1_000_000
+	idlePerLine = 4
+)
+
+// Budget bounds what several calls of Decode read together, such as those for
+// one request: how many documents there are, and how many lines that hold
+// nothing. Limits.Bytes bounds a document and says nothing about a stream of
+// empty ones, which compresses to almost nothing. A Budget is for one goroutine.
+type Budget struct {
+	documents, most int
+	lines, idle     int
+	over            *Error
+}
+
+// NewBudget returns a budget of so many documents. Empty ones count, and so do
+// those that cannot be read.
+func NewBudget(documents int) *Budget { return &Budget{most: documents} }
+
+// document counts a document that begins on a line, and reports whether it may
+// be read.
+func (b *Budget) document(line int) bool {
+	if b == nil {
+		return true
+	}
+	if b.documents++; b.documents > b.most {
+		b.exceed(line, fmt.Sprintf("there are more than %d documents, empty ones included", b.most), "split them into several parts")
+	}
+	return b.over == nil
+}
+
+// line counts a line by how it begins, and reports whether to go on.
+func (b *Budget) line(number int, text []byte) bool {
+	if b == nil {
+		return true
+	}
+	text = bytes.TrimLeft(text, " \t\r")
+	if len(text) > 0 && text[0] != '\n' && text[0] != '#' {
+		b.lines++
+		return b.over == nil
+	}
+	if b.idle++; b.idle > mostIdle && b.idle > idlePerLine*b.lines {
+		b.exceed(number, fmt.Sprintf("there are more than %d empty lines and comments", mostIdle), "remove them")
+	}
+	return b.over == nil
+}
+
+func (b *Budget) exceed(line int, msg, hint string) {
+	if b.over == nil {
+		b.over = &Error{Pos: place(line, 1), Msg: msg, Hint: hint}
+	}
+}
+
+// err returns why nothing more is read, nil if nothing is in the way.
+func (b *Budget) err() error {
+	if b == nil || b.over == nil {
+		return nil
+	}
+	return b.over
+}
