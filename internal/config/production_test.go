@@ -164,7 +164,7 @@ func TestProduction(t *testing.T) {
 
 const noTLS = "a.yaml:4:39: PROD005 backend.database.connection does not require encryption | write ssl: true, or sslmode=verify-full in the URL"
 
-// TestProductionDefaults wants the defaults to be for one's own machine, and
+// TestProductionDefaults wants the defaults to be for a developer's machine, and
 // their weaknesses to be shown without a place.
 func TestProductionDefaults(t *testing.T) {
 	c, _ := Load(nil, Options{})
