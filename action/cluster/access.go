@@ -75,7 +75,7 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 		owner = given
 	}
 	t := action.Target{
-		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.namespace, Kind: d.kind,
+		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.within(), Kind: d.kind,
 		Owner: owner, Impersonated: a.on.Impersonates(),
 	}
 	if err := a.require(ctx, permission, t); err != nil {
@@ -92,6 +92,15 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	t.Owner = given
 	t.Name += ", owned by " + given
 	return a.require(ctx, permission, t)
+}
+
+// within returns the namespace that permissions are asked for. A Namespace of
+// Kubernetes is in itself, so that creating one is refused like what is in it.
+func (d *document) within() string {
+	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
+		return d.name
+	}
+	return d.namespace
 }
 
 // ownerRef returns the owner of an object as a reference, empty if it names none.
