@@ -93,7 +93,7 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	var in *known
 	fits := func(rule *rule) bool {
 		if in == nil {
-			in = know(r)
+			in = know(permission, r)
 		}
 		return rule.fits(c, in)
 	}
@@ -143,10 +143,14 @@ type known struct {
 	kind, namespace string
 	owners          []string
 	target          *Resource
+	// unnamed says that a branch is written to whose name is not known: the
+	// default branch of the repository.
+	unnamed bool
 }
 
-func know(r *Resource) *known {
-	return &known{strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r}
+func know(permission string, r *Resource) *known {
+	unnamed := (permission == RepositoryWrite || permission == PipelineWrite) && r.Branch == ""
+	return &known{strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r, unnamed}
 }
 
 // concerns reports whether the rule is about the caller and the permission.
@@ -185,7 +189,8 @@ func (r *rule) fits(c auth.Caller, e *known) bool {
 	if len(r.namespaces) > 0 && !anyFits(r.namespaces, e.namespace) {
 		return false
 	}
-	if !r.targets.fit(e.target) {
+	// A branch whose name is not known may be the one that a rule denies.
+	if !r.targets.fit(e.target, e.unnamed && !r.allow) {
 		return false
 	}
 	if len(r.owners) == 0 && !r.own {
