@@ -149,7 +149,7 @@ func TestGrantedRepository(t *testing.T) {
 	}{
 		"granted":     {"repository and branch of the rule", "granted", commit("acme/granted", "main", name+".txt"), true},
 		"branch":      {"another branch", "granted", commit("acme/granted", "release", name+".txt"), false},
-		"reference":   {"the branch by its reference", "granted", commit("acme/granted", "refs/heads/main", name+".txt"), false},
+		"reference":   {"the branch of the rule by its reference", "granted", commit("acme/granted", "refs/heads/main", name+".txt"), true},
 		"repository":  {"another repository", "granted", commit("acme/named", "main", name+".txt"), false},
 		"provider":    {"another provider", "grantedx", commit("acme/granted", "main", name+".txt"), false},
 		"pipeline":    {"a CI definition", "granted", commit("acme/granted", "main", ".github/workflows/x.yml"), false},
@@ -199,4 +199,37 @@ func TestRetry(t *testing.T) {
 	if got := w.find(t, configMaps+name).Get("metadata", "annotations", "example.dev/requested-by").Str(); got != "user:default/olivia" {
 		t.Errorf("the object was requested by %q", got)
 	}
+}
+
+// TestFencedBranch pushes to a branch that a rule denies, by other names.
+func TestFencedBranch(t *testing.T) {
+	w := enter(t)
+	commit := func(branch string) string {
+		return `{id: commit, action: "git:commit", input: {host: "` + w.git.name + `", repository: acme/fenced` + branch + `, manifest: ` + configMap("a", "b", "") + `}}`
+	}
+	cases := map[string]struct{ reason, branch string }{
+		"name":        {"by its name", `, branch: main`},
+		"reference":   {"by its reference", `, branch: refs/heads/main`},
+		"twice":       {"by its reference, with the beginning twice", `, branch: refs/heads/refs/heads/main`},
+		"space":       {"with a space", `, branch: " main "`},
+		"inner space": {"with a space behind the beginning", `, branch: "refs/heads/ main"`},
+		"other key":   {"by the other key", `, targetBranchName: main`},
+		"none":        {"as the default branch", ``},
+		"empty":       {"as an empty name", `, branch: ""`},
+		"HEAD":        {"as HEAD", `, branch: HEAD`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, made := w.as(t, bob), unique("fenced")
+			c.pushed("fenced", template(made, "", commit(tc.branch)))
+			r := c.run(made, "{}")
+			if n := w.git.git(t, "acme/fenced", "rev-list", "--count", "main"); n != "1" {
+				t.Errorf("%s: main has %s commits: %s", tc.reason, n, r.told)
+			}
+		})
+	}
+	c, made := w.as(t, bob), unique("fenced")
+	c.pushed("fenced", template(made, "", commit(", branch: other")))
+	c.completes(made, "{}")
 }

@@ -257,3 +257,39 @@ func (w *world) sameGroups(t *testing.T) {
 		t.Errorf("bob is an operator now: %v", owns)
 	}
 }
+
+// TestIdentityRemoved removes the User entity that a listed provider brought: a
+// person who leaves a group so escapes the rules that deny that group something.
+func TestIdentityRemoved(t *testing.T) {
+	w := enter(t)
+	name := unique("dave")
+	w.as(t, directory).pushed("directory", `{apiVersion: backstage.io/v1alpha1, kind: User, metadata: {name: `+name+`}, spec: {memberOf: [contractors]}}`)
+	const byName = "/api/catalog/entities/by-name/user/default/"
+	uid := w.as(t, bob).want(http.StatusOK, http.MethodGet, byName+name, "").node(t).Get("metadata", "uid").Str()
+	cases := map[string]struct {
+		reason string
+		ask    func(c client)
+	}{
+		"delete":   {"by its id", func(c client) { c.do(http.MethodDelete, "/api/catalog/entities/by-uid/"+uid, "") }},
+		"remove":   {"in a delta", func(c client) { c.push("directory", "{remove: \"user:default/"+name+"\"}") }},
+		"provider": {"with its provider", func(c client) { c.do(http.MethodDelete, "/api/catalog/providers/directory", "") }},
+		"replace": {"by a push of everything else", func(c client) {
+			c.send(http.MethodPut, "/api/catalog/providers/directory/entities", "application/yaml",
+				`{apiVersion: backstage.io/v1alpha1, kind: Component, metadata: {name: `+unique("x")+`}, spec: {type: x, lifecycle: x, owner: team-b}}`)
+		}},
+		"empty": {"by a push of nothing", func(c client) {
+			c.send(http.MethodPut, "/api/catalog/providers/directory/entities?allowEmpty=true", "application/yaml", "")
+		}},
+	}
+	for caseName, tc := range cases {
+		t.Run(caseName, func(t *testing.T) {
+			c := w.as(t, bob)
+			tc.ask(c)
+			if a := c.do(http.MethodGet, byName+name, ""); a.status != http.StatusOK {
+				t.Errorf("%s: the entity is gone: %d", tc.reason, a.status)
+				w.as(t, directory).pushed("directory", `{apiVersion: backstage.io/v1alpha1, kind: User, metadata: {name: `+name+`}, spec: {memberOf: [contractors]}}`)
+				uid = c.want(http.StatusOK, http.MethodGet, byName+name, "").node(t).Get("metadata", "uid").Str()
+			}
+		})
+	}
+}

@@ -27,7 +27,8 @@ type stage struct {
 	root, url, name string
 }
 
-// newStage serves the repositories acme/named, acme/granted and acme/private.
+// newStage serves the repositories acme/named, acme/granted, acme/private and
+// acme/fenced.
 func newStage() (*stage, error) {
 	root, err := os.MkdirTemp("", "ingestor-security-git-")
 	if err != nil {
@@ -41,7 +42,7 @@ func newStage() (*stage, error) {
 	server := httptest.NewServer(gitserver.Basic("", gitToken)(backend))
 	atEnd = append(atEnd, func() error { server.Close(); return nil })
 	s := &stage{root: root, url: server.URL, name: strings.TrimPrefix(server.URL, "http://")}
-	for _, name := range []string{"acme/named", "acme/granted", "acme/private"} {
+	for _, name := range []string{"acme/named", "acme/granted", "acme/private", "acme/fenced"} {
 		dir := filepath.Join(root, name)
 		if err := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", dir).Run(); err != nil {
 			return nil, err

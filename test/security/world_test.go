@@ -319,6 +319,10 @@ func policy(git string) []any {
 			"actions": list("catalog:register", "cluster:*", "git:commit", "publish:*"), "result": "allow"},
 		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": granted,
 			"repositories": list(git + "/acme/granted"), "branches": list("main"), "result": "allow"},
+		// Another provider may push to every branch but main.
+		sections{"who": list("user"), "permissions": list("scaffolder.action.execute"), "providers": list("push:fenced"), "actions": list("git:commit"), "result": "allow"},
+		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": list("push:fenced"), "branches": list("main"), "result": "deny"},
+		sections{"who": list("user"), "permissions": list("git.repository.write"), "providers": list("push:fenced"), "repositories": list(git + "/acme/fenced"), "result": "allow"},
 	}
 }
 
