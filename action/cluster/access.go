@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -28,10 +29,21 @@ func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name())}
 	case who.Service:
 		as, err := on.As(serviceUser+who.Ref, nil)
-		return as, told(err)
+		return as, refused(err)
+	case strings.HasPrefix(strings.ToLower(strings.TrimSpace(who.Login)), serviceUser):
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are those of services", on.Name(), who.Login, serviceUser)}
 	}
 	as, err := on.As(who.Login, who.Groups)
-	return as, told(err)
+	return as, refused(err)
+}
+
+// refused returns the error for a name that a cluster does not impersonate as the
+// refusal that it is, so that a task with it is not created.
+func refused(err error) error {
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return &action.Denied{Message: e.Error() + "; " + e.Hint}
+	}
+	return told(err)
 }
 
 // look reads the objects as they are, nil for those that are not there, and
