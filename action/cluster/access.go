@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -28,10 +29,21 @@ func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name())}
 	case who.Service:
 		as, err := on.As(serviceUser+who.Ref, nil)
-		return as, told(err)
+		return as, refused(err)
+	case strings.HasPrefix(strings.ToLower(strings.TrimSpace(who.Login)), serviceUser):
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are those of services", on.Name(), who.Login, serviceUser)}
 	}
 	as, err := on.As(who.Login, who.Groups)
-	return as, told(err)
+	return as, refused(err)
+}
+
+// refused returns the error for a name that a cluster does not impersonate as the
+// refusal that it is, so that a task with it is not created.
+func refused(err error) error {
+	if e, ok := errors.AsType[*cluster.Error](err); ok {
+		return &action.Denied{Message: e.Error() + "; " + e.Hint}
+	}
+	return told(err)
 }
 
 // look reads the objects as they are, nil for those that are not there, and
@@ -75,7 +87,7 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 		owner = given
 	}
 	t := action.Target{
-		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.namespace, Kind: d.kind,
+		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.within(), Kind: d.kind,
 		Owner: owner, Impersonated: a.on.Impersonates(),
 	}
 	if err := a.require(ctx, permission, t); err != nil {
@@ -92,6 +104,15 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	t.Owner = given
 	t.Name += ", owned by " + given
 	return a.require(ctx, permission, t)
+}
+
+// within returns the namespace that permissions are asked for. A Namespace of
+// Kubernetes is in itself, so that creating one is refused like what is in it.
+func (d *document) within() string {
+	if d.apiVersion == "v1" && d.kind == "Namespace" && strings.HasPrefix(d.name, "kube-") {
+		return d.name
+	}
+	return d.namespace
 }
 
 // ownerRef returns the owner of an object as a reference, empty if it names none.

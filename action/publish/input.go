@@ -66,7 +66,19 @@ func textOf(n *tree.Node, keys ...string) string {
 func names(n *tree.Node) *input {
 	return &input{
 		host: textOf(n, "host"), path: textOf(n, "path", "targetPath"), token: secret.Text(textOf(n, "token")),
-		target: textOf(n, "branch", "targetBranchName"), source: textOf(n, "branchName"), base: textOf(n, "base"),
+		target: branchName(textOf(n, "branch", "targetBranchName")), source: branchName(textOf(n, "branchName")), base: textOf(n, "base"),
+	}
+}
+
+// branchName returns a branch without the beginning of its reference, so that
+// permissions are asked for the branch that is written to.
+func branchName(given string) string {
+	for {
+		name := strings.TrimSpace(strings.TrimPrefix(given, "refs/heads/"))
+		if name == given {
+			return name
+		}
+		given = name
 	}
 }
 

@@ -32,7 +32,8 @@ func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 		p.groups = append(p.groups, c.settings.GroupPrefix+g)
 	}
 	for _, name := range append([]string{p.user}, p.groups...) {
-		if strings.HasPrefix(strings.ToLower(name), reserved) || strings.ContainsAny(name, "\r\n\x00") {
+		// Spaces around the value of a header are dropped on the way.
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), reserved) || strings.ContainsAny(name, "\r\n\x00") {
 			return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
 				Err:  fmt.Errorf("the name %q belongs to Kubernetes itself", name),
 				Hint: "set impersonateUserPrefix and impersonateGroupPrefix of the cluster, or rename it where people sign in"}

@@ -36,8 +36,10 @@ type Options struct {
 	// AuthMethod is how the client proves who it is: client_secret_basic,
 	// which is the default, client_secret_post or none.
 	AuthMethod string
-	// Groups is the claim of that name in ID tokens.
+	// Groups is the claim of that name in ID tokens, and People the same for
+	// those who have other groups, by their subjects.
 	Groups []string
+	People map[string][]string
 	// Redirect is where the client waits for its code; by default nobody is
 	// there.
 	Redirect string
@@ -75,6 +77,19 @@ const limit = time.Minute
 // time, the provider's packages are installed.
 func Start(tb testing.TB, opts Options) *Issuer {
 	tb.Helper()
+	i, err := Run(opts)
+	if errors.Is(err, ErrOff) {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(i.stop)
+	return i
+}
+
+// Run starts an issuer for a caller that stops it, such as a TestMain.
+func Run(opts Options) (*Issuer, error) {
 	if opts.Lifetime == 0 {
 		opts.Lifetime = time.Hour
 	}
@@ -85,67 +100,68 @@ func Start(tb testing.TB, opts Options) *Issuer {
 		opts.Redirect = redirect
 	}
 	node, modules, err := Install()
-	if errors.Is(err, ErrOff) {
-		tb.Skip(err)
-	}
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	dir := tb.TempDir()
-	// The script finds its packages beside itself.
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		tb.Fatal(err)
-	}
-	at := filepath.Join(dir, "provider.mjs")
-	if err := os.WriteFile(at, script, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	own, err := newAuthority()
+	dir, err := os.MkdirTemp("", "ingestor-issuer-")
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	i := &Issuer{
-		CA: own.ca, CAFile: filepath.Join(dir, "ca.pem"), ClientID: "ingestor", ClientSecret: rand.Text(),
+		CAFile: filepath.Join(dir, "ca.pem"), ClientID: "ingestor", ClientSecret: rand.Text(),
 		Audience: "https://cluster.example", Subject: "reader", opts: opts,
 	}
-	if err := os.WriteFile(i.CAFile, i.CA, 0o600); err != nil {
-		tb.Fatal(err)
+	at := filepath.Join(dir, "provider.mjs")
+	own, err := newAuthority()
+	if err == nil {
+		i.CA = own.ca
+		// The script finds its packages beside itself.
+		err = errors.Join(os.Symlink(modules, filepath.Join(dir, "node_modules")),
+			os.WriteFile(at, script, 0o600), os.WriteFile(i.CAFile, i.CA, 0o600))
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(i.CA)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
-	tb.Cleanup(transport.CloseIdleConnections)
 	i.Client = &http.Client{
 		Transport: transport, Timeout: limit,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	clean := func() {
+		transport.CloseIdleConnections()
+		_ = os.RemoveAll(dir)
+	}
 	settings, err := json.Marshal(map[string]any{
 		"key": string(own.key), "cert": string(own.cert), "clientId": i.ClientID, "clientSecret": i.ClientSecret,
 		"authMethod": opts.AuthMethod, "audience": i.Audience, "redirect": opts.Redirect, "groups": append([]string{}, opts.Groups...),
-		"lifetime": int(opts.Lifetime.Seconds()),
+		"people": opts.People, "lifetime": int(opts.Lifetime.Seconds()),
 	})
-	if err != nil {
-		tb.Fatal(err)
+	if err == nil {
+		err = i.run(exec.Command(node, at), settings, clean)
 	}
-	i.run(tb, exec.Command(node, at), settings)
-	return i
+	if err != nil {
+		clean()
+		return nil, err
+	}
+	return i, nil
 }
 
 // run starts the provider and waits for its address.
-func (i *Issuer) run(tb testing.TB, cmd *exec.Cmd, settings []byte) {
-	tb.Helper()
+func (i *Issuer) run(cmd *exec.Cmd, settings []byte, clean func()) error {
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		tb.Fatal(err)
+		return err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		tb.Fatal(err)
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
+		return err
 	}
 	i.stop = sync.OnceFunc(func() {
 		// It ends when its input does.
@@ -154,8 +170,8 @@ func (i *Issuer) run(tb testing.TB, cmd *exec.Cmd, settings []byte) {
 		defer late.Stop()
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
+		clean()
 	})
-	tb.Cleanup(i.stop)
 	late := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	_, err = in.Write(append(settings, '\n'))
@@ -170,8 +186,9 @@ func (i *Issuer) run(tb testing.TB, cmd *exec.Cmd, settings []byte) {
 	}
 	if err != nil {
 		i.stop()
-		tb.Fatalf("cannot start the issuer: %v\n%s", err, said.String())
+		return fmt.Errorf("cannot start the issuer: %w\n%s", err, said.String())
 	}
+	return nil
 }
 
 // Stop ends the issuer before the test does. Nobody answers at its address

@@ -36,11 +36,11 @@ const provider = new Provider(url, {
     response_types: ['code'],
     redirect_uris: [settings.redirect],
   }],
-  claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'] },
+  claims: { openid: ['sub', 'groups', 'name'], email: ['email', 'email_verified'] },
   conformIdTokenClaims: false,
   findAccount: (ctx, id) => ({
     accountId: id,
-    claims: () => ({ sub: id, groups: settings.groups, email: `${id}@example.com`, email_verified: true }),
+    claims: () => ({ sub: id, groups: settings.people?.[id] ?? settings.groups, name: id, email: `${id}@example.com`, email_verified: true }),
   }),
   pkce: { required: () => true },
   rotateRefreshToken: true,

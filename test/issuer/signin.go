@@ -32,11 +32,20 @@ func (i *Issuer) RefreshToken(tb testing.TB) string {
 // and returns the address of the client they are sent back to.
 func (i *Issuer) Agree(tb testing.TB, at string) string {
 	tb.Helper()
-	back, err := i.agree(tb.Context(), at)
+	back, err := i.AgreeAs(tb.Context(), i.Subject, at)
 	if err != nil {
 		tb.Fatalf("cannot sign in: %v", err)
 	}
-	return back.String()
+	return back
+}
+
+// AgreeAs is Agree by the person with a subject.
+func (i *Issuer) AgreeAs(ctx context.Context, subject, at string) (string, error) {
+	back, err := i.agree(ctx, subject, at)
+	if err != nil {
+		return "", err
+	}
+	return back.String(), nil
 }
 
 func (i *Issuer) signIn(ctx context.Context) (string, error) {
@@ -52,7 +61,7 @@ func (i *Issuer) signIn(ctx context.Context) (string, error) {
 	}
 	verifier, state := oauth2.GenerateVerifier(), rand.Text()
 	// A refresh token is given only to somebody who was asked.
-	back, err := i.agree(ctx, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("prompt", "consent")))
+	back, err := i.agree(ctx, i.Subject, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("prompt", "consent")))
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +87,7 @@ var (
 
 // agree fills in every form from an address on, until the issuer sends the
 // browser back to the client, and returns the address it is sent back to.
-func (i *Issuer) agree(ctx context.Context, at string) (*url.URL, error) {
+func (i *Issuer) agree(ctx context.Context, subject, at string) (*url.URL, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
@@ -100,7 +109,7 @@ func (i *Issuer) agree(ctx context.Context, at string) (*url.URL, error) {
 			return nil, err
 		}
 		if filled != nil {
-			filled.Set("login", i.Subject)
+			filled.Set("login", subject)
 			filled.Set("password", "any")
 		}
 		here, form = next, filled

@@ -84,6 +84,13 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	if err := c.policy.Require(r.Context(), permission.EntityDelete, resource); err != nil {
 		return err
 	}
+	if e != nil && c.policy.Identifies(e.Provider) && (resource.Kind == "user" || resource.Kind == "group") {
+		// Whoever leaves a group escapes the rules that deny it something.
+		resource.Provider = e.Provider
+		if err := c.policy.Require(r.Context(), permission.IdentityWrite, resource); err != nil {
+			return err
+		}
+	}
 	if e != nil {
 		err := c.store.DeleteByUID(r.Context(), uid)
 		if errors.Is(err, store.ErrNotFound) {

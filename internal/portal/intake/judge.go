@@ -95,6 +95,8 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
 		case theirs.why(canonical) != "":
 			j.refuse(i, canonical, theirs.why(canonical))
+		case j.mayForget(canonical) != "":
+			j.refuse(i, canonical, j.mayForget(canonical))
 		case j.seen[canonical]:
 			j.refuse(i, canonical, "it is in the push twice")
 		default:
@@ -196,6 +198,16 @@ func (j *judge) mayIdentify(ref string) string {
 	return ""
 }
 
+// mayForget returns why the caller may not remove an entity that says who is in
+// which group, empty if they may, or if it is another one.
+func (j *judge) mayForget(ref string) string {
+	kind, _, _ := strings.Cut(ref, ":")
+	if !isIdentity(kind) || !j.in.policy.Identifies(j.provider) {
+		return ""
+	}
+	return j.mayIdentify(ref)
+}
+
 func (j *judge) mayRemove(r *permission.Resource) bool {
 	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
 }
@@ -224,7 +236,7 @@ func owners(n *tree.Node) []string {
 // new version was refused keeps its old one; if it cannot be told which ones
 // those are, or if nothing at all could be taken, none is removed.
 func (j *judge) whole(change *store.Change, theirs obstacles) error {
-	if len(j.refused) == 0 && j.unlimited() {
+	if len(j.refused) == 0 && j.unlimited() && j.mayForget("user:") == "" {
 		change.Full = true
 		return nil
 	}
@@ -237,7 +249,7 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 		return nil
 	}
 	for _, ref := range gone {
-		if why := theirs.why(ref); why != "" {
+		if why := cmp.Or(theirs.why(ref), j.mayForget(ref)); why != "" {
 			return j.in.policy.Deny(j.ctx, permission.EntityDelete, &permission.Resource{Ref: ref}, strings.ToUpper(why[:1])+why[1:]+", which this push would remove")
 		}
 	}

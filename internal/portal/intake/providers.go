@@ -89,6 +89,11 @@ func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if in.policy.Identifies(name) {
+		if err := in.policy.Require(ctx, permission.IdentityWrite, &permission.Resource{Ref: "provider " + name, Provider: name}); err != nil {
+			return err
+		}
+	}
 	defer in.pushes.turn(name)()
 	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
 	if err == nil && res.Removed == 0 {

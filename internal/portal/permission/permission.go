@@ -142,14 +142,19 @@ func (p *Policy) byDefault(c auth.Caller, permission string) bool {
 
 // known is a Resource in lower case.
 type known struct {
-	permission      string
 	kind, namespace string
 	owners          []string
 	target          *Resource
+	// branchless says that there is no branch, as in reading, and unnamed that
+	// there is one whose name is not known.
+	branchless, unnamed bool
 }
 
 func know(permission string, r *Resource) *known {
-	return &known{permission, strings.ToLower(r.Kind), strings.ToLower(r.Namespace), lowered(r.Owners), r}
+	k := &known{kind: strings.ToLower(r.Kind), namespace: strings.ToLower(r.Namespace), owners: lowered(r.Owners), target: r}
+	k.branchless = permission == RepositoryRead
+	k.unnamed = (permission == RepositoryWrite || permission == PipelineWrite) && r.Branch == ""
+	return k
 }
 
 // concerns reports whether the rule is about the caller and the permission.
@@ -188,7 +193,8 @@ func (r *rule) fits(c auth.Caller, e *known) bool {
 	if len(r.namespaces) > 0 && !anyFits(r.namespaces, e.namespace) {
 		return false
 	}
-	if !r.targets.fit(e.permission, e.target) {
+	// A branch whose name is not known may be the one that a rule denies.
+	if !r.targets.fit(e.target, e.branchless || e.unnamed && !r.allow) {
 		return false
 	}
 	if len(r.owners) == 0 && !r.own {

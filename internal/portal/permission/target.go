@@ -46,8 +46,9 @@ func (t *targets) empty() bool {
 	return len(t.actions)+len(t.templates)+len(t.providers)+len(t.clusters)+len(t.repositories)+len(t.branches) == 0
 }
 
-// fit reports whether the patterns are about r. Reading has no branch.
-func (t *targets) fit(permission string, r *Resource) bool {
+// fit reports whether the patterns are about r. With anyBranch they are whatever
+// its branch is.
+func (t *targets) fit(r *Resource, anyBranch bool) bool {
 	if t.empty() {
 		return true
 	}
@@ -60,7 +61,7 @@ func (t *targets) fit(permission string, r *Resource) bool {
 		provider = r.Provider
 	}
 	branches := t.branches
-	if permission == RepositoryRead {
+	if anyBranch {
 		branches = nil
 	}
 	for _, p := range []struct {
@@ -121,7 +122,7 @@ func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	case c.Kind == auth.Guest:
 		return false
 	case permission == IdentityWrite:
-		return c.Kind == auth.Service && (r == nil || slices.Contains(p.identities, strings.ToLower(r.Provider)))
+		return c.Kind == auth.Service && (r == nil || p.Identifies(r.Provider))
 	case r == nil:
 		return permission != PipelineWrite
 	case r.Origin != "" && !Trusted(r.Origin):
@@ -149,6 +150,12 @@ func system(r *Resource) bool { return strings.HasPrefix(strings.ToLower(r.Names
 func owns(c auth.Caller, r *Resource) bool {
 	own := ownThings.ownersFor(c)
 	return slices.ContainsFunc(r.Owners, func(o string) bool { return slices.Contains(own, strings.ToLower(o)) })
+}
+
+// Identifies reports whether the User and Group entities of a provider say who
+// is in which group.
+func (p *Policy) Identifies(provider string) bool {
+	return slices.Contains(p.identities, strings.ToLower(provider))
 }
 
 // why says why the policy without rules refuses, and which rule would allow it.
