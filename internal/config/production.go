@@ -26,6 +26,7 @@ const (
 	RuleRedisTLS    = "PROD010"
 	RulePlainIssuer = "PROD011"
 	RuleNoTaskKey   = "PROD012"
+	RuleNoAudit     = "PROD013"
 )
 
 // ProductionRules are the rules that Production holds against a configuration,
@@ -55,6 +56,8 @@ var ProductionRules = []finding.Rule{
 		Why: "What it says about who signs in can be changed on the way."},
 	{ID: RuleNoTaskKey, Severity: finding.Error, Title: "secrets of tasks have no key",
 		Why: "Without scaffolder.secretKey a portal on PostgreSQL refuses tasks with secrets."},
+	{ID: RuleNoAudit, Severity: finding.Error, Title: "there is no audit log",
+		Why: "Nothing says afterwards who signed in, who was refused, and who changed what."},
 }
 
 // Production returns the settings that are too weak for a portal that several
@@ -191,6 +194,9 @@ func (p *production) permission() {
 		p.report(RulePermission, "permission.enabled", "remove it, or write true", "permission.enabled is false")
 	case len(p.c.Permission.Rules) == 0:
 		p.report(RuleNoRules, "permission.rules", "write permission.rules; docs/portal.md has an example", "there are no permission rules")
+	}
+	if p.c.Audit.To == AuditNone {
+		p.report(RuleNoAudit, "audit.to", "write audit: { to: stdout }, or to: file with file: the path", "there is no audit log")
 	}
 }
 

@@ -27,6 +27,7 @@ var safe = []string{
 	"scaffolder: { secretKey: '${KEY}' }",
 	"integrations: { github: [ { token: '${CI}' } ] }",
 	"crossplaneIngestor: { clusters: [ { name: a, url: 'https://a', token: x }, { name: b, url: 'https://b', token: x } ] }",
+	"audit: { to: stdout }",
 }
 
 // TestProduction weakens a safe configuration in one way at a time.
@@ -107,6 +108,10 @@ func TestProduction(t *testing.T) {
 			reason: "no rules", number: 12, line: "  rules: []",
 			want: []string{"a.yaml:12:10: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example"},
 		},
+		"NoAudit": {
+			reason: "no audit log", number: 16, line: "audit: { to: none }",
+			want: []string{"a.yaml:16:14: PROD013 there is no audit log | write audit: { to: stdout }, or to: file with file: the path"},
+		},
 		"RateLimit": {
 			reason: "no limit", number: 2, line: "  baseUrl: https://portal.example.org\n  rateLimit: false",
 			want: []string{"a.yaml:3:14: PROD008 backend.rateLimit is off | remove it, or write a map with window and incomingRequestLimit"},
@@ -172,6 +177,7 @@ func TestProductionDefaults(t *testing.T) {
 		"defaults: PROD001 guests are let in without signing in | remove auth.providers.guest, and write auth.providers.oidc",
 		"defaults: PROD002 backend.baseUrl is plain HTTP | write backend.baseUrl with https://, also if a proxy terminates TLS",
 		"defaults: PROD007 there are no permission rules | write permission.rules; docs/portal.md has an example",
+		"defaults: PROD013 there is no audit log | write audit: { to: stdout }, or to: file with file: the path",
 	}
 	if diff := cmp.Diff(want, lines(c.Production())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

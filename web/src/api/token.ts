@@ -73,13 +73,15 @@ async function fetchSession(how: How): Promise<Held> {
   return held;
 }
 
-// leave forgets the session. Who was signed in is also forgotten by the portal.
+// leave ends the session, on the server too. If the server cannot end it, the session goes on and the error says so.
 export async function leave(): Promise<void> {
-  const was = held;
-  held = undefined;
-  if (was?.how === "oidc") {
-    await fetch("/api/auth/oidc/logout", { method: "POST", headers: { "X-Requested-With": "XMLHttpRequest" }, credentials: "same-origin" });
+  if (held?.how === "oidc") {
+    const answer = await fetch("/api/auth/oidc/logout", { method: "POST", headers: { "X-Requested-With": "XMLHttpRequest" }, credentials: "same-origin" });
+    if (!answer.ok) {
+      throw new NotLetIn(answer.status, "You are still signed in: the portal could not end your session. Try again in a moment.");
+    }
   }
+  held = undefined;
   tell();
 }
 
