@@ -198,7 +198,7 @@ func TestTakeOver(t *testing.T) {
 }
 
 // TestUntrustedTemplates has Templates that the operator did not write act in the
-// namespace of whoever runs them.
+// namespace of the caller's team.
 func TestUntrustedTemplates(t *testing.T) {
 	w := enter(t)
 	name := unique("untrusted")

@@ -204,7 +204,7 @@ func TestRegisterInsideTask(t *testing.T) {
 	}
 }
 
-// TestIdentity pushes User and Group entities that give somebody a group.
+// TestIdentity pushes User and Group entities that put a person into a group.
 func TestIdentity(t *testing.T) {
 	w := enter(t)
 	user := func(kind, name, groups string) string {

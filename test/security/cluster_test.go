@@ -1,7 +1,7 @@
 package security_test
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"slices"
@@ -30,17 +30,14 @@ func (w *world) audited(t *testing.T, namespace, name string) []record {
 	t.Helper()
 	var found []record
 	until(t, "the audit log has "+namespace+"/"+name, func() bool {
-		f, err := os.Open(w.audit)
+		log, err := os.ReadFile(w.audit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
 		found = nil
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 4<<20)
-		for lines.Scan() {
+		for line := range bytes.Lines(log) {
 			var r record
-			if json.Unmarshal(lines.Bytes(), &r) == nil && r.ObjectRef.Namespace == namespace && r.ObjectRef.Name == name {
+			if json.Unmarshal(line, &r) == nil && r.ObjectRef.Namespace == namespace && r.ObjectRef.Name == name {
 				found = append(found, r)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // gitToken lets the portal into the Git server; privateText is in a repository
-// that nobody reads without it.
+// that needs it.
 const (
 	gitToken    = "t0ps3cr3t-of-git-and-the-portal"
 	privateText = "the-plan-of-the-board"

@@ -85,7 +85,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if e != nil && c.policy.Identifies(e.Provider) && (resource.Kind == "user" || resource.Kind == "group") {
-		// Whoever leaves a group escapes the rules that deny it something.
+		// A person who leaves a group escapes the rules that deny it something.
 		resource.Provider = e.Provider
 		if err := c.policy.Require(r.Context(), permission.IdentityWrite, resource); err != nil {
 			return err
