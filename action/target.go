@@ -27,6 +27,10 @@ type Target struct {
 	// itself decides about the person.
 	Cluster, Namespace, Kind, Owner string
 	Impersonated                    bool
+	// Group is the API group of the kind, and ClusterScoped says that it lives in
+	// no namespace.
+	Group         string
+	ClusterScoped bool
 	// Repository is host/owner/name, and Branch the one that is written to.
 	// Anonymous says that it is read without any credentials.
 	Repository, Branch string

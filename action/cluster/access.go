@@ -88,7 +88,7 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 	}
 	t := action.Target{
 		Name: d.String() + " in cluster " + a.on.Name(), Cluster: a.on.Name(), Namespace: d.within(), Kind: d.kind,
-		Owner: owner, Impersonated: a.on.Impersonates(),
+		Owner: owner, Impersonated: a.on.Impersonates(), Group: d.group(), ClusterScoped: !d.served.namespaced,
 	}
 	if err := a.require(ctx, permission, t); err != nil {
 		return err

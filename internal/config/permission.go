@@ -47,7 +47,7 @@ var Permissions = []string{
 	"catalog.ingestion.read", "catalog.ingestion.manage",
 	"scaffolder.action.execute", "scaffolder.template.parameter.read", "scaffolder.template.step.read", "scaffolder.template.dry-run",
 	"scaffolder.template.management", "scaffolder.task.read", "scaffolder.task.create", "scaffolder.task.cancel",
-	"catalog.identity.write",
+	"catalog.provider.push", "catalog.identity.write",
 	"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over",
 	"git.repository.read", "git.repository.write", "git.pipeline.write",
 }
@@ -62,7 +62,7 @@ var (
 	knowing        = map[string][]string{
 		"actions":      ofSteps,
 		"templates":    slices.Concat(ofTemplates, ofClusters, ofRepositories),
-		"providers":    slices.Concat(ofTemplates, ofClusters, ofRepositories, []string{"catalog.identity.write"}),
+		"providers":    slices.Concat(ofTemplates, ofClusters, ofRepositories, []string{"catalog.provider.push", "catalog.identity.write"}),
 		"clusters":     ofClusters,
 		"repositories": ofRepositories,
 		"branches":     ofRepositories,

@@ -142,7 +142,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	policy := permission.New(c.Permission, c.Auth.Membership...)
 	policy.Refused = p.audit.refused
 	cat := catalog.New(p.store, policy)
-	cat.Audit = p.audit.log
+	cat.Audit, cat.Origin = p.audit.log, originOf
 	in := intake.New(intake.Options{
 		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
 		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry, Audit: p.audit.log,

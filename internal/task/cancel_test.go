@@ -71,7 +71,7 @@ func TestCancel(t *testing.T) {
 				t.Errorf("once more it is %v: %v", got, err)
 			}
 
-			if ok, err := w.tasks.Retry(t.Context(), id, Requester{}, hunter); err != nil || !ok {
+			if ok, err := w.tasks.Retry(t.Context(), id, ann, hunter); err != nil || !ok {
 				t.Fatalf("it is not tried again: %v", err)
 			}
 			if step := await(t, "step two", began); step != "two" {
@@ -86,7 +86,7 @@ func TestCancel(t *testing.T) {
 			if diff := cmp.Diff(want, w.events(id)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if ok, err := w.tasks.Retry(t.Context(), id, Requester{}, nil); err != nil || ok {
+			if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || ok {
 				t.Errorf("one that is completed is tried again: %v", err)
 			}
 		})
@@ -110,7 +110,7 @@ func TestCancelEarly(t *testing.T) {
 	if got, err := w.tasks.Cancel(t.Context(), "nothing"); err != nil || got != nil {
 		t.Errorf("what is not there is %v: %v", got, err)
 	}
-	if ok, err := w.tasks.Retry(t.Context(), "nothing", Requester{}, nil); err != nil || ok {
+	if ok, err := w.tasks.Retry(t.Context(), "nothing", ann, nil); err != nil || ok {
 		t.Errorf("what is not there is tried again: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestRetryFailed(t *testing.T) {
 	if got := w.over(id); got.Status != store.TaskFailed {
 		t.Fatalf("it is %s", got.Status)
 	}
-	if ok, err := w.tasks.Retry(t.Context(), id, Requester{}, nil); err != nil || !ok {
+	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("it is not tried again: %v", err)
 	}
 	w.eventually("it is completed", func() bool { return w.over(id).Status == store.TaskCompleted })

@@ -320,7 +320,7 @@ func TestPoison(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// Somebody may have mended it.
-	if ok, err := w.tasks.Retry(t.Context(), id, Requester{}, nil); err != nil || !ok {
+	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("it is not tried again: %v", err)
 	}
 	w.eventually("it is done", func() bool { return w.over(id).Status == store.TaskCompleted })

@@ -135,7 +135,7 @@ func order(tb testing.TB, spec, values string) Order {
 	t := node(tb, "apiVersion: scaffolder.backstage.io/v1beta3\nkind: Template\nmetadata: {name: demo}\n")
 	t.Set("spec", node(tb, spec))
 	return Order{Template: t, Values: node(tb, values), User: "user:default/ann",
-		By: Requester{Caller: identity.Caller{Kind: identity.User, Subject: "user:default/ann"}}}
+		By: ann}
 }
 
 func node(tb testing.TB, yaml string) *tree.Node {
@@ -240,3 +240,6 @@ func say() action.Action {
 func does(id string, run func(ctx context.Context, c *action.Call) error) action.Action {
 	return action.Action{ID: id, Run: run}
 }
+
+// ann asks for all tasks.
+var ann = Requester{Caller: identity.Caller{Kind: identity.User, Subject: "user:default/ann"}}

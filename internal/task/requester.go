@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"example.dev/ingestor/action"
@@ -41,6 +42,13 @@ func (r Requester) stored() (store.TaskCaller, error) {
 		return store.TaskCaller{}, fmt.Errorf("cannot store the caller of a task: %w", err)
 	}
 	return store.TaskCaller{Caller: data, Subject: r.Caller.Key()}, nil
+}
+
+// sameCaller reports whether two callers are the same. Tasks of older programs do
+// not know which service created them.
+func sameCaller(a, b identity.Caller) bool {
+	return strings.EqualFold(a.Key(), b.Key()) || a.Kind == identity.Service && a.Subject == "" && b.Kind == identity.Service ||
+		a.Kind == identity.User && b.Kind == identity.Guest && strings.EqualFold(a.Subject, b.Subject)
 }
 
 // RequesterOf returns who a stored task acts for. Programs before this one did
@@ -104,6 +112,11 @@ func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets 
 	by, err := RequesterOf(found)
 	if err != nil {
 		return store.TaskCaller{}, err
+	}
+	if !sameCaller(by.Caller, now.Caller) {
+		// What the steps read with the rights of another would be told to the
+		// creator of the task, who reads its events.
+		return store.TaskCaller{}, &action.Denied{Message: "Cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
 	}
 	if len(found.Caller) == 0 {
 		by = now

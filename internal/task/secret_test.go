@@ -97,7 +97,7 @@ func TestNoKey(t *testing.T) {
 	if e, ok := errors.AsType[*Refused](err); !ok || !strings.Contains(e.Reason, "set scaffolder.secretKey") || strings.Contains(e.Reason, "hunter2") {
 		t.Errorf("it is %v", err)
 	}
-	if _, err = w.tasks.Retry(t.Context(), "x", Requester{}, hunter); !errors.As(err, new(*Refused)) {
+	if _, err = w.tasks.Retry(t.Context(), "x", ann, hunter); !errors.As(err, new(*Refused)) {
 		t.Errorf("once more it is %v", err)
 	}
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {action: test:say, input: {text: "${{ steps.a.output.said }}"}}]}`, `{}`))
@@ -184,7 +184,7 @@ func TestSecretsForgotten(t *testing.T) {
 			if bytes.Contains(state(), []byte("hunter2")) {
 				t.Errorf("%s: it is kept", tc.reason)
 			}
-			if ok, err := w.tasks.Retry(t.Context(), id, Requester{}, nil); err != nil || !ok {
+			if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 				t.Fatal(ok, err)
 			}
 			w.over(id)
@@ -210,7 +210,7 @@ func TestManySecrets(t *testing.T) {
 		for what, do := range map[string]func() error{
 			"Create": func() error { _, err := w.tasks.Create(t.Context(), o); return err },
 			"DryRun": func() error { _, err := w.tasks.DryRun(t.Context(), DryOrder{Order: o}); return err },
-			"Retry":  func() error { _, err := w.tasks.Retry(t.Context(), "x", Requester{}, secrets); return err },
+			"Retry":  func() error { _, err := w.tasks.Retry(t.Context(), "x", ann, secrets); return err },
 		} {
 			if e, ok := errors.AsType[*Refused](do()); !ok || e.Reason != "There are too many secrets: a task may have 100, of 64 KiB together" {
 				t.Errorf("%s, %s: it is %v", name, what, e)

@@ -279,11 +279,11 @@ func (t *Tasks) Cancel(ctx context.Context, id string) (*store.Task, error) {
 }
 
 // Retry lets a task that failed or was cancelled go on, behind the last step
-// that ended well, and reports whether it was one. From then on it acts for the
-// caller of now, who asks for it; the error is an *action.Denied if they may not do what
-// it does. What is known of the Template is what was known when the task was
-// created; now is for tasks of programs that did not store it. Its secrets are
-// gone and have to be given again.
+// that ended well, and reports whether it was one. The caller of now is the one
+// who created it, with the groups they are in now; for another, or if they may not
+// do what it does, the error is an *action.Denied. What is known of the Template is
+// what was known when the task was created; now is for tasks of programs that did
+// not store it. Its secrets are gone and have to be given again.
 func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (bool, error) {
 	by, err := t.retrying(ctx, id, now, secrets)
 	if err != nil {

@@ -37,7 +37,12 @@ func TestForeignNamespace(t *testing.T) {
 	name := unique("foreign")
 	text := func(s string) string { return quote(t, s) }
 	cases := map[string]struct{ reason, manifest, more string }{
-		"kube-system":         {"a namespace of Kubernetes", configMap("kube-system", name, ""), ""},
+		"kube-system": {"a namespace of Kubernetes", configMap("kube-system", name, ""), ""},
+		"cluster-admin": {"a role over the whole cluster, with an owner", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: ` + name +
+			`, annotations: {backstage.io/owner: "group:default/team-a"}}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}]}`, ""},
+		"role": {"a role in the team's own namespace", `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: ` + name +
+			`, namespace: team-a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}]}`, ""},
+		"namespace":           {"a namespace of the team's own", `{apiVersion: v1, kind: Namespace, metadata: {name: ` + name + `, annotations: {backstage.io/owner: "group:default/team-a"}}}`, ""},
 		"kube-public":         {"another one", configMap("kube-public", name, ""), ""},
 		"other team":          {"the namespace of another team", configMap("team-b", name, ""), ""},
 		"step namespace":      {"the namespace beside the manifest", `{apiVersion: v1, kind: ConfigMap, metadata: {name: ` + name + `}, data: {}}`, `,"namespace":"team-b"`},

@@ -9,6 +9,7 @@ func policy(git string) []any {
 		sections{"who": list("group:default/platform"), "result": "allow"},
 		sections{"who": list("user", "restricted"), "permissions": list("catalog.entity.read"), "namespaces": list("hidden"), "result": "deny"},
 		sections{"who": list("group:default/team-b", "restricted"), "permissions": list("catalog.location.create"), "result": "deny"},
+		sections{"who": list("user"), "permissions": list("catalog.provider.push"), "providers": list("granted", "fenced"), "result": "allow"},
 		// What Templates may do that the operator did not write.
 		sections{"who": list("user", "ci"), "permissions": list("scaffolder.action.execute"), "providers": list("push:granted", "registered", "inline"),
 			"actions": list("fetch:*"), "result": "allow"},

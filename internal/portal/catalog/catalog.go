@@ -20,6 +20,8 @@ type Catalog struct {
 	Deleted func(ctx context.Context, e *store.Entity) error
 	// Audit records deletions; nil records nothing.
 	Audit *audit.Log
+	// Origin, if not nil, returns where entities of a provider come from.
+	Origin func(provider string) string
 	// key signs cursors, once it is known.
 	key atomic.Pointer[[]byte]
 }

@@ -39,5 +39,9 @@ func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resourc
 	if err != nil {
 		return nil, err
 	}
-	return permission.ResourceOf(e)
+	r, err := permission.ResourceOf(e)
+	if err == nil && c.Origin != nil {
+		r.Origin = c.Origin(e.Provider)
+	}
+	return r, err
 }

@@ -27,6 +27,8 @@ const (
 	TaskCreate            = "scaffolder.task.create"
 	TaskCancel            = "scaffolder.task.cancel"
 
+	// ProviderPush pushes entities in the name of a provider.
+	ProviderPush = "catalog.provider.push"
 	// IdentityWrite brings User and Group entities, which say who is in which
 	// group.
 	IdentityWrite = "catalog.identity.write"
@@ -50,7 +52,7 @@ var Names = []string{
 	IngestionRead, IngestionManage,
 	ActionExecute, TemplateParameterRead, TemplateStepRead, TemplateDryRun, TemplateManagement,
 	TaskRead, TaskCreate, TaskCancel,
-	IdentityWrite,
+	ProviderPush, IdentityWrite,
 	ResourceRead, ResourceCreate, ResourceUpdate, ResourceDelete, ResourceTakeOver,
 	RepositoryRead, RepositoryWrite, PipelineWrite,
 }

@@ -114,7 +114,7 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	if p.limited(c, permission) {
 		return r == nil || fits(ownThings), 0
 	}
-	if !p.open && (stepwise[permission] || permission == IdentityWrite) {
+	if !p.open && (stepwise[permission] || targeted[permission]) {
 		return p.ofTarget(c, permission, r), 0
 	}
 	return p.byDefault(c, permission), 0
@@ -229,7 +229,7 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	if r != nil && r.Ref != "" {
 		message += " for " + r.Ref
 	}
-	if r != nil && number == 0 && (stepwise[permission] || permission == IdentityWrite) && !p.open {
+	if r != nil && number == 0 && (stepwise[permission] || targeted[permission]) && !p.open {
 		return p.Deny(ctx, permission, r, message+": "+why(c, permission, r))
 	}
 	switch {

@@ -20,6 +20,10 @@ type Resource struct {
 	// about the caller itself.
 	Cluster      string
 	Impersonated bool
+	// Group is the API group of the resource, and ClusterScoped says that it
+	// lives in no namespace.
+	Group         string
+	ClusterScoped bool
 	// Repository is host/owner/name, and Branch the one that is written to;
 	// Named says that the Template itself names them, and Anonymous that it is
 	// read without any credentials.

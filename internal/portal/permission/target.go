@@ -121,6 +121,8 @@ func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	switch {
 	case c.Kind == auth.Guest:
 		return false
+	case permission == ProviderPush:
+		return c.Kind == auth.Service || r == nil || !p.grants(OriginPush+r.Provider)
 	case permission == IdentityWrite:
 		return c.Kind == auth.Service && (r == nil || p.Identifies(r.Provider))
 	case r == nil:
@@ -140,8 +142,24 @@ func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	case ResourceTakeOver:
 		return c.Kind == auth.Service && !system(r)
 	}
-	return r.Impersonated || !system(r) && (c.Kind == auth.Service || owns(c, r))
+	return r.Impersonated || !system(r) && (c.Kind == auth.Service || !powerful(r) && owns(c, r))
 }
+
+// powerful reports whether a resource is of a kind that changes what others may
+// do, or how the cluster works: roles, admission, definitions, namespaces.
+func powerful(r *Resource) bool {
+	group := strings.ToLower(r.Group)
+	return strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, "crossplane.io") || r.ClusterScoped && !strings.Contains(group, ".")
+}
+
+// grants reports whether a rule allows Templates of an origin to do something:
+// then what is pushed there is not for everybody to write.
+func (p *Policy) grants(origin string) bool {
+	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.allow && anyFits(r.targets.providers, strings.ToLower(origin)) })
+}
+
+// targeted are the permissions beside those of steps that know their target.
+var targeted = map[string]bool{IdentityWrite: true, ProviderPush: true}
 
 // system reports whether a resource is in a namespace of Kubernetes itself.
 func system(r *Resource) bool { return strings.HasPrefix(strings.ToLower(r.Namespace), "kube-") }
@@ -170,6 +188,9 @@ func why(c auth.Caller, permission string, r *Resource) string {
 	switch {
 	case c.Kind == auth.Guest:
 		reason = "guests may only read; sign in"
+	case permission == ProviderPush:
+		reason = "a rule grants something to the Templates of the provider, so that only services push to it"
+		add("providers", r.Provider)
 	case permission == IdentityWrite:
 		reason = "User and Group entities decide who is in which group; only services push them, to a provider of auth.membership.providers"
 		add("providers", r.Provider)
@@ -183,15 +204,14 @@ func why(c auth.Caller, permission string, r *Resource) string {
 		reason = "taking over what the portal did not make needs a rule"
 	case system(r):
 		reason = "namespaces that begin with kube- are the cluster's own"
+	case powerful(r):
+		reason = "resources of Kubernetes and Crossplane themselves need a rule"
 	case len(r.Owners) > 0:
 		reason = "it is owned by " + strings.Join(r.Owners, ", ")
 	case r.Namespace != "":
 		reason = "namespace " + r.Namespace + " has no owner; annotate it with " + ownerHint
 	default:
 		reason = "it has no owner; choose one of your groups as its owner"
-	}
-	if c.Kind == auth.Guest && permission == IdentityWrite {
-		return reason
 	}
 	add("actions", r.Action)
 	if r.Origin != "" && !Trusted(r.Origin) {

@@ -54,7 +54,7 @@ func TestAccess(t *testing.T) {
 			}
 		})
 	}
-	for caller, want := range map[string]int{"": 401, "guest": 403, "bob": 404, "admin": 201} {
+	for caller, want := range map[string]int{"": 401, "guest": 403, "bob": 404, "admin": 403, "ada": 201} {
 		if r := w.do(caller, "POST", "/tasks/"+id+"/retry", ""); r.status != want {
 			t.Errorf("a retry by %q: got %d %s, want %d", caller, r.status, r.body, want)
 		}

@@ -32,7 +32,7 @@ func Authorizer(policy *permission.Policy, prefix string) task.Authorize {
 func targetOf(by task.Requester, actionID, name, prefix string, t action.Target) *permission.Resource {
 	r := &permission.Resource{
 		Ref: t.Name, Action: actionID, Template: by.Template, Origin: cmp.Or(by.Origin, permission.OriginInline),
-		Cluster: t.Cluster, Impersonated: t.Impersonated, Namespace: t.Namespace, Kind: t.Kind,
+		Cluster: t.Cluster, Impersonated: t.Impersonated, Group: t.Group, ClusterScoped: t.ClusterScoped, Namespace: t.Namespace, Kind: t.Kind,
 		Repository: t.Repository, Branch: t.Branch, Anonymous: t.Anonymous,
 	}
 	if t.Owner != "" {
