@@ -1,6 +1,7 @@
 import { annotation, spellings } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import type { Tone } from "../parts/Tag";
+import { lookup } from "../parts/lookup";
 
 // Made is what an entity stands for that was made of a definition.
 export type Made = "definition" | "composition" | "resource";
@@ -11,7 +12,7 @@ const types: Record<string, Made> = { xrd: "definition", composition: "compositi
 export function madeOf(entity: EntityPart): Made | undefined {
   const type = entity.spec?.["type"];
   const found = typeof type === "string" ? /^(?:composer|crossplane)-(xrd|composition|xr)$/i.exec(type) : null;
-  return found ? types[found[1]!.toLowerCase()] : undefined;
+  return found ? lookup(types, found[1]!.toLowerCase()) : undefined;
 }
 
 // State is how a condition stands.
