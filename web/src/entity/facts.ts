@@ -95,13 +95,3 @@ export function thingOf(entity: EntityPart): Thing | undefined {
     apiVersion: vendor(entity, "xr-apiversion"),
   };
 }
-
-// safeUrl is an address that a link may lead to; undefined for anything that could run.
-export function safeUrl(text: string | undefined): string | undefined {
-  try {
-    const url = new URL(text ?? "");
-    return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : undefined;
-  } catch {
-    return undefined;
-  }
-}
