@@ -83,6 +83,10 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if err != nil {
 		return nil, err
 	}
+	root, err := os.Lstat(dir)
+	if err != nil {
+		return nil, errRemoved
+	}
 	defer func() {
 		if err := t.root.Remove(id); err != nil {
 			t.log.Warn("cannot remove a workspace", "err", err)
@@ -118,6 +122,9 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 		if ctx.Err() != nil {
 			return nil, late(ctx)
 		}
+	}
+	if isGone(dir, root) {
+		return nil, errRemoved
 	}
 	if f := state.Failure; f != nil {
 		why := f.Message

@@ -153,6 +153,10 @@ func (t *Tasks) Close() error {
 	return t.root.Close()
 }
 
+// Ready returns an error if tasks cannot run here, because there can be no
+// workspaces.
+func (t *Tasks) Ready() error { return t.root.Ready(t.opts.Now()) }
+
 // Actions returns what steps can do, by id.
 func (t *Tasks) Actions() []action.Action { return t.runner.Actions() }
 
