@@ -53,6 +53,23 @@ func (s *Store) TaskBrief(ctx context.Context, id string) (*Task, error) {
 	return s.oneTask(ctx, id, ", spec", func(t *Task) []any { return []any{&t.Spec} })
 }
 
+// TaskCreator returns who asked for a task, empty if that was nobody with a
+// reference, or there is no such task.
+func (s *Store) TaskCreator(ctx context.Context, id string) (string, error) {
+	if !isName(id) {
+		return "", nil
+	}
+	var creator string
+	err := s.read.QueryRowContext(ctx, "SELECT created_by FROM tasks WHERE id = $1", id).Scan(&creator)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fail(fmt.Sprintf("read task %q", id), err)
+	}
+	return creator, nil
+}
+
 func (s *Store) oneTask(ctx context.Context, id, columns string, more func(*Task) []any) (*Task, error) {
 	if !isName(id) {
 		return nil, nil

@@ -65,6 +65,12 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if err := fewSecrets(o.Secrets); err != nil {
 		return nil, err
 	}
+	// One caller has one turn, so that nobody has them all.
+	done, err := t.turns.take(ctx, o.caller())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if err := t.queueUp(ctx); err != nil {
 		return nil, err
 	}
@@ -149,7 +155,7 @@ func (t *Tasks) queueUp(ctx context.Context) error {
 	case t.drying <- struct{}{}:
 		return nil
 	case <-enough.C:
-		return refuse("Cannot try out the Template: %d others are being tried out; try again in a moment", mostDry)
+		return overLimit("cannot try out the Template: %d others are being tried out; try again in a moment", mostDry)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -54,6 +54,18 @@ type run struct {
 
 // run runs a task for the queue. An error has the queue try again.
 func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
+	caller, err := t.runsFor(ctx, j.Key)
+	if err != nil {
+		return err
+	}
+	if err := t.slots.take(caller, j.Key); err != nil {
+		return err
+	}
+	defer func() {
+		if next := t.slots.free(caller); next != "" && ctx.Err() == nil {
+			t.enqueue(ctx, next, true)
+		}
+	}()
 	stored, err := t.opts.Store.BeginTask(ctx, j.Key)
 	if err != nil || stored == nil {
 		return err

@@ -20,6 +20,9 @@ type Order struct {
 	// say. Whoever pushes one writes them as they please.
 	Read    bool
 	Secrets map[string]secret.Text
+	// Subject says who asks: a user, or a service. It is what limits are counted
+	// by; empty means User.
+	Subject string
 	// User is the reference of whoever asks, and UserEntity their entity, nil
 	// if the catalog has none.
 	User       string

@@ -63,6 +63,8 @@ type Options struct {
 	Dir string
 	// Workers is how many tasks run at once here, ten if it is zero.
 	Workers int
+	// Limits are those of each caller.
+	Limits Limits
 	// Timeout is for a whole task, a day if it is zero. Keep is how long tasks
 	// are kept that are over, for ever if it is zero.
 	Timeout, Keep time.Duration
@@ -87,6 +89,11 @@ type Tasks struct {
 	hub     *hub
 	// drying has room for those who try Templates out.
 	drying chan struct{}
+	// turns and slots are what each caller uses, and admitting are locks for
+	// callers whose tasks are counted.
+	turns     turns
+	slots     *slots
+	admitting [64]sync.Mutex
 
 	mu sync.Mutex
 	// running are the runs of this process.
@@ -108,12 +115,20 @@ func (e *Invalid) Error() string {
 type Refused struct {
 	// Reason is for whoever asked.
 	Reason string
+	// Wait, unless it is zero, says that whoever asked has too much already, and
+	// when to try again.
+	Wait time.Duration
 }
 
 // Error returns the reason.
 func (e *Refused) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error { return &Refused{Reason: fmt.Sprintf(format, args...)} }
+
+// overLimit refuses what may be asked for again later.
+func overLimit(format string, args ...any) error {
+	return &Refused{Reason: fmt.Sprintf(format, args...), Wait: tryLater}
+}
 
 // New returns the tasks of a store, and makes them known to the queue, which
 // does not run yet.
@@ -128,7 +143,7 @@ func New(opts Options) (*Tasks, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	opts.impatience()
-	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry)}
+	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry), slots: newSlots(opts.Limits.RunningTasks)}
 	var err error
 	if t.runner, err = step.NewRunner(opts.Actions, opts.Env, opts.Now, opts.Log); err != nil {
 		return nil, err
@@ -161,7 +176,8 @@ func (t *Tasks) Ready() error { return t.root.Ready(t.opts.Now()) }
 func (t *Tasks) Actions() []action.Action { return t.runner.Actions() }
 
 // Create makes a task, which runs soon. The error is Invalid if the values do
-// not fit, and Refused if the Template cannot be run.
+// not fit, and Refused if the Template cannot be run, or whoever asks has too
+// many tasks.
 func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	spec, err := o.spec(ctx)
 	if err != nil {
@@ -171,7 +187,13 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	if made.Secrets, err = t.sealSecrets(made.ID, o.Secrets); err != nil {
 		return "", err
 	}
-	if err := t.opts.Store.AddTask(ctx, made); err != nil {
+	admitted, err := t.admit(ctx, made.CreatedBy)
+	if err != nil {
+		return "", err
+	}
+	err = t.opts.Store.AddTask(ctx, made)
+	admitted()
+	if err != nil {
 		return "", err
 	}
 	t.enqueue(ctx, made.ID, false)
@@ -272,7 +294,16 @@ func (t *Tasks) Retry(ctx context.Context, id string, secrets map[string]secret.
 	}
 	e := store.TaskEvent{Type: store.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
 		field{"recoverStrategy", json.RawMessage(`"none"`)})}
+	creator, err := t.opts.Store.TaskCreator(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	admitted, err := t.admit(ctx, creator)
+	if err != nil {
+		return false, err
+	}
 	ok, err := t.opts.Store.RetryTask(ctx, id, kept, e)
+	admitted()
 	if err != nil || !ok {
 		return false, err
 	}
