@@ -18,6 +18,21 @@ import (
 
 const templateVersion = "scaffolder.portal.io/template-version"
 
+// TestHookWithUnsafeLink drops what a hook adds and no portal shows.
+func TestHookWithUnsafeLink(t *testing.T) {
+	hook := func(es []*entity.Entity) ([]*entity.Entity, error) {
+		es[0].Metadata.Links = []entity.Link{{URL: "javascript:alert(1)"}, {URL: "https://example.com"}}
+		return es, nil
+	}
+	res, err := engine.New(engine.CLI, engine.Options{}, engine.Hooks{PostProcess: hook}).Transform(engine.Input{Definition: define(t, words.Portal)})
+	if err != nil || len(res.Entities) != 3 || len(res.Entities[0].Metadata.Links) != 1 {
+		t.Fatalf("got %q, %v", list(res.Entities), err)
+	}
+	if n := len(res.Findings); n != 1 || res.Findings[0].Rule != entity.RuleDroppedURL {
+		t.Errorf("the findings are %v", res.Findings)
+	}
+}
+
 func TestPreProcess(t *testing.T) {
 	broken := errors.New("no such team")
 	replacement := define(t, words.Upstream, named("queues.platform.io"), set("Queue", "spec", "names", "kind"))

@@ -68,6 +68,7 @@ func (x *Templated) TransformContext(ctx context.Context, in Input) (Result, err
 		return Result{}, err
 	}
 	r.t.out.Findings = append(r.t.out.Findings, out.Findings...)
+	r.t.out.Findings = append(r.t.out.Findings, out.DropUnsafeURLs(r.t.def)...)
 	r.t.out.Entities = nil
 	for _, doc := range out.Documents {
 		r.complete(doc.Entity)

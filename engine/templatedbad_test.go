@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/finding"
@@ -24,6 +26,40 @@ const good = head + `spec:
   owner: me
   steps: [{id: a, name: a, action: debug:log}]
 `
+
+// TestTemplateWithUnsafeLinks keeps an entity whose links no portal shows, and
+// drops the links.
+func TestTemplateWithUnsafeLinks(t *testing.T) {
+	text := strings.Replace(good, "name: x\n", `name: x
+  annotations: { portal.io/view-url: "data:text/html,x" }
+  links:
+  - { url: "https://example.com", title: Docs }
+  - { url: " JavaScript:alert(1)", title: Run }
+`, 1)
+	tr := engine.New(engine.Concept, engine.Options{}, engine.Hooks{}).Templated(open(t, files("portal/default.eta", text)), engine.TemplateOptions{})
+	res, err := tr.Transform(engine.Input{Definition: define(t, words.Portal)})
+	if err != nil || len(res.Entities) != 1 {
+		t.Fatalf("the entity is lost: %v, %v", res.Entities, err)
+	}
+	e := res.Entities[0]
+	if links := e.Metadata.Links; len(links) != 1 || links[0].Title != "Docs" {
+		t.Errorf("the links are %v", links)
+	}
+	if view, ok := e.Metadata.Annotations[words.AnnotationViewURL]; ok {
+		t.Errorf("the annotation is %q", view)
+	}
+	want := []string{
+		`ENT025 metadata.links[1].url portal/default.eta link " JavaScript:alert(1)" is dropped: it is not an absolute URL of http, https or mailto (line 8 of the output: - { url: " JavaScript:alert(1)", title: Run })`,
+		`ENT025 metadata.annotations["portal.io/view-url"] portal/default.eta annotation portal.io/view-url is dropped: "data:text/html,x" is not a URL of http, https or mailto (line 5 of the output: annotations: { portal.io/view-url: "data:text/html,x" })`,
+	}
+	var got []string
+	for _, f := range res.Findings {
+		got = append(got, f.Rule+" "+f.Path+" "+f.File+" "+f.Message)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the findings (-want +got):\n%s", diff)
+	}
+}
 
 // TestBadTemplates renders templates that cannot be used: each is an error with
 // its place, or a finding with the line of the output.

@@ -84,6 +84,11 @@ func (t *transformation) finish() error {
 	}
 	spoken := t.opts.Words.For(t.def.Words)
 	for _, x := range t.out.Entities {
+		// A hook may have added one.
+		for _, f := range entity.DropUnsafeURLs(x) {
+			f.File, f.Pos = t.def.Origin.File, t.def.Node.At()
+			t.out.Findings = append(t.out.Findings, f)
+		}
 		entity.Speak(x, spoken)
 		Stamp(x)
 	}

@@ -24,7 +24,7 @@ func Check(e *Entity) []finding.Finding {
 	c.labels()
 	c.annotations()
 	c.tags()
-	c.links()
+	c.urls()
 	c.spec()
 	return c.out
 }
@@ -166,17 +166,6 @@ func (c *checker) tags() {
 			hint = "write it as " + good
 		}
 		c.report(RuleTag, itemPath("metadata.tags", i), fmt.Sprintf("tag %q is not allowed; a catalog refuses the whole entity for it", t), hint)
-	}
-}
-
-func (c *checker) links() {
-	for i, l := range c.e.Metadata.Links {
-		if isURL(l.URL) {
-			continue
-		}
-		c.report(RuleLinkURL, itemPath("metadata.links", i)+".url",
-			fmt.Sprintf("link %q is not an absolute URL", l.URL),
-			"begin it with https:// and a host")
 	}
 }
 

@@ -99,6 +99,20 @@ func TestCheckMetadata(t *testing.T) {
 		"tags":                  {"each bad tag is reported", func(e *Entity) { e.Metadata.Tags = []string{"a.b", "c", "D"} }, []string{"ENT008 metadata.tags[0]", "ENT008 metadata.tags[2]"}},
 		"tag empty":             {"an empty tag is no tag", func(e *Entity) { e.Metadata.Tags = []string{""} }, []string{"ENT008 metadata.tags[0]"}},
 		"link":                  {"a link is absolute", func(e *Entity) { e.Metadata.Links = []Link{{URL: "/docs"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link script":           {"a browser runs a link of this scheme", func(e *Entity) { e.Metadata.Links = []Link{{URL: "javascript:alert(1)"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link script cased":     {"schemes ignore case", func(e *Entity) { e.Metadata.Links = []Link{{URL: "https://a"}, {URL: "JavaScript:alert(1)"}} }, []string{"ENT009 metadata.links[1].url"}},
+		"link script spaced":    {"browsers skip what is before a scheme", func(e *Entity) { e.Metadata.Links = []Link{{URL: "\x01 javascript:alert(1)"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link script broken":    {"browsers skip line breaks inside a scheme", func(e *Entity) { e.Metadata.Links = []Link{{URL: "java\nscript:alert(1)"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link data":             {"a browser shows it as a page", func(e *Entity) { e.Metadata.Links = []Link{{URL: "data:text/html,x"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link vbscript":         {"a script of another language", func(e *Entity) { e.Metadata.Links = []Link{{URL: "vbscript:x"}} }, []string{"ENT009 metadata.links[0].url"}},
+		"link mail":             {"mail addresses are linked to", func(e *Entity) { e.Metadata.Links = []Link{{URL: "mailto:a@example.com"}} }, nil},
+		"view":                  {"portals link to it", func(e *Entity) { e.Metadata.Annotations["portal.io/view-url"] = "javascript:alert(1)" }, []string{`ENT023 metadata.annotations["portal.io/view-url"]`}},
+		"edit upstream":         {"in either vocabulary", func(e *Entity) { e.Metadata.Annotations["backstage.io/edit-url"] = " data:text/html,x" }, []string{`ENT023 metadata.annotations["backstage.io/edit-url"]`}},
+		"source":                {"the target of a location is linked to", func(e *Entity) { e.Metadata.Annotations["backstage.io/source-location"] = "url:javascript:alert(1)" }, []string{`ENT023 metadata.annotations["backstage.io/source-location"]`}},
+		"source folder":         {"other types are not linked to", func(e *Entity) { e.Metadata.Annotations["backstage.io/source-location"] = "dir:data:x" }, nil},
+		"any annotation":        {"a plugin may link to it", func(e *Entity) { e.Metadata.Annotations["example.org/board"] = "\tJAVASCRIPT\n:x" }, []string{`ENT023 metadata.annotations["example.org/board"]`}},
+		"text of an annotation": {"text may begin with a word and a colon", func(e *Entity) { e.Metadata.Annotations["example.org/note"] = "data: none" }, nil},
+		"view of the web":       {"an address of the web is fine", func(e *Entity) { e.Metadata.Annotations["portal.io/view-url"] = "https://example.com" }, nil},
 		"no locations":          {"both annotations are needed", func(e *Entity) { e.Metadata.Annotations = nil }, []string{"ENT019 metadata.annotations", "ENT019 metadata.annotations"}},
 		"no origin":             {"each is needed", func(e *Entity) { delete(e.Metadata.Annotations, words.AnnotationManagedByOrigin) }, []string{"ENT019 metadata.annotations"}},
 		"location without type": {"an address alone has no type", func(e *Entity) { e.Metadata.Annotations[words.AnnotationManagedBy] = "https://a" }, []string{`ENT020 metadata.annotations["portal.io/managed-by-location"]`}},
@@ -140,6 +154,7 @@ func TestCheckSpec(t *testing.T) {
 		"template step types":    {"what a step has is of its type", KindTemplate, "{type: a, steps: [{id: 1, name: [], action: b, input: c}]}", []string{"ENT012 spec.steps[0].id", "ENT012 spec.steps[0].name", "ENT012 spec.steps[0].input"}},
 		"template parameters":    {"parameters are schemas", KindTemplate, "{type: a, parameters: text, steps: [{action: b}]}", []string{"ENT015 spec.parameters"}},
 		"template pages":         {"each page is a schema", KindTemplate, "{type: a, parameters: [{}, a], steps: [{action: b}]}", []string{"ENT015 spec.parameters[1]"}},
+		"template output script": {"an output is linked to", KindTemplate, "{type: a, steps: [{action: b}], output: {links: [{url: '${{ steps.b.output.url }}'}, {url: /catalog}, {url: 'javascript:${{ parameters.x }}'}]}}", []string{"ENT024 spec.output.links[2].url"}},
 		"template one page":      {"a map is one page", KindTemplate, "{type: a, parameters: {properties: {}}, steps: [{action: b}]}", nil},
 		"location":               {"a Location stands for something", KindLocation, "{type: file}", []string{"ENT016 spec"}},
 		"location nothing":       {"an empty list stands for nothing", KindLocation, "{targets: []}", []string{"ENT016 spec"}},
@@ -214,5 +229,35 @@ func TestRules(t *testing.T) {
 	}
 	if got := severityOf("ENT999"); got != finding.Error {
 		t.Errorf("an unknown rule is taken for serious: got %s", got)
+	}
+}
+
+// TestDropUnsafeURLs keeps an entity that a template made with a bad link.
+func TestDropUnsafeURLs(t *testing.T) {
+	e := goodEntity(KindAPI)
+	e.Metadata.Links = append(e.Metadata.Links, Link{URL: "javascript:alert(1)", Title: "Run"}, Link{URL: "mailto:a@example.com"})
+	e.Metadata.Annotations["backstage.io/view-url"] = "data:text/html,x"
+	compareFindings(t, "each is named", []string{"ENT025 metadata.links[1].url", `ENT025 metadata.annotations["backstage.io/view-url"]`}, DropUnsafeURLs(e), e.Key())
+	if got := Check(e); len(got) != 0 {
+		t.Errorf("without them the entity breaks no rule: got %v", got)
+	}
+	if want := []Link{goodEntity(KindAPI).Metadata.Links[0], {URL: "mailto:a@example.com"}}; !cmp.Equal(want, e.Metadata.Links) {
+		t.Errorf("the other links stay: got %v", e.Metadata.Links)
+	}
+	if got := DropUnsafeURLs(e); got != nil {
+		t.Errorf("there is nothing more to drop: got %v", got)
+	}
+}
+
+func TestScheme(t *testing.T) {
+	cases := map[string]string{
+		"https://a": "https", "HTTP://a": "http", "/a:b": "", "a/b:c": "", "?a:b": "", "#a:b": "", "": "", ":a": "", "a": "", "1a:b": "",
+		"javascript:x": "javascript", "\x00\x1f javascript:x": "javascript", "java\tscr\r\nipt:x": "javascript", "JaVaScRiPt\n:x": "javascript",
+		"vbscript:x": "vbscript", " data:x": "data", "git+ssh://h": "git+ssh", "//host/a:b": "", "\u00a0javascript:x": "",
+	}
+	for in, want := range cases {
+		if got := Scheme(in); got != want {
+			t.Errorf("Scheme(%q): got %q, want %q", in, got, want)
+		}
 	}
 }

@@ -26,6 +26,9 @@ const (
 	RuleLocationForm    = "ENT020"
 	RuleDuplicate       = "ENT021"
 	RuleDocument        = "ENT022"
+	RuleAnnotationURL   = "ENT023"
+	RuleOutputURL       = "ENT024"
+	RuleDroppedURL      = "ENT025"
 )
 
 // Rules are all rules, in the order of their ids.
@@ -38,7 +41,7 @@ var Rules = []finding.Rule{
 	{ID: RuleLabelValue, Severity: finding.Error, Title: "the value of a label is empty or follows the rule for names"},
 	{ID: RuleAnnotationKey, Severity: finding.Error, Title: "the key of an annotation is a name, optionally after a domain and a slash"},
 	{ID: RuleTag, Severity: finding.Error, Title: "a tag is lower-case letters, digits, colons, plus and number signs with single dashes between, at most 63"},
-	{ID: RuleLinkURL, Severity: finding.Error, Title: "the URL of a link is absolute"},
+	{ID: RuleLinkURL, Severity: finding.Error, Title: "the URL of a link is absolute, of http, https or mailto"},
 	{ID: RuleSpec, Severity: finding.Error, Title: "spec is a map"},
 	{ID: RuleRequired, Severity: finding.Error, Title: "the fields a kind of entity requires in its spec are there, and strings among them are not empty"},
 	{ID: RuleType, Severity: finding.Error, Title: "a field of the spec has the type its kind of entity gives it"},
@@ -52,6 +55,9 @@ var Rules = []finding.Rule{
 	{ID: RuleLocationForm, Severity: finding.Error, Title: "the annotations that say which location manages an entity have the form type:target"},
 	{ID: RuleDuplicate, Severity: finding.Error, Title: "no two entities have the same reference, upper and lower case being the same"},
 	{ID: RuleDocument, Severity: finding.Error, Title: "an entity is a map of apiVersion, kind, metadata and spec, whose fields have their types"},
+	{ID: RuleAnnotationURL, Severity: finding.Error, Title: "an annotation that portals show as a link is a URL of http, https or mailto, or relative"},
+	{ID: RuleOutputURL, Severity: finding.Error, Title: "the URL of a link in the output of a Template is of http, https or mailto, or relative"},
+	{ID: RuleDroppedURL, Severity: finding.Warning, Title: "a link or an annotation with a URL that portals do not show is dropped from a generated entity"},
 }
 
 // severityOf returns the severity of a rule.

@@ -48,6 +48,8 @@ const (
 	AnnotationManagedBy        = "portal.io/managed-by-location"
 	AnnotationManagedByOrigin  = "portal.io/managed-by-origin-location"
 	AnnotationViewURL          = "portal.io/view-url"
+	AnnotationEditURL          = "portal.io/edit-url"
+	AnnotationTechDocs         = "portal.io/techdocs-ref"
 	AnnotationDiscoveredAt     = "portal.io/discovered-at"
 	AnnotationDiscoveredFrom   = "portal.io/discovered-from"
 	AnnotationTemplateOrigin   = "scaffolder.portal.io/template-origin"

@@ -35,6 +35,21 @@ func (r *Rendered) Check(d *xrd.Definition) []finding.Finding {
 	return append(append(out, r.pages(d)...), r.expressions(d)...)
 }
 
+// DropUnsafeURLs removes the links and annotations that no portal shows from
+// the entities. Each finding names the template and shows the line of the
+// output.
+func (r *Rendered) DropUnsafeURLs(d *xrd.Definition) []finding.Finding {
+	var out []finding.Finding
+	for _, doc := range r.Documents {
+		for _, f := range entity.DropUnsafeURLs(doc.Entity) {
+			at := r.finding(d, RuleEntity, place(doc.Node, f.Path), f.Message, f.Hint)
+			at.Rule, at.Severity, at.Path = f.Rule, f.Severity, f.Path
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // pages reports parameters that two pages of a Template ask for.
 func (r *Rendered) pages(d *xrd.Definition) []finding.Finding {
 	var out []finding.Finding

@@ -57,7 +57,7 @@ func defaults() *Config {
 			XRDTemplates:  XRDTemplates{Frequency: 5 * time.Minute},
 		},
 		Scaffolder: Scaffolder{
-			Workers: 10, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour,
+			Workers: 10, Limits: Limits{OpenTasks: 100, RunningTasks: 5, EventStreams: 50}, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour,
 			BranchPrefix: "portal", DefaultNamespace: "default", WaitTimeout: 10 * time.Minute,
 		},
 	}

@@ -13,6 +13,8 @@ import (
 type Scaffolder struct {
 	// Workers is how many tasks one replica runs at once.
 	Workers int
+	// Limits are those of each caller.
+	Limits Limits
 	// TaskTimeout is how long a task may take, and KeepTasks how long those
 	// that are over are shown; zero means for ever.
 	TaskTimeout, KeepTasks time.Duration
@@ -37,9 +39,23 @@ type Scaffolder struct {
 	WaitTimeout time.Duration
 }
 
+// Limits are how much of the scaffolder one caller can use at once.
+type Limits struct {
+	// OpenTasks is how many tasks may wait and run on all replicas together,
+	// RunningTasks how many run at once in one replica, and EventStreams how many
+	// requests wait for events there.
+	OpenTasks, RunningTasks, EventStreams int
+}
+
 func (s *Scaffolder) read(o *object) {
 	o.lenient = o.lenient || o.r.opts.NoTasks
 	o.number("concurrentTasksLimit", &s.Workers, 1, 1000)
+	o.object("limits", func(o *object) {
+		o.number("openTasks", &s.Limits.OpenTasks, 1, 1_000_000)
+		s.Limits.RunningTasks = max(s.Workers/2, 1)
+		o.number("runningTasks", &s.Limits.RunningTasks, 1, 1000)
+		o.number("eventStreams", &s.Limits.EventStreams, 1, 1_000_000)
+	})
 	o.duration("taskTimeout", &s.TaskTimeout, time.Second)
 	o.duration("keepTasks", &s.KeepTasks, 0)
 	o.filePath("workingDirectory", &s.WorkingDirectory)

@@ -17,6 +17,7 @@ const making = `composerIngestor:
     - { name: two, kubeconfig: kube/config, context: two }
 scaffolder:
   concurrentTasksLimit: 3
+  limits: { openTasks: 7, runningTasks: 2, eventStreams: 9 }
   taskTimeout: { hours: 1 }
   keepTasks: { days: 0 }
   workingDirectory: work
@@ -51,7 +52,7 @@ func TestMaking(t *testing.T) {
 	want.Composer.Clusters = []source.Cluster{{Name: "one", Kubeconfig: "conf/kube/config"}, {Name: "two", Kubeconfig: "conf/kube/config", Context: "two"}}
 	want.Auth.Guest.Enabled, want.Auth.Guest.OwnershipRefs = true, []string{want.Auth.Guest.UserRef}
 	want.Scaffolder = Scaffolder{
-		Workers: 3, TaskTimeout: time.Hour, WorkingDirectory: "conf/work", SecretKey: "0123456789abcdef",
+		Workers: 3, Limits: Limits{OpenTasks: 7, RunningTasks: 2, EventStreams: 9}, TaskTimeout: time.Hour, WorkingDirectory: "conf/work", SecretKey: "0123456789abcdef",
 		Author: "Platform", Email: "platform@example.org", BranchPrefix: "forms/new",
 		Clusters: []string{"two"}, DefaultCluster: "two", DefaultNamespace: "sandbox", WaitTimeout: 30 * time.Second,
 	}
@@ -78,9 +79,31 @@ func TestMaking(t *testing.T) {
 // TestMakingDefaults wants tasks to run without a configuration.
 func TestMakingDefaults(t *testing.T) {
 	c := mustLoad(t, "", nil)
-	want := Scaffolder{Workers: 10, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour, BranchPrefix: "portal", DefaultNamespace: "default", WaitTimeout: 10 * time.Minute}
+	want := Scaffolder{Workers: 10, Limits: Limits{OpenTasks: 100, RunningTasks: 5, EventStreams: 50}, TaskTimeout: 24 * time.Hour, KeepTasks: 30 * 24 * time.Hour, BranchPrefix: "portal", DefaultNamespace: "default", WaitTimeout: 10 * time.Minute}
 	if diff := cmp.Diff(want, c.Scaffolder); diff != "" || len(c.Integrations.Hosts) != 0 {
 		t.Errorf("%d hosts (-want +got):\n%s", len(c.Integrations.Hosts), diff)
+	}
+}
+
+// TestRunningTasks lets a caller have half of the workers, if nothing else is
+// said.
+func TestRunningTasks(t *testing.T) {
+	cases := map[string]struct {
+		reason, text string
+		want         int
+	}{
+		"Default": {"half of the default", "", 5},
+		"Half":    {"half of what is configured", "concurrentTasksLimit: 7", 3},
+		"One":     {"at least one", "concurrentTasksLimit: 1", 1},
+		"Given":   {"what is given counts", "concurrentTasksLimit: 4, limits: { runningTasks: 4 }", 4},
+		"Others":  {"others change nothing", "concurrentTasksLimit: 4, limits: { openTasks: 4 }", 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := mustLoad(t, "scaffolder: { "+tc.text+" }\n", nil).Scaffolder.Limits.RunningTasks; got != tc.want {
+				t.Errorf("%s: it is %d", tc.reason, got)
+			}
+		})
 	}
 }
 

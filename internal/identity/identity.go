@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Kind is what a caller is.
@@ -62,8 +63,9 @@ type Caller struct {
 	Session string `json:"-"`
 }
 
-// Key tells callers apart that limits are counted for.
-func (c Caller) Key() string { return c.Kind.String() + " " + c.Subject }
+// Key tells callers apart that limits are counted for: a kind and a subject in
+// lower case.
+func (c Caller) Key() string { return c.Kind.String() + " " + strings.ToLower(c.Subject) }
 
 type callerKey struct{}
 

@@ -206,18 +206,28 @@ func insertOpts(w work, lane string) *river.InsertOpts {
 
 // mark is what is remembered beside a running job: that it shall be done once
 // more. It holds for the attempt it was made in, since the next one sees
-// everything that was there when the mark was made.
+// everything that was there when the mark was made. A job that is postponed has
+// the same attempt again, so that it counts too how often that was.
 type mark struct {
-	Again *struct {
+	Snoozes int `json:"snoozes"`
+	Again   *struct {
 		Attempt int  `json:"attempt"`
+		Snoozes int  `json:"snoozes"`
 		Work    work `json:"work"`
 	} `json:"again"`
+}
+
+// snoozes returns how often a job was postponed, which River counts.
+func snoozes(row *rivertype.JobRow) int {
+	var m mark
+	_ = json.Unmarshal(row.Metadata, &m) // What cannot be read counts nothing.
+	return m.Snoozes
 }
 
 // again returns the job that was asked for while row ran.
 func again(row *rivertype.JobRow) (work, bool) {
 	var m mark
-	if json.Unmarshal(row.Metadata, &m) != nil || m.Again == nil || m.Again.Attempt != row.Attempt {
+	if json.Unmarshal(row.Metadata, &m) != nil || m.Again == nil || m.Again.Attempt != row.Attempt || m.Again.Snoozes != m.Snoozes {
 		return work{}, false
 	}
 	return m.Again.Work, true

@@ -12,6 +12,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -61,7 +62,8 @@ type Task struct {
 	Name string
 	// Run does a job. Its context ends with the job's timeout and when the
 	// process stops; it must return soon after. An error, or a panic, is a
-	// failed attempt. It may be called at once for different keys.
+	// failed attempt, unless it is Later. It may be called at once for different
+	// keys.
 	Run func(ctx context.Context, j Job) error
 	// Workers, unless it is zero, is how many of its jobs run at once in this
 	// process, beside those of others: neither waits for the other's workers. A
@@ -69,6 +71,16 @@ type Task struct {
 	// hyphens or underscores between them.
 	Workers int
 }
+
+// Later is the error with which Run postpones a job: it is done again after a
+// while, and takes no worker until then. That is no attempt. A job that is
+// postponed outlives the process, as all that wait do.
+func Later(after time.Duration) error { return &later{after} }
+
+type later struct{ after time.Duration }
+
+// Error says for how long.
+func (l *later) Error() string { return fmt.Sprintf("postponed for %s", l.after) }
 
 // Job is one task for one key.
 type Job struct {

@@ -28,7 +28,7 @@ func newMetrics(registry prometheus.Registerer, q *Queue) (*metrics, error) {
 		queue:  q,
 		queued: prometheus.NewDesc("jobs_queued", "Jobs that wait or run, on all replicas.", []string{"task", "state"}, nil),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "jobs_runs_total", Help: "Attempts at jobs that ended here: done, failed, or stopped with the process.",
+			Name: "jobs_runs_total", Help: "Attempts at jobs that ended here: done, failed, or stopped with the process; and jobs that were postponed.",
 		}, []string{"task", "result"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "jobs_run_duration_seconds", Help: "How long attempts at jobs took here.",
@@ -65,6 +65,13 @@ func (m *metrics) ran(task, result string, took time.Duration) {
 	}
 	m.runs.WithLabelValues(task, result).Inc()
 	m.duration.WithLabelValues(task).Observe(took.Seconds())
+}
+
+// postponed counts a job that was put back. It took no time to speak of.
+func (m *metrics) postponed(task string) {
+	if m != nil {
+		m.runs.WithLabelValues(task, "postponed").Inc()
+	}
 }
 
 // Describe names what Collect gives.

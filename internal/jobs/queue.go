@@ -144,7 +144,7 @@ func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error
 // mark says that row shall be done once more. It returns false if it does not
 // run any more.
 func (q *Queue) mark(ctx context.Context, row *rivertype.JobRow, w work) (bool, error) {
-	text, err := json.Marshal(map[string]any{"attempt": row.Attempt, "work": w})
+	text, err := json.Marshal(map[string]any{"attempt": row.Attempt, "snoozes": snoozes(row), "work": w})
 	if err != nil {
 		return false, err
 	}

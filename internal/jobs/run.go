@@ -117,6 +117,9 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 		q.news(w, "")
 		q.settle(ctx, j, riverdriver.JobSetStateCompleted(j.ID, q.opts.Now(), nil))
 		return nil
+	case isLater(err):
+		q.metrics.postponed(w.Task)
+		return q.postpone(ctx, j, err)
 	case ctx.Err() != nil:
 		// River stops, which is no fault of the task's.
 		q.metrics.ran(w.Task, "stopped", took)
@@ -136,6 +139,21 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	q.reach(ctx, w)
 	q.wakeAfter(w.retryDelay(), j.Queue)
 	return err
+}
+
+func isLater(err error) bool {
+	_, ok := errors.AsType[*later](err)
+	return ok
+}
+
+// postpone has River put a job back for a while, as it was before its attempt.
+func (q *Queue) postpone(ctx context.Context, j *river.Job[work], why error) error {
+	l, _ := errors.AsType[*later](why)
+	q.reach(ctx, j.Args)
+	if l.after <= soon {
+		q.wakeAfter(l.after, j.Queue)
+	}
+	return river.JobSnooze(l.after)
 }
 
 // wakeAfter has somebody look for a job whose time comes in a while, rather

@@ -36,6 +36,7 @@ import (
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/internal/task/workspace"
 	"example.dev/ingestor/web"
 )
 
@@ -177,11 +178,24 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Caller: func(ctx context.Context) string { return auth.From(ctx).Subject },
 		CORS:   c.Backend.CORS, RateLimit: c.Backend.RateLimit, HTTPS: c.Backend.HTTPS,
 		BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, AllowedHosts: c.Backend.AllowedHosts, MaxBody: c.Backend.MaxBody,
-		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.store.Ping,
+		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.ready,
 		ShutdownDelay: c.Backend.ShutdownDelay,
 		Page:          web.Handler(web.Options{Title: c.App.Title}),
 	})
 	return p.server.Check()
+}
+
+// ready returns an error if requests should not be sent here: the database is
+// away, or tasks have no place to work.
+func (p *Portal) ready(ctx context.Context) error {
+	if err := p.store.Ping(ctx); err != nil {
+		return err
+	}
+	err := p.tasks.Ready()
+	if e, ok := errors.AsType[*workspace.Unusable](err); ok {
+		return &server.NotReady{Reason: e.Public(), Err: err}
+	}
+	return err
 }
 
 // taskGenerated is the task that reads the folder of generated entities.

@@ -55,7 +55,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	p.tasks, err = task.New(task.Options{
 		Store: p.store, Queue: p.queue, Env: env, Key: key,
 		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
-		Workers: c.Workers, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
+		Workers: c.Workers, Limits: task.Limits{OpenTasks: c.Limits.OpenTasks, RunningTasks: c.Limits.RunningTasks}, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
 		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
 			clusteractions.Actions(clusters, choices),
@@ -74,6 +74,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
 		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
+		EventStreams: c.Limits.EventStreams,
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)
 		}},

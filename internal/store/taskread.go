@@ -53,6 +53,23 @@ func (s *Store) TaskBrief(ctx context.Context, id string) (*Task, error) {
 	return s.oneTask(ctx, id, ", spec", func(t *Task) []any { return []any{&t.Spec} })
 }
 
+// TaskSubject returns the subject of a task, empty if it has none, or there is no
+// such task.
+func (s *Store) TaskSubject(ctx context.Context, id string) (string, error) {
+	if !isName(id) {
+		return "", nil
+	}
+	var subject string
+	err := s.read.QueryRowContext(ctx, "SELECT subject FROM tasks WHERE id = $1", id).Scan(&subject)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fail(fmt.Sprintf("read task %q", id), err)
+	}
+	return subject, nil
+}
+
 func (s *Store) oneTask(ctx context.Context, id, columns string, more func(*Task) []any) (*Task, error) {
 	if !isName(id) {
 		return nil, nil

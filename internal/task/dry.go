@@ -66,6 +66,12 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if err := fewSecrets(o.Secrets); err != nil {
 		return nil, err
 	}
+	// One caller has one turn, so that nobody has them all.
+	done, err := t.turns.take(ctx, o.By.Caller.Key())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if err := t.queueUp(ctx); err != nil {
 		return nil, err
 	}
@@ -86,6 +92,10 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	dir, err := t.root.Make(id)
 	if err != nil {
 		return nil, err
+	}
+	root, err := os.Lstat(dir)
+	if err != nil {
+		return nil, errRemoved
 	}
 	defer func() {
 		if err := t.root.Remove(id); err != nil {
@@ -125,6 +135,9 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 			return nil, late(ctx)
 		}
 	}
+	if isGone(dir, root) {
+		return nil, errRemoved
+	}
 	if f := state.Failure; f != nil {
 		why := f.Message
 		if f.Hint != "" {
@@ -148,7 +161,7 @@ func (t *Tasks) queueUp(ctx context.Context) error {
 	case t.drying <- struct{}{}:
 		return nil
 	case <-enough.C:
-		return refuse("Cannot try out the Template: %d others are being tried out; try again in a moment", mostDry)
+		return overLimit("cannot try out the Template: %d others are being tried out; try again in a moment", mostDry)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

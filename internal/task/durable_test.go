@@ -362,8 +362,8 @@ func TestLargeWorkspace(t *testing.T) {
 	}
 }
 
-// TestUnkept has a step end whose files cannot be kept. It is not run again for
-// that.
+// TestUnkept has a step end whose files are gone. It is not run again for that,
+// and the task cannot be retried without them.
 func TestUnkept(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
@@ -375,10 +375,16 @@ func TestUnkept(t *testing.T) {
 		return os.RemoveAll(found[0])
 	})}})
 	id := w.create(order(t, `{steps: [{id: one, action: test:count}, {id: two, action: test:remove}, {id: three, action: test:say, input: {text: x}}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskCompleted || got.Run != 1 {
+	if got := w.over(id); got.Status != store.TaskFailed || got.Run != 1 {
 		t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
 	}
-	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "cannot be read: if this process ends, the task fails") || strings.Contains(all, at.dir) {
+	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "its workspace was removed from outside the portal") || strings.Contains(all, at.dir) {
 		t.Errorf("it said %s", all)
+	}
+	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
+		t.Fatalf("it cannot be retried: %v", err)
+	}
+	if got := w.over(id); got.Status != store.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with what its steps had left there; create the task again") {
+		t.Errorf("the retry is %s: %v", got.Status, w.events(id))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"example.dev/ingestor/action"
@@ -46,11 +48,25 @@ type run struct {
 	state   *state
 	journal *journal
 	mask    *mask.Mask
-	dir     string
+	// dir is the workspace, and made what it was when it was made.
+	dir  string
+	made fs.FileInfo
 }
 
 // run runs a task for the queue. An error has the queue try again.
 func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
+	caller, err := t.runsFor(ctx, j.Key)
+	if err != nil {
+		return err
+	}
+	if err := t.slots.take(caller, j.Key); err != nil {
+		return err
+	}
+	defer func() {
+		if next := t.slots.free(caller); next != "" && ctx.Err() == nil {
+			t.enqueue(ctx, next, true)
+		}
+	}()
 	stored, err := t.opts.Store.BeginTask(ctx, j.Key)
 	if err != nil || stored == nil {
 		return err
@@ -148,6 +164,9 @@ func (r *run) open(spec *tree.Node) error {
 	if r.state.large {
 		return errors.New("cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again")
 	}
+	if r.state.lost {
+		return errors.New("cannot go on with the task: its workspace was removed from outside the portal, with what its steps had left there; create the task again")
+	}
 	if r.state.hidden != "" {
 		return fmt.Errorf("cannot go on with the task: %s held a secret, and secrets are gone once a task is over; create it again", r.state.hidden)
 	}
@@ -156,6 +175,9 @@ func (r *run) open(spec *tree.Node) error {
 	}
 	if r.dir, err = t.root.Make(r.stored.ID); err != nil {
 		return err
+	}
+	if r.made, err = os.Lstat(r.dir); err != nil {
+		return errRemoved
 	}
 	if err := workspace.Restore(r.dir, r.state.files); err != nil {
 		r.cleanUp()
@@ -208,6 +230,9 @@ func (r *run) steps() error {
 		if events == nil {
 			return r.cutOff()
 		}
+		if well && isGone(r.dir, r.made) {
+			events = r.removed(events)
+		}
 		if well && r.state.Failure != nil {
 			r.state.failed = at
 		}
@@ -224,19 +249,48 @@ func (r *run) steps() error {
 	return r.end(nil)
 }
 
+// errRemoved is why a task fails whose workspace is gone. Its files cannot be
+// had again.
+var errRemoved = errors.New("cannot go on with the task: its workspace was removed from outside the portal; " +
+	"keep programs that clean up away from the folder, or set scaffolder.workingDirectory to one that they leave alone")
+
+// isGone tells whether a workspace was removed from outside.
+func isGone(dir string, made fs.FileInfo) bool {
+	now, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, made)
+}
+
+// removed lets a task fail whose workspace is gone, and returns the events of its
+// last step with that. A task that has no more steps needs no workspace.
+func (r *run) removed(events []step.Event) []step.Event {
+	if r.state.Failure == nil && r.state.Next == len(r.task.Steps()) {
+		return events
+	}
+	if r.state.Failure == nil {
+		// The step has ended, and what it left is lost.
+		r.state.files, r.state.lost = nil, true
+	}
+	r.tasks.log.Error("the workspace of a task was removed from outside", "task", r.stored.ID)
+	r.state.Failure = &step.Failure{Name: "Error", Message: errRemoved.Error()}
+	return append(events, step.Event{Message: errRemoved.Error()})
+}
+
 // advance writes that a step ended, and what whoever takes over needs.
 func (r *run) advance(events []step.Event) error {
 	s := r.state
 	// The step has ended, whether its files can be kept or not: to try again would
 	// be to run it twice.
 	files, err := workspace.Save(r.dir)
-	if err != nil && !errors.Is(err, workspace.ErrLarge) {
+	gone := isGone(r.dir, r.made)
+	if err != nil && !gone && !errors.Is(err, workspace.ErrLarge) {
 		r.tasks.log.Warn("cannot keep the files of a task", "task", r.stored.ID, "err", err)
 	}
-	if err != nil && !s.large {
+	if err != nil && !gone && !s.large {
 		r.journal.Log(step.Event{Message: "The workspace is too large to be kept, or cannot be read: if this process ends, the task fails"})
 	}
-	s.files, s.large = files, err != nil
+	if !gone {
+		s.files, s.large = files, err != nil
+	}
 	s.run, s.logged = r.stored.Run, r.journal.total()
 	data, err := r.tasks.sealState(r.stored.ID, s)
 	if err != nil {

@@ -31,6 +31,8 @@ type state struct {
 	over bool
 	// large says that the workspace is too large to be handed on.
 	large bool
+	// lost says that the workspace was removed after a step had ended.
+	lost bool
 	// hidden names what of it held a secret and was left out; empty is nothing.
 	hidden string
 	files  []byte
@@ -68,6 +70,7 @@ type line struct {
 	Logged  int64           `json:"logged,omitempty"`
 	Over    bool            `json:"over,omitempty"`
 	Large   bool            `json:"large,omitempty"`
+	Lost    bool            `json:"lost,omitempty"`
 	Hidden  string          `json:"hidden,omitempty"`
 }
 
@@ -77,7 +80,7 @@ type kept struct {
 
 // sealState returns a state as it is stored.
 func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
-	l := line{Next: s.Next, Failure: s.Failure, Failed: s.failed, Began: s.began, Run: s.run, Logged: s.logged, Over: s.over, Large: s.large, Hidden: s.hidden,
+	l := line{Next: s.Next, Failure: s.Failure, Failed: s.failed, Began: s.began, Run: s.run, Logged: s.logged, Over: s.over, Large: s.large, Lost: s.lost, Hidden: s.hidden,
 		Steps: map[string]kept{}}
 	for id, output := range s.Outputs {
 		l.Steps[id] = kept{Output: tree.AppendJSON(nil, output, "")}
@@ -107,7 +110,8 @@ func (t *Tasks) openState(stored *store.Task) (*state, error) {
 		return nil, errors.New("it is damaged")
 	}
 	s.State = step.State{Next: l.Next, Failure: l.Failure, Outputs: map[string]*tree.Node{}}
-	s.failed, s.began, s.run, s.logged, s.over, s.large, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Large, l.Hidden, files
+	s.failed, s.began, s.run, s.logged, s.over, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Hidden, files
+	s.large, s.lost = l.Large, l.Lost
 	for id, k := range l.Steps {
 		if s.Outputs[id], err = (tree.Wire{}).Decode(k.Output); err != nil {
 			return nil, errors.New("it is damaged")

@@ -17,6 +17,9 @@ const (
 	askAgain = 5 * time.Minute
 	// dropEvery is how often old tasks are removed.
 	dropEvery = time.Hour
+	// touchEvery is how often the workspaces are made to look used: programs that
+	// clean up remove what nobody has used for days.
+	touchEvery = time.Hour
 )
 
 // impatience fills in how long things take, unless a test is impatient.
@@ -37,12 +40,18 @@ func (t *Tasks) Run(ctx context.Context) {
 	asked := map[string]time.Time{}
 	// What a process left that is gone waits already.
 	idle := beats * t.opts.beat
-	var dropped time.Time
+	var dropped, touched time.Time
 	for ctx.Err() == nil {
 		t.revive(ctx, idle, asked)
 		if now := t.opts.Now(); t.opts.Keep > 0 && now.Sub(dropped) >= dropEvery {
 			dropped = now
 			t.drop(ctx, now)
+		}
+		if now := t.opts.Now(); now.Sub(touched) >= touchEvery {
+			touched = now
+			if err := t.root.Touch(now); err != nil {
+				t.log.Warn("cannot keep the folder for workspaces", "err", err)
+			}
 		}
 		idle = t.opts.idle
 		wait(ctx, t.opts.sweep)

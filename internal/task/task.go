@@ -65,6 +65,8 @@ type Options struct {
 	Dir string
 	// Workers is how many tasks run at once here, ten if it is zero.
 	Workers int
+	// Limits are those of each caller.
+	Limits Limits
 	// Timeout is for a whole task, a day if it is zero. Keep is how long tasks
 	// are kept that are over, for ever if it is zero.
 	Timeout, Keep time.Duration
@@ -91,6 +93,11 @@ type Tasks struct {
 	hub     *hub
 	// drying has room for those who try Templates out.
 	drying chan struct{}
+	// turns and slots are what each caller uses, and admitting are locks for
+	// callers whose tasks are counted.
+	turns     turns
+	slots     *slots
+	admitting [64]sync.Mutex
 
 	mu sync.Mutex
 	// running are the runs of this process.
@@ -112,12 +119,20 @@ func (e *Invalid) Error() string {
 type Refused struct {
 	// Reason is for whoever asked.
 	Reason string
+	// Wait, unless it is zero, says that whoever asked has too much already, and
+	// when to try again.
+	Wait time.Duration
 }
 
 // Error returns the reason.
 func (e *Refused) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error { return &Refused{Reason: fmt.Sprintf(format, args...)} }
+
+// overLimit refuses what may be asked for again later.
+func overLimit(format string, args ...any) error {
+	return &Refused{Reason: fmt.Sprintf(format, args...), Wait: tryLater}
+}
 
 // New returns the tasks of a store, and makes them known to the queue, which
 // does not run yet.
@@ -135,7 +150,7 @@ func New(opts Options) (*Tasks, error) {
 		return nil, errors.New("cannot run tasks: there is no policy to decide what steps may do")
 	}
 	opts.impatience()
-	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry)}
+	t := &Tasks{opts: opts, log: opts.Log, running: map[string]*run{}, drying: make(chan struct{}, mostDry), slots: newSlots(opts.Limits.RunningTasks)}
 	var err error
 	if t.runner, err = step.NewRunner(opts.Actions, opts.Env, opts.Now, opts.Log); err != nil {
 		return nil, err
@@ -160,11 +175,16 @@ func (t *Tasks) Close() error {
 	return t.root.Close()
 }
 
+// Ready returns an error if tasks cannot run here, because there can be no
+// workspaces.
+func (t *Tasks) Ready() error { return t.root.Ready(t.opts.Now()) }
+
 // Actions returns what steps can do, by id.
 func (t *Tasks) Actions() []action.Action { return t.runner.Actions() }
 
 // Create makes a task, which runs soon. The error is Invalid if the values do
-// not fit, and Refused if the Template cannot be run.
+// not fit, and Refused if the Template cannot be run, or whoever asks has too
+// many tasks.
 func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	spec, err := o.spec(ctx)
 	if err != nil {
@@ -184,7 +204,13 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	if made.Secrets, err = t.sealSecrets(made.ID, o.Secrets); err != nil {
 		return "", err
 	}
-	if err := t.opts.Store.AddTask(ctx, made); err != nil {
+	admitted, err := t.admit(ctx, made.Subject)
+	if err != nil {
+		return "", err
+	}
+	err = t.opts.Store.AddTask(ctx, made)
+	admitted()
+	if err != nil {
 		return "", err
 	}
 	t.enqueue(ctx, made.ID, false)
@@ -295,7 +321,12 @@ func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map
 	}
 	e := store.TaskEvent{Type: store.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
 		field{"recoverStrategy", json.RawMessage(`"none"`)})}
+	admitted, err := t.admit(ctx, by.Subject)
+	if err != nil {
+		return false, err
+	}
 	ok, err := t.opts.Store.RetryTask(ctx, id, by, kept, e)
+	admitted()
 	if err != nil || !ok {
 		return false, err
 	}

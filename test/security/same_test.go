@@ -182,7 +182,7 @@ func (c *changing) under(rules []config.PermissionRule) *ruled {
 // ask sends a request as a caller.
 func (r *ruled) ask(t *testing.T, by auth.Caller, method, path, body string) answer {
 	t.Helper()
-	req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	req := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
 	req.Header.Set("Authorization", by.Subject)
 	req.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

@@ -74,7 +74,7 @@ func appendFeed(dst []byte, e *store.Entity) ([]byte, error) {
 // originKeys are the annotations that say where a portal read an entity.
 var originKeys = []string{
 	words.AnnotationManagedBy, words.AnnotationManagedByOrigin, words.AnnotationViewURL,
-	"portal.io/edit-url", "portal.io/orphan",
+	words.AnnotationEditURL, "portal.io/orphan",
 }
 
 // withoutOrigin leaves out the annotations that say where a portal read an

@@ -41,6 +41,24 @@ const (
 	delta = "ci/delta"
 )
 
+// TestPushOfUnsafeLinks refuses entities with links that a browser would run.
+func TestPushOfUnsafeLinks(t *testing.T) {
+	f := newFarm(t, "", Options{})
+	body := strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","links":[{"url":"https://a"},{"url":"java\tscript:alert(1)"}]`, 1) +
+		strings.Replace(line("b", "x"), `"name":"b"`, `"name":"b","links":[{"url":"DATA:text/html,x"}]`, 1) +
+		strings.Replace(line("c", "x"), `"name":"c"`, `"name":"c","annotations":{"backstage.io/view-url":"vbscript:x"}`, 1) +
+		strings.Replace(line("d", "x"), `"name":"d"`, `"name":"d","links":[{"url":"mailto:d@example.com"}]`, 1)
+	got, _ := f.push("PUT", all, body)
+	if got.Added != 1 || len(got.Refused) != 3 {
+		t.Fatalf("the report is %+v", got)
+	}
+	for i, field := range []string{`"metadata.links[1].url" is not valid`, `"metadata.links[0].url" is not valid`, `"metadata.annotations[\"backstage.io/view-url\"]" is not valid`} {
+		if r := got.Refused[i]; !strings.Contains(r.Reason, field) {
+			t.Errorf("the reason names the field %s: %s", field, r.Reason)
+		}
+	}
+}
+
 func TestPush(t *testing.T) {
 	f := newFarm(t, "", Options{})
 	steps := []struct {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +196,21 @@ func TestAnnotations(t *testing.T) {
 	want = map[string]string{words.AnnotationManagedBy: at, words.AnnotationManagedByOrigin: origin}
 	if diff := cmp.Diff(want, res.Documents[3].Node.Get("metadata", "annotations").StringMap()); diff != "" {
 		t.Errorf("annotations in the contract's words (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnsafeLinks refuses entities with links that a browser would run; the
+// problem names the field.
+func TestUnsafeLinks(t *testing.T) {
+	dir := plant(t, map[string]string{"a.yaml": "apiVersion: portal.io/v1alpha1\nkind: System\nmetadata:\n  name: a\n  links:\n  - url: 'JavaScript:alert(1)'\nspec: {owner: x}\n" +
+		"---\napiVersion: portal.io/v1alpha1\nkind: System\nmetadata: {name: b, links: [{url: 'https://example.com'}]}\nspec: {owner: x}\n"})
+	res, err := New(Options{Config: config.Reading{Roots: []string{dir}}, Rules: everything}).Read(t.Context(), Target{Type: TypeFile, Target: dir + "/a.yaml"})
+	if err != nil || !slices.Equal(names(res), []string{"system:default/b"}) || len(res.Problems) != 1 {
+		t.Fatalf("documents %v, problems %v, error %v", names(res), texts(res.Problems, dir), err)
+	}
+	got := res.Problems[0].Error()
+	if !strings.Contains(got, `"metadata.links[0].url" is not valid; link "JavaScript:alert(1)" is a URL of the scheme javascript`) || !strings.Contains(got, "a.yaml:6:") {
+		t.Errorf("the problem is %s", got)
 	}
 }
 

@@ -140,7 +140,7 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	page, err := s.Store.TaskEvents(ctx, t.ID, from, pageSize)
 	if err == nil && len(page) == 0 && !over(t) {
-		page, err = s.next(ctx, t.ID, from)
+		page, err = s.next(r, t.ID, from)
 	}
 	if err == nil && len(page) == 0 && over(t) {
 		page, err = s.ending(ctx, t.ID)
@@ -154,7 +154,13 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 }
 
 // next waits for events, for a while.
-func (s *Scaffolder) next(ctx context.Context, id string, from int64) (events []store.TaskEvent, err error) {
+func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []store.TaskEvent, err error) {
+	done, err := s.followers.add(r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx := r.Context()
 	wait, cancel := context.WithTimeout(ctx, s.poll)
 	defer cancel()
 	err = s.Tasks.Follow(wait, id, from, func(some []store.TaskEvent) error {

@@ -68,7 +68,8 @@ func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Or
 	if err != nil || len(problems) > 0 {
 		return o, problems, err
 	}
-	if c := auth.From(ctx); c.Kind == auth.User || c.Kind == auth.Guest {
+	c := auth.From(ctx)
+	if c.Kind == auth.User || c.Kind == auth.Guest {
 		o.User = c.Subject
 	}
 	o.UserEntity, err = s.userEntity(ctx, o.User)
@@ -108,6 +109,9 @@ func failed(w http.ResponseWriter, r *http.Request, err error) error {
 		return invalid(w, r, e.Problems)
 	}
 	if e, ok := errors.AsType[*task.Refused](err); ok {
+		if e.Wait > 0 {
+			return server.OverLimit(e.Wait, "%s", e.Reason)
+		}
 		return server.Input("%s", e.Reason)
 	}
 	return told(err)

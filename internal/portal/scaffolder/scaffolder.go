@@ -55,6 +55,9 @@ type Options struct {
 	// *server.Fault, an *action.Error or an *action.Denied. Without it no form is
 	// filled.
 	Fill func(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
+	// EventStreams is how many requests of one caller wait for events of tasks at
+	// once here; zero is no limit.
+	EventStreams int
 	// Autocomplete are the providers of what forms offer, by name.
 	Autocomplete map[string]Complete
 	Log          *slog.Logger
@@ -78,6 +81,7 @@ type Scaffolder struct {
 	actions, extensions server.Content
 	// ping and poll are the constants, but in tests.
 	ping, poll time.Duration
+	followers  followers
 }
 
 // New returns the scaffolder that the options describe.
@@ -88,7 +92,7 @@ func New(opts Options) *Scaffolder {
 	return &Scaffolder{
 		Options: opts,
 		actions: content(listed(opts.Tasks.Actions())), extensions: content(extensionsOf(opts.Env)),
-		ping: pingEvery, poll: pollFor,
+		ping: pingEvery, poll: pollFor, followers: followers{most: opts.EventStreams},
 	}
 }
 

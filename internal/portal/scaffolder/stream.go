@@ -24,6 +24,11 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	done, err := s.followers.add(r)
+	if err != nil {
+		return err
+	}
+	defer done()
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")

@@ -136,6 +136,12 @@ type world struct {
 
 func newWorld(t *testing.T, change func(*Options), rules ...config.PermissionRule) *world {
 	t.Helper()
+	return newWorldOf(t, task.Limits{}, change, rules...)
+}
+
+// newWorldOf is a world whose callers have limits.
+func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules ...config.PermissionRule) *world {
+	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now})
 	if err != nil {
@@ -150,7 +156,7 @@ func newWorld(t *testing.T, change func(*Options), rules ...config.PermissionRul
 	w := &world{t: t, store: st, released: make(chan struct{}), mended: make(chan struct{}), lines: 20_000}
 	tasks, err := task.New(task.Options{
 		Store: st, Queue: queue, Actions: w.actions(), Key: []byte("a key for the tests of this package"),
-		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log, Authorize: Authorizer(policy, "portal"),
+		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log, Authorize: Authorizer(policy, "portal"), Limits: limits,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -217,6 +223,13 @@ func (w *world) actions() []action.Action {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
+		}},
+		{ID: "test:hold", DryRun: true, Run: func(ctx context.Context, _ *action.Call) error {
+			select {
+			case <-w.released:
+			case <-ctx.Done():
+			}
+			return nil
 		}},
 		{ID: "test:fail", Run: func(_ context.Context, _ *action.Call) error {
 			select {

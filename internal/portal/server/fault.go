@@ -79,6 +79,13 @@ func TooMany(wait time.Duration) *Fault {
 	return f
 }
 
+// OverLimit is a caller who has as much as one may have at once.
+func OverLimit(wait time.Duration, format string, args ...any) *Fault {
+	f := fault(http.StatusTooManyRequests, "TooManyRequestsError", format, args)
+	f.RetryAfter = wait
+	return f
+}
+
 // Unavailable is a request that may succeed later.
 func Unavailable(err error, format string, args ...any) *Fault {
 	f := fault(http.StatusServiceUnavailable, "ServiceUnavailableError", format, args)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -35,8 +36,21 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
 }
 
-// ready tells whether requests may be sent here. Why not is in the log alone:
-// probes need no credentials.
+// NotReady is why a server is not ready, in words that everybody may read.
+type NotReady struct {
+	// Reason is for whoever asks, who needs no credentials; Err for the log.
+	Reason string
+	Err    error
+}
+
+// Error returns the reason for the log.
+func (e *NotReady) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotReady) Unwrap() error { return e.Err }
+
+// ready tells whether requests may be sent here. Why not is in the log, and in
+// the answer only if everybody may know: probes need no credentials.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	w.Header()["Cache-Control"] = []string{"no-store"}
 	if s.draining.Load() {
@@ -45,7 +59,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Ready != nil {
 		if err := s.opts.Ready(r.Context()); err != nil {
 			s.opts.Log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("id", RequestID(r.Context())), slog.Any("error", err))
-			return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", "The portal is not ready; the log says why"})
+			message := "The portal is not ready; the log says why"
+			if known, ok := errors.AsType[*NotReady](err); ok {
+				message = "The portal is not ready: " + known.Reason
+			}
+			return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", message})
 		}
 	}
 	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})

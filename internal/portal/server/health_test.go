@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +32,11 @@ func TestHealth(t *testing.T) {
 	probe("/health/ready", 503, `{"status":"error","message":"The portal is not ready; the log says why"}`)
 	probe("/health/live", 200, ok)
 	log.find(t, "not ready")
+	broken = fmt.Errorf("probe: %w", &NotReady{Reason: "cannot write to a folder", Err: errors.New("cannot write to /secret/place")})
+	probe("/health/ready", 503, `{"status":"error","message":"The portal is not ready: cannot write to a folder"}`)
+	if !strings.Contains(log.String(), "/secret/place") {
+		t.Errorf("the log does not say why:\n%s", &log)
+	}
 	broken = nil
 	probe("/health/ready", 200, ok)
 	s.draining.Store(true)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -53,27 +54,49 @@ func (l *limiter) wait(remote string, now time.Time) time.Duration {
 	if l == nil {
 		return 0
 	}
-	ap, err := netip.ParseAddrPort(remote)
-	if err != nil {
+	addr, ok := addressOf(remote)
+	if !ok {
 		return 0 // No network: a socket of this machine.
 	}
-	addr := ap.Addr().Unmap().WithZone("")
 	for _, p := range l.allow {
 		if p.Contains(addr) {
 			return 0
 		}
 	}
-	if addr.Is6() {
-		// A site has a whole /64 to ask from.
-		p, _ := addr.Prefix(64)
-		addr = p.Addr()
-	}
+	addr = siteOf(addr)
 	turn := l.client(addr, now).ReserveN(now, 1)
 	wait := turn.DelayFrom(now)
 	if wait > 0 {
 		turn.CancelAt(now)
 	}
 	return wait
+}
+
+// addressOf returns the address of a client.
+func addressOf(remote string) (netip.Addr, bool) {
+	ap, err := netip.ParseAddrPort(remote)
+	return ap.Addr().Unmap().WithZone(""), err == nil
+}
+
+// siteOf returns what stands for all addresses that one client may have: a site
+// of IPv6 has a whole /64 to ask from.
+func siteOf(addr netip.Addr) netip.Addr {
+	if !addr.Is6() {
+		return addr
+	}
+	p, _ := addr.Prefix(64)
+	return p.Addr()
+}
+
+// ClientKey returns what tells the client of a request from others as far as limits
+// go, empty if it is on this machine without a network. Behind a proxy that is
+// the proxy.
+func ClientKey(r *http.Request) string {
+	addr, ok := addressOf(r.RemoteAddr)
+	if !ok {
+		return ""
+	}
+	return siteOf(addr).String()
 }
 
 func (l *limiter) client(addr netip.Addr, now time.Time) *rate.Limiter {

@@ -1,13 +1,19 @@
 // Package mask hides secrets in what people get to see.
+//
+// A secret is found in any casing and in any nesting of the encodings that
+// programs write text in: percent-encoding, the escapes of JSON and Go, HTML
+// entities, base64 and hex. Instead of looking for every form that a secret can
+// have, a text is read in all the ways in which it can be decoded, and one trie
+// of all secrets is held against each of them, so that the time does not grow
+// with the number of secrets.
 package mask
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"net/url"
+	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/tree"
@@ -19,35 +25,52 @@ const (
 	// shortest is the length of the shortest secret that is hidden: hiding one
 	// letter would hide everything.
 	shortest = 3
-	// shortestInside is the length of the shortest part of a longer text in
-	// base64 that is hidden.
-	shortestInside = 8
+	// shortestInside is the length of the shortest secret that is looked for in
+	// what base64 and hex decode to: any text decodes to something, which has
+	// shorter ones in it by chance.
+	shortestInside = 6
+	// longest is the length of the longest pattern. A longer secret is several
+	// patterns, so that a search takes so many steps at most at each place.
+	longest = 64
 )
 
 // Mask hides secrets. A nil Mask hides nothing. It may be used by several
 // goroutines at once.
-type Mask struct{ forms []string }
+type Mask struct {
+	// texts are the secrets, and blobs what base64 makes of them if its letters
+	// lose their case.
+	texts, blobs trie
+	// inside is the length of the shortest secret that is looked for in what
+	// base64 and hex decode to, 0 if there is none.
+	inside int
+}
 
 // New returns a Mask for secrets: as they are, without the space around them,
-// line by line, and as URLs, base64, JSON and Go write them.
+// and line by line.
 func New(secrets map[string]secret.Text) *Mask {
-	found := map[string]bool{}
+	m := &Mask{}
+	var texts, blobs []string
 	for _, s := range secrets {
-		for _, part := range parts(s.Reveal()) {
-			for _, form := range forms(part) {
-				found[form] = true
+		for i, part := range parts(s.Reveal()) {
+			for _, v := range variants(part) {
+				texts = append(texts, patterns(v)...)
+				if len(v) >= shortestInside && (m.inside == 0 || len(v) < m.inside) {
+					m.inside = min(len(v), longest)
+				}
+				if len(v) < shortestInside {
+					texts = append(texts, hex.EncodeToString([]byte(v)), base64.RawStdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)))
+				} else if i < 2 {
+					blobs = append(blobs, foldedBase64(v)...)
+				}
 			}
 		}
 	}
-	m := &Mask{}
-	for form := range found {
-		m.forms = append(m.forms, form)
-	}
-	slices.Sort(m.forms)
+	m.texts, m.blobs = newTrie(texts, &textFold), newTrie(blobs, &blobFold)
 	return m
 }
 
-// parts returns a secret and its lines.
+// parts returns a secret, as it is and without the space around it, and its
+// lines.
 func parts(s string) []string {
 	all := []string{s}
 	for line := range strings.Lines(s) {
@@ -64,71 +87,82 @@ func parts(s string) []string {
 	return out
 }
 
-// forms returns the ways to write a text.
-func forms(s string) []string {
-	quoted := strconv.Quote(s)
-	out := []string{s, url.QueryEscape(s), url.PathEscape(s), quoted[1 : len(quoted)-1]}
-	for _, html := range []bool{true, false} {
-		var b strings.Builder
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(html)
-		if e.Encode(s) == nil {
-			out = append(out, strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`))
+// variants returns a text as it is and in upper and lower case, and as JSON
+// writes what is no UTF-8. ASCII letters are found in any casing; other letters,
+// and base64 that lost its case, are not.
+func variants(s string) []string {
+	out := []string{s, strings.ToLower(s), strings.ToUpper(s)}
+	if !utf8.ValidString(s) {
+		out = append(out, strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// patterns cuts a text into pieces that together cover it, between runes: an
+// escape is a whole one.
+func patterns(s string) []string {
+	if len(s) <= longest+longest/2 {
+		return []string{s}
+	}
+	var out []string
+	for len(s) > longest {
+		end := runeBefore(s, longest)
+		out = append(out, s[:end])
+		// The last piece is as long as the others.
+		s = s[min(end, runeBefore(s, len(s)-longest)):]
+	}
+	return append(out, s)
+}
+
+// runeBefore returns the place of the rune that a byte belongs to.
+func runeBefore(s string, at int) int {
+	for back := range utf8.UTFMax {
+		if at-back > 0 && utf8.RuneStart(s[at-back]) {
+			return at - back
 		}
 	}
-	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		out = append(out, e.EncodeToString([]byte(s)))
-		for before := range 3 {
-			if inside := insideBase64(e, s, before); len(inside) >= shortestInside {
-				out = append(out, inside)
-			}
+	return at
+}
+
+// foldedBase64 returns what all texts with s at the same place, counted in
+// threes, have in common in base64. Of a long one the beginning is enough: the
+// rest of the run is hidden with it.
+func foldedBase64(s string) []string {
+	s = s[:min(len(s), longest*3/4)]
+	var out []string
+	for before := range 3 {
+		all := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), s...))
+		// The first and the last letters also tell of what is beside.
+		begin, end := []int{0, 2, 3}[before], len(all)
+		if (before+len(s))%3 != 0 {
+			end--
+		}
+		if end-begin >= shortestBlob {
+			out = append(out, all[begin:end])
 		}
 	}
 	return out
 }
 
-// insideBase64 returns what all texts have in common in base64 that have s
-// behind so many bytes, such as user:s.
-func insideBase64(e *base64.Encoding, s string, before int) string {
-	all := e.EncodeToString(append(make([]byte, before), s...))
-	// The first and the last letters also tell of what is beside.
-	begin, end := []int{0, 2, 3}[before], len(all)
-	if (before+len(s))%3 != 0 {
-		end--
-	}
-	return all[min(begin, end):end]
-}
+// shortestBlob is the length of the shortest run of base64 that is looked at:
+// shorter ones do not hold shortestInside bytes. Two letters of such a run may
+// belong to what is beside.
+const shortestBlob = shortestInside
 
 // Text returns s with its secrets hidden.
 func (m *Mask) Text(s string) string {
-	if m == nil {
+	if m == nil || m.texts.empty() {
 		return s
 	}
-	type span struct{ from, to int }
-	var spans []span
-	for _, form := range m.forms {
-		first := len(spans)
-		for at := 0; ; at++ {
-			i := strings.Index(s[at:], form)
-			if i < 0 {
-				break
-			}
-			at += i
-			// One that overlaps itself again and again is one span.
-			if last := len(spans) - 1; last >= first && at <= spans[last].to {
-				spans[last].to = at + len(form)
-				continue
-			}
-			spans = append(spans, span{at, at + len(form)})
-		}
-	}
-	if len(spans) == 0 {
+	found := m.find(s)
+	if len(found) == 0 {
 		return s
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
 	end := 0
-	for i, p := range spans {
+	for i, p := range found {
 		if i == 0 || p.from > end {
 			b.WriteString(s[end:p.from])
 			b.WriteString(hidden)
@@ -142,7 +176,7 @@ func (m *Mask) Text(s string) string {
 // Node returns n with the secrets in its texts and keys hidden. Parts without
 // any are shared with n.
 func (m *Mask) Node(n *tree.Node) *tree.Node {
-	if m == nil || len(m.forms) == 0 || n == nil {
+	if m == nil || m.texts.empty() || n == nil {
 		return n
 	}
 	out := *n

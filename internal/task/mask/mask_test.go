@@ -4,9 +4,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -34,7 +40,8 @@ func TestText(t *testing.T) {
 		"Overlap":   {"of two that overlap nothing is left", []secret.Text{"abcdef", "defghi"}, "abcdefghi", "***"},
 		"Itself":    {"nor of one that overlaps itself", []secret.Text{"aba"}, "ababa", "***"},
 		"Within":    {"the longer one is hidden", []secret.Text{"abc", "abcdef"}, "abcdef", "***"},
-		"Different": {"what is not secret is shown", []secret.Text{"hunter2"}, "hunter3 Hunter2", "hunter3 Hunter2"},
+		"Different": {"what is not secret is shown", []secret.Text{"hunter2"}, "hunter3 Hunter 2", "hunter3 Hunter 2"},
+		"Case":      {"in any casing", []secret.Text{"hunter2-Ä"}, "HUNTER2-Ä Hunter2-Ä hunter2-ä", "*** *** ***"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +65,7 @@ func TestText(t *testing.T) {
 func TestHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[A-Za-z0-9 "\\/+&%<>ä]{8,40}`).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }).Draw(t, "secret")
-		before, after := rapid.StringMatching(`[|-]{0,10}`).Draw(t, "before"), rapid.StringMatching(`[|-]{0,10}`).Draw(t, "after")
+		before, after := rapid.StringMatching(`[|~]{0,10}`).Draw(t, "before"), rapid.StringMatching(`[|~]{0,10}`).Draw(t, "after")
 		quoted, _ := json.Marshal(s)
 		goes := fmt.Sprintf("%q", s)
 		write := map[string]string{
@@ -74,6 +81,176 @@ func TestHidden(t *testing.T) {
 			}
 		}
 	})
+}
+
+// encoder is a way in which programs write text.
+type encoder struct {
+	name   string
+	encode func(string) string
+	// blob says that it writes no letter by itself, and folds that it loses the
+	// case of letters.
+	blob, folds bool
+}
+
+// eachByte, eachUnit and eachRune write every byte, unit of UTF-16 or rune with a
+// format.
+func eachByte(format string) func(string) string {
+	return func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			fmt.Fprintf(&b, format, s[i])
+		}
+		return b.String()
+	}
+}
+
+func eachUnit(format string) func(string) string {
+	return func(s string) string {
+		var b strings.Builder
+		for _, u := range utf16.Encode([]rune(s)) {
+			fmt.Fprintf(&b, format, u)
+		}
+		return b.String()
+	}
+}
+
+func eachRune(format string) func(string) string {
+	return func(s string) string {
+		var b strings.Builder
+		for _, r := range s {
+			fmt.Fprintf(&b, format, r)
+		}
+		return b.String()
+	}
+}
+
+// lowerEscapes writes percent-encoding with lower-case digits.
+func lowerEscapes(s string) string {
+	return regexp.MustCompile("%[0-9A-F]{2}").ReplaceAllStringFunc(url.QueryEscape(s), strings.ToLower)
+}
+
+// mime writes base64 in lines of 76 letters.
+func mime(s string) string {
+	var b strings.Builder
+	for text := base64.StdEncoding.EncodeToString([]byte(s)); text != ""; {
+		n := min(len(text), 76)
+		b.WriteString(text[:n] + "\r\n")
+		text = text[n:]
+	}
+	return b.String()
+}
+
+var encoders = []encoder{
+	{name: "plain", encode: func(s string) string { return s }},
+	{name: "upper", encode: strings.ToUpper, folds: true},
+	{name: "lower", encode: strings.ToLower, folds: true},
+	{name: "base64", encode: func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }, blob: true},
+	{name: "rawurl", encode: func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }, blob: true},
+	{name: "mime", encode: mime, blob: true},
+	{name: "hex", encode: func(s string) string { return fmt.Sprintf("%x", s) }, blob: true},
+	{name: "HEX", encode: func(s string) string { return fmt.Sprintf("%X", s) }, blob: true},
+	{name: "query", encode: url.QueryEscape},
+	{name: "path", encode: url.PathEscape},
+	{name: "query, lower", encode: lowerEscapes},
+	{name: "query twice", encode: func(s string) string { return url.QueryEscape(url.QueryEscape(s)) }},
+	{name: "percent", encode: eachByte("%%%02X")},
+	{name: "percent, lower", encode: eachByte("%%%02x")},
+	{name: "json", encode: func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) }},
+	{name: "json, all", encode: eachUnit(`\u%04x`)},
+	{name: "go", encode: func(s string) string { b := strconv.QuoteToASCII(s); return b[1 : len(b)-1] }},
+	{name: "html", encode: html.EscapeString},
+	{name: "html, all", encode: eachRune("&#%d;")},
+	{name: "html, hex", encode: eachRune("&#x%X;")},
+}
+
+// TestChains writes a secret in one encoding inside another, with other text
+// around it, and finds nothing of it.
+func TestChains(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[A-Za-z0-9 "\\/+&%<>=äßЖ😀]{8,40}`).Filter(func(s string) bool { return len(strings.TrimSpace(s)) >= 8 }).Draw(t, "secret")
+		written, blobs, before, after := s, 0, "", ""
+		for i := range rapid.IntRange(1, 4).Draw(t, "depth") {
+			e := rapid.SampledFrom(encoders).Draw(t, "encoder")
+			if e.folds && blobs > 0 && i != 1 {
+				// Of base64 inside others nothing is left without the case.
+				continue
+			}
+			if e.blob {
+				blobs++
+			}
+			written = e.encode(written)
+			// Letters around do not matter to what is written letter by letter; where
+			// a blob begins must be seen if it is escaped.
+			around := rapid.StringMatching(`[a-zA-Z0-9 :;,./|=_+"'<>&%\\\n-]{0,8}`)
+			before, after = around.Draw(t, "before"), around.Draw(t, "after")
+			if blobs > 0 {
+				before += rapid.StringMatching(`[ |,:]`).Draw(t, "between")
+			}
+			if i == 3 || rapid.Bool().Draw(t, "outermost") {
+				break
+			}
+			if rapid.Bool().Draw(t, "inside") {
+				written = before + written + after
+			}
+			before, after = "", ""
+		}
+		got := New(map[string]secret.Text{"x": secret.Text(s)}).Text(before + written + after)
+		if strings.Contains(got, written) || !strings.Contains(got, hidden) {
+			t.Fatalf("%q is shown as %q", written, got)
+		}
+	})
+}
+
+// TestWhole hides all that is written of a secret, but for the padding.
+func TestWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[A-Za-z0-9"<>ä]{20,200}`).Draw(t, "secret")
+		written, names := s, []string{}
+		for range rapid.IntRange(1, 3).Draw(t, "depth") {
+			e := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(encoders), func(e encoder) bool { return e.folds })).Draw(t, "encoder")
+			written, names = e.encode(written), append(names, e.name)
+		}
+		got := New(map[string]secret.Text{"x": secret.Text(s)}).Text(written)
+		if left := strings.ReplaceAll(got, hidden, ""); len(left) > len(written)/2 {
+			t.Fatalf("as %v %q is shown as %q", names, written, got)
+		}
+	})
+}
+
+// TestFoldedBase64 hides base64 that lost its case, which cannot be decoded.
+func TestFoldedBase64(t *testing.T) {
+	for _, s := range []string{"hunter2-hunter3", strings.Repeat("a long secret, ", 20)} {
+		m := New(map[string]secret.Text{"x": secret.Text(s)})
+		for _, user := range []string{"", "a:", "ab:", "abc:"} {
+			text := strings.ToUpper(base64.StdEncoding.EncodeToString([]byte(user + s + "@host")))
+			if got := m.Text(text); len(got) > 20 {
+				t.Errorf("%q behind %q is shown as %q", s, user, got)
+			}
+		}
+	}
+}
+
+// TestHostile bounds the time for texts that can be read in very many ways.
+func TestHostile(t *testing.T) {
+	many := map[string]secret.Text{}
+	for i := range 99 {
+		many[fmt.Sprint(i)] = secret.Text(strings.Repeat("%41A", i%30+1) + strings.Repeat("3%25", i%20+1))
+	}
+	m := New(many)
+	cases := map[string]string{
+		"percent": strings.Repeat("%25", 1<<14) + strings.Repeat("41", 1<<13), "nested": strings.Repeat("%2525252541", 6000),
+		"threes": strings.Repeat("3", 1<<16), "entities": strings.Repeat("&#38;#37;41", 6000), "slashes": strings.Repeat(`\`, 1<<16),
+		"open": strings.Repeat("&#x", 1<<14), "zeros": strings.Repeat("A", 1<<16), "lines": strings.Repeat("QUFB\n", 1<<13),
+	}
+	for name, text := range cases {
+		began := time.Now()
+		m.Text(text)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s take %v", name, took)
+		} else {
+			t.Logf("%s: %v", name, took)
+		}
+	}
 }
 
 // TestOverlaps hides a secret that overlaps itself all along, without keeping

@@ -1,18 +1,26 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"example.dev/ingestor/entity"
 	"example.dev/ingestor/expression"
 	"example.dev/ingestor/tree"
+)
+
+// What pages show as links: a list of them, and one of older clients.
+const (
+	keyLinks  = "links"
+	keyRemote = "remoteUrl"
 )
 
 // usable are the lists of an output whose entries need one of these to be of
 // use.
 var usable = map[string][]string{
-	"links": {"url", "entityRef"},
-	"text":  {"content", "title"},
+	keyLinks: {"url", "entityRef"},
+	"text":   {"content", "title"},
 }
 
 // Output returns what a task whose steps are done has to show. What cannot be
@@ -43,7 +51,7 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 	for _, f := range output.Fields {
 		need := usable[f.Key]
 		if need == nil || !f.Value.IsList() {
-			out.Set(f.Key, evaluate(f.Key, f.Value))
+			out.Set(f.Key, t.linked(f.Key, evaluate(f.Key, f.Value)))
 			continue
 		}
 		list := tree.Arr()
@@ -51,6 +59,9 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 			v := evaluate(f.Key, entry)
 			if !v.IsMap() || v.Has("if") && !expression.Truthy(v.Get("if")) || entry.Has("if") && !v.Has("if") {
 				continue
+			}
+			if f.Key == keyLinks {
+				v = t.link(v)
 			}
 			if !slices.ContainsFunc(need, func(key string) bool { return v.Get(key).Scalar() != "" }) {
 				continue
@@ -66,4 +77,50 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 		out.Set(f.Key, list)
 	}
 	return out
+}
+
+// linked returns a part of the output that was evaluated as a whole, without
+// the links in it that pages must not show.
+func (t *Task) linked(name string, v *tree.Node) *tree.Node {
+	switch {
+	case name == keyLinks && v.IsList():
+		list := tree.Arr()
+		for _, item := range v.Items {
+			if item.IsMap() {
+				item = t.link(item)
+			}
+			if item.Len() > 0 {
+				list.Items = append(list.Items, item)
+			}
+		}
+		return list
+	case name == keyRemote && v.IsString() && !entity.IsHref(v.Text):
+		t.refuseLink(keyRemote)
+		return nil
+	}
+	return v
+}
+
+// link returns an entry of the links without a URL that pages must not show.
+// Without its only target it is empty.
+func (t *Task) link(v *tree.Node) *tree.Node {
+	url := v.Get("url")
+	if url.IsNull() || url.IsString() && entity.IsHref(url.Text) {
+		return v
+	}
+	t.refuseLink(cmp.Or(v.Get("title").Scalar(), keyLinks))
+	if v.Get("entityRef").Scalar() == "" {
+		return tree.Obj()
+	}
+	kept := tree.Obj()
+	for _, f := range v.Fields {
+		if f.Key != "url" {
+			kept.Set(f.Key, f.Value)
+		}
+	}
+	return kept
+}
+
+func (t *Task) refuseLink(name string) {
+	t.Log(Event{Message: fmt.Sprintf("cannot show link %q of the output: its URL is not of http, https or mailto, nor relative; correct spec.output of the Template", name)})
 }

@@ -147,6 +147,49 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestOutputLinks drops links that pages must not show, however they came into
+// the output, and says which.
+func TestOutputLinks(t *testing.T) {
+	r, err := NewRunner([]action.Action{nothing("a")}, nil, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, errs := tree.DecodeBytes([]byte(`
+parameters:
+  bad: " \tJavaScript:alert(1)"
+  all: [{title: A, url: "data:text/html,x"}, {title: B, url: "https://example.com"}, {title: C, url: ["javascript:x"]}]
+  same: "${{ parameters.all }}"
+steps: [{id: a, action: a}]
+output:
+  links:
+  - {title: One, url: "${{ parameters.bad }}"}
+  - {title: Two, url: "vbscript:x", entityRef: "component:default/a"}
+  - {title: Three, url: "https://example.com/${{ parameters.bad }}"}
+  - {title: Four, url: /catalog}
+  - {title: Five, url: "mailto:a@example.com"}
+  remoteUrl: "javascript:x"
+`))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var said []string
+	task := &Task{ID: "t", Spec: spec[0], Log: func(e Event) { said = append(said, e.Message) }}
+	got := string(tree.AppendJSON(nil, r.Output(task, &State{}), ""))
+	want := `{"links":[{"title":"Two","entityRef":"component:default/a"},{"title":"Three","url":"https://example.com/ \tJavaScript:alert(1)"},` +
+		`{"title":"Four","url":"/catalog"},{"title":"Five","url":"mailto:a@example.com"}]}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("links that are listed (-want +got):\n%s", diff)
+	}
+	const because = " of the output: its URL is not of http, https or mailto, nor relative; correct spec.output of the Template"
+	if diff := cmp.Diff([]string{`cannot show link "One"` + because, `cannot show link "Two"` + because, `cannot show link "remoteUrl"` + because}, said); diff != "" {
+		t.Errorf("what is said (-want +got):\n%s", diff)
+	}
+	task.Spec.Set("output", tree.Obj(tree.F("links", tree.Str("${{ parameters.all }}"))))
+	if diff := cmp.Diff(`{"links":[{"title":"B","url":"https://example.com"}]}`, string(tree.AppendJSON(nil, r.Output(task, &State{}), ""))); diff != "" {
+		t.Errorf("links that are one expression (-want +got):\n%s", diff)
+	}
+}
+
 func TestExample(t *testing.T) {
 	cases := map[string]struct{ reason, schema, want string }{
 		"Object":   {"each property has one", `{type: object, properties: {s: {type: string}, n: {type: number}, b: {type: boolean}, x: {}}}`, `{"s":"<example>","n":0,"b":false,"x":"<unknown>"}`},

@@ -4,6 +4,7 @@ package workspace
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -18,20 +19,21 @@ func lock(f *os.File) bool {
 }
 
 // private returns an error for a folder that others could put something into.
-func private(dir string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return errors.New("it is no folder")
-	}
-	owner := -1
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		owner = int(s.Uid)
-	}
-	if info.Mode().Perm()&0o002 != 0 || owner != os.Geteuid() && owner != 0 {
-		return errors.New("others can write to it; make it one's own, or set scaffolder.workingDirectory to another")
+func private(info fs.FileInfo) error {
+	switch {
+	case !info.IsDir():
+		return errors.New("not a directory; set scaffolder.workingDirectory to one")
+	case info.Mode().Perm()&0o002 != 0:
+		return errors.New("directory is writable by others; run chmod o-w, or set scaffolder.workingDirectory to another")
+	case !trusted(info):
+		return errors.New("directory belongs to another user; set scaffolder.workingDirectory to another")
 	}
 	return nil
+}
+
+// trusted tells whether something belongs to the user of the process, or to
+// root, who can do anything anyway.
+func trusted(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(s.Uid) == os.Geteuid() || s.Uid == 0)
 }

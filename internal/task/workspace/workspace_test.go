@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -275,7 +276,122 @@ func TestPrivate(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Open(dir); err == nil || !strings.Contains(err.Error(), "others can write to it") {
+	if r, err := Open(dir); err == nil || !strings.Contains(err.Error(), "directory is writable by others") {
 		t.Errorf("%v (%v)", r, err)
+	}
+}
+
+// TestRemovedFromOutside makes workspaces although a program that cleans up has
+// removed the folder, a part of it, or its lock. Other processes respect the new
+// one.
+func TestRemovedFromOutside(t *testing.T) {
+	remove := map[string]func(r *Root) error{
+		"the base":   func(r *Root) error { return os.RemoveAll(r.base) },
+		"the folder": func(r *Root) error { return os.RemoveAll(r.dir) },
+		"the lock":   func(r *Root) error { return os.Remove(r.lock.Name()) },
+		"another is there": func(r *Root) error {
+			return errors.Join(os.RemoveAll(r.dir), os.Mkdir(r.dir, 0o777))
+		},
+	}
+	for name, remove := range remove {
+		t.Run(name, func(t *testing.T) {
+			base := filepath.Join(t.TempDir(), "base")
+			r := openRoot(t, base)
+			if err := remove(r); err != nil {
+				t.Fatal(err)
+			}
+			dir, err := r.Make("task")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Ready(time.Now()); err != nil {
+				t.Errorf("it is not ready: %v", err)
+			}
+			other := openRoot(t, base)
+			if _, err := os.Stat(filepath.Join(dir, "x")); err != nil {
+				t.Errorf("another process has removed it: %v", err)
+			}
+			if err := errors.Join(r.Close(), other.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestReplacedFromOutside uses nothing that somebody else has put in the place
+// of the folder.
+func TestReplacedFromOutside(t *testing.T) {
+	replace := map[string]struct {
+		put  func(base, elsewhere string) error
+		want string
+	}{
+		"a file":                  {func(base, _ string) error { return os.WriteFile(base, nil, 0o600) }, "not a directory"},
+		"a folder for all":        {func(base, _ string) error { return errors.Join(os.Mkdir(base, 0o700), os.Chmod(base, 0o777)) }, "directory is writable by others"},
+		"a folder of another":     {func(base, _ string) error { return errors.Join(os.Mkdir(base, 0o700), os.Chown(base, 12345, 12345)) }, "directory belongs to another user"},
+		"a link of another":       {func(base, to string) error { return errors.Join(os.Symlink(to, base), os.Lchown(base, 12345, 12345)) }, "symbolic link of another user"},
+		"a link into the unknown": {func(base, to string) error { return os.Symlink(filepath.Join(to, "none"), base) }, "cannot make the folder for workspaces"},
+	}
+	for name, tc := range replace {
+		t.Run(name, func(t *testing.T) {
+			if os.Geteuid() != 0 && strings.Contains(name, "of another") {
+				t.Skip("only root can give files away")
+			}
+			base, elsewhere := filepath.Join(t.TempDir(), "base"), t.TempDir()
+			r := openRoot(t, base)
+			if err := errors.Join(os.RemoveAll(base), tc.put(base, elsewhere)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := r.Make("task")
+			for what, err := range map[string]error{"Make": err, "Ready": r.Ready(time.Now()), "Touch": r.Touch(time.Now())} {
+				if err == nil || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
+				t.Errorf("there is %v elsewhere: %v", left, err)
+			}
+			// Once the way is free all is well.
+			if err := os.RemoveAll(base); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Ready(time.Now()); err != nil {
+				t.Errorf("it is not ready again: %v", err)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestTouch makes everything look used.
+func TestTouch(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "base")
+	r := openRoot(t, base)
+	dir, err := r.Make("task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	old := now.Add(-30 * 24 * time.Hour)
+	all := []string{base, r.dir, r.lock.Name(), dir}
+	for _, at := range all {
+		if err := os.Chtimes(at, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Touch(now); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range all {
+		if info, err := os.Stat(at); err != nil || info.ModTime().Before(now.Add(-time.Minute)) {
+			t.Errorf("%s was changed at %v: %v", at, info.ModTime(), err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

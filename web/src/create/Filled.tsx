@@ -23,6 +23,7 @@ import { StepList } from "./StepList";
 import { Trial } from "./Trial";
 import { useFilling } from "./useFilling";
 import styles from "./Steps.module.css";
+import { lookup } from "../parts/lookup";
 
 const formId = "template-form";
 const none: Problem[] = [];
@@ -228,7 +229,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
             </Button>
             <Denied may={may}>
               <Button onClick={() => void create()} loading={sending} disabled={!may.allowed} color={purpose === "delete" ? "red" : undefined} leftSection={<Icon name={purpose === "delete" ? "trash" : "play"} size={16} />}>
-                {labels[purpose] ?? "Create"}
+                {lookup(labels, purpose) ?? "Create"}
               </Button>
             </Denied>
             {!may.allowed && may.why && (

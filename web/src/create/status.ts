@@ -1,4 +1,5 @@
 import type { Tone } from "../parts/Tag";
+import { lookup } from "../parts/lookup";
 
 // What the states of tasks and steps are called, and how they are shown.
 const states: Record<string, { word: string; tone: Tone }> = {
@@ -12,7 +13,7 @@ const states: Record<string, { word: string; tone: Tone }> = {
 };
 
 export function stateOf(status: string): { word: string; tone: Tone } {
-  return states[status] ?? { word: status, tone: "plain" };
+  return lookup(states, status) ?? { word: status, tone: "plain" };
 }
 
 export const taskStates = ["open", "processing", "completed", "failed", "cancelled"];

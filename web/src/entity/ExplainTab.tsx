@@ -16,6 +16,7 @@ import { origin } from "./origin";
 import { definitionOf } from "./queries";
 import { Warning } from "./Warning";
 import styles from "./Entity.module.css";
+import { lookup } from "../parts/lookup";
 
 const severities: Record<string, Tone> = { error: "bad", warning: "doubt", info: "plain" };
 
@@ -111,7 +112,7 @@ function Findings({ findings }: { findings: Explanation["findings"] }) {
           {findings.map((f, i) => (
             <li key={i}>
               <Group gap="xs" align="baseline">
-                <Tag tone={severities[f.severity] ?? "plain"}>{f.severity}</Tag>
+                <Tag tone={lookup(severities, f.severity) ?? "plain"}>{f.severity}</Tag>
                 <Code fz="xs">{f.rule}</Code>
                 <Text size="sm" component="span" style={{ overflowWrap: "anywhere" }}>
                   {f.message}

@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
-import { Anchor, Group, Paper, Stack, Text } from "@mantine/core";
+import { Group, Paper, Stack, Text } from "@mantine/core";
 import { annotation, annotations, formatRef, parseRef, refOf, specText } from "../api/entity";
 import type { Entity } from "../api/types";
-import { Icon } from "../parts/Icon";
+import { DataLink } from "../parts/DataLink";
 import { RefLink } from "../parts/Ref";
 import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
 import { Box } from "./Box";
-import { madeOf, safeUrl, thingOf, toneOf, words } from "./facts";
+import { madeOf, thingOf, toneOf, words } from "./facts";
 import { definitionOf, useConditions, useFamily, useMissing, versionOf } from "./queries";
 import { Absent, Relations } from "./Relations";
 import { Warning } from "./Warning";
@@ -161,22 +161,11 @@ function Links({ entity }: { entity: Entity }) {
   return (
     <Box title="Links">
       <ul className={styles.list}>
-        {links.map((link, i) => {
-          const to = safeUrl(link.url);
-          return (
-            <li key={i}>
-              {to === undefined ? (
-                <Text size="sm" component="span" title="This is no address of a page, so it is not a link">
-                  {link.title || link.url}
-                </Text>
-              ) : (
-                <Anchor href={to} target="_blank" rel="noopener noreferrer" size="sm" title={to} style={{ overflowWrap: "anywhere" }}>
-                  {link.title || link.url} <Icon name="external" size={12} />
-                </Anchor>
-              )}
-            </li>
-          );
-        })}
+        {links.map((link, i) => (
+          <li key={i}>
+            <DataLink url={link.url} title={link.title} size="sm" />
+          </li>
+        ))}
       </ul>
     </Box>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EntityPart } from "../api/types";
-import { conditionsOf, madeOf, readinessOf, safeUrl, thingOf, words } from "./facts";
+import { conditionsOf, madeOf, readinessOf, thingOf, words } from "./facts";
 
 function resource(annotations: Record<string, string>, type = "composer-xr"): EntityPart {
   return { kind: "Resource", metadata: { name: "r", annotations }, spec: { type } } as unknown as EntityPart;
@@ -47,16 +47,4 @@ describe("thingOf", () => {
     expect(thingOf(resource(notes, "crossplane-xrd"))).toBeUndefined();
     expect(madeOf(resource({}, "crossplane-xrd"))).toBe("definition");
   });
-});
-
-describe("safeUrl", () => {
-  it.each([
-    ["https://docs.example.org/a", "https://docs.example.org/a"],
-    ["mailto:team@example.org", "mailto:team@example.org"],
-    ["javascript:alert(1)", undefined],
-    [" JaVaScRiPt:alert(1)", undefined],
-    ["data:text/html,<script>1</script>", undefined],
-    ["/relative", undefined],
-    [undefined, undefined],
-  ])("%s", (text, want) => expect(safeUrl(text)).toBe(want));
 });

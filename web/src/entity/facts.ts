@@ -1,6 +1,7 @@
 import { annotation, spellings } from "../api/entity";
 import type { EntityPart } from "../api/types";
 import type { Tone } from "../parts/Tag";
+import { lookup } from "../parts/lookup";
 
 // Made is what an entity stands for that was made of a definition.
 export type Made = "definition" | "composition" | "resource";
@@ -11,7 +12,7 @@ const types: Record<string, Made> = { xrd: "definition", composition: "compositi
 export function madeOf(entity: EntityPart): Made | undefined {
   const type = entity.spec?.["type"];
   const found = typeof type === "string" ? /^(?:composer|crossplane)-(xrd|composition|xr)$/i.exec(type) : null;
-  return found ? types[found[1]!.toLowerCase()] : undefined;
+  return found ? lookup(types, found[1]!.toLowerCase()) : undefined;
 }
 
 // State is how a condition stands.
@@ -93,14 +94,4 @@ export function thingOf(entity: EntityPart): Thing | undefined {
     kind: vendor(entity, "xr-kind"),
     apiVersion: vendor(entity, "xr-apiversion"),
   };
-}
-
-// safeUrl is an address that a link may lead to; undefined for anything that could run.
-export function safeUrl(text: string | undefined): string | undefined {
-  try {
-    const url = new URL(text ?? "");
-    return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,5 @@
+import { lookup } from "../parts/lookup";
+
 const origins: Record<string, string> = {
   annotation: "an annotation of the definition",
   label: "a label of the definition",
@@ -8,5 +10,5 @@ const origins: Record<string, string> = {
 
 // origin says in words where a value comes from.
 export function origin(from: string): string {
-  return origins[from] ?? from;
+  return lookup(origins, from) ?? from;
 }

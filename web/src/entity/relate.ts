@@ -1,4 +1,5 @@
 import type { EntityPart } from "../api/types";
+import { lookup } from "../parts/lookup";
 
 // Group is the relations of one type.
 export type Group = { type: string; title: string; refs: string[] };
@@ -25,7 +26,7 @@ const order = Object.keys(titles);
 
 // relationTitle is what a type of relation is called; one nobody knows is written as it is, in words.
 export function relationTitle(type: string): string {
-  return titles[type] ?? (type.charAt(0).toUpperCase() + type.slice(1)).replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
+  return lookup(titles, type) ?? (type.charAt(0).toUpperCase() + type.slice(1)).replace(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
 }
 
 // groupRelations puts relations of a type together, each target once.

@@ -7,6 +7,7 @@ import { Failed, Loading } from "../parts/State";
 import { useRun } from "./ask";
 import { ToExplanation } from "./RuleFindings";
 import styles from "./Timeline.module.css";
+import { lookup } from "../parts/lookup";
 
 type Kind = keyof NonNullable<Run["changes"]>;
 
@@ -96,7 +97,7 @@ function OneChange({ kind, at }: { kind: Kind; at: string }) {
   return (
     <>
       <Text span size="xs" c="dimmed">
-        {kinds[ref.kind.toLowerCase()] ?? ref.kind}
+        {lookup(kinds, ref.kind.toLowerCase()) ?? ref.kind}
       </Text>{" "}
       {kind === "removed" ? name : <RefLink to={at} />}
     </>

@@ -3,6 +3,7 @@ import { Alert, Text } from "@mantine/core";
 import type { ErrorSchema } from "@rjsf/utils";
 import { Icon } from "../../parts/Icon";
 import type { FormContext } from "./context";
+import { FieldBoundary } from "./FieldBoundary";
 import { behaviour } from "./pages";
 import { check } from "./problems";
 import { propertiesOf, prune } from "./prune";
@@ -76,30 +77,32 @@ export function PageForm({ id, page, values, secrets, problems, onChange, onSecr
   return (
     <div ref={box}>
       <Summary page={page} problems={shown} broken={broken} told={tries > 0 || problems.length > 0} />
-      <Themed
-        id={id}
-        schema={schema}
-        uiSchema={uiSchema}
-        formData={values}
-        formContext={context}
-        validator={validator}
-        fields={fields}
-        translateString={words}
-        // We check ourselves: what is sent, when it is to be sent, and again whenever something of it was mended.
-        noValidate
-        noHtml5Validate
-        showErrorList={false}
-        extraErrors={extra}
-        experimental_defaultFormStateBehavior={behaviour}
-        onChange={(e) => {
-          const next = (e.formData ?? {}) as Values;
-          if (found.length > 0) {
-            setFound(check(schema, prune(next, schema) ?? {}));
-          }
-          onChange(next);
-        }}
-        onSubmit={(e) => submit((e.formData ?? {}) as Values)}
-      />
+      <FieldBoundary subject="this page of the form" of={page}>
+        <Themed
+          id={id}
+          schema={schema}
+          uiSchema={uiSchema}
+          formData={values}
+          formContext={context}
+          validator={validator}
+          fields={fields}
+          translateString={words}
+          // We check ourselves: what is sent, when it is to be sent, and again whenever something of it was mended.
+          noValidate
+          noHtml5Validate
+          showErrorList={false}
+          extraErrors={extra}
+          experimental_defaultFormStateBehavior={behaviour}
+          onChange={(e) => {
+            const next = (e.formData ?? {}) as Values;
+            if (found.length > 0) {
+              setFound(check(schema, prune(next, schema) ?? {}));
+            }
+            onChange(next);
+          }}
+          onSubmit={(e) => submit((e.formData ?? {}) as Values)}
+        />
+      </FieldBoundary>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { PasswordInput } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { lookup } from "../../parts/lookup";
 import type { FormContext } from "./context";
 
 // Secret is a value that only steps see. The form keeps stars in its place; it goes along when the task is made, and is gone
@@ -14,7 +15,7 @@ export function Secret({ onChange, fieldPathId, schema, uiSchema, name, required
       description={options.description ?? schema.description}
       required={required}
       disabled={disabled || readonly}
-      value={secrets[name] ?? ""}
+      value={lookup(secrets, name) ?? ""}
       error={rawErrors && rawErrors.length > 0 ? rawErrors.join(" ") : undefined}
       autoComplete="new-password"
       onChange={(e) => {

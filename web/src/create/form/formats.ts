@@ -43,6 +43,11 @@ const known: Record<string, (text: string) => boolean> = {
   alphanumeric: whole("[a-zA-Z0-9]+"),
 };
 
+// isFormat says whether values are checked for a format here.
+export function isFormat(name: string): boolean {
+  return Object.hasOwn(known, name);
+}
+
 // setFormats replaces what the validator's library knows by itself. Nothing else here uses that library.
 export function setFormats(): void {
   const all = format as Record<string, (text: string) => boolean>;

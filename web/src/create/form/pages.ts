@@ -21,12 +21,17 @@ export const behaviour = {
   mergeDefaultsIntoFormData: "useFormDataIfPresent",
 } as const;
 
-// withDefaults fills in what the pages have as defaults and nobody has said anything else about.
+// withDefaults fills in the defaults of the pages where no value is given. A page whose schema cannot be used has none; the
+// form says so where it would be shown.
 export function withDefaults(pages: Page[], values: Values): Values {
   return pages.reduce<Values>((now, page) => {
-    const { schema } = split(page.schema);
-    const next = getDefaultFormState(validator, schema, now, schema, false, behaviour);
-    return isObject(next) ? { ...now, ...next } : now;
+    try {
+      const { schema } = split(page.schema);
+      const next = getDefaultFormState(validator, schema, now, schema, false, behaviour);
+      return isObject(next) ? { ...now, ...next } : now;
+    } catch {
+      return now;
+    }
   }, values);
 }
 

@@ -1,5 +1,6 @@
 import { unicodePattern } from "./pattern";
 import { isObject, type Schema } from "./types";
+import { isFormat } from "./formats";
 
 const single = ["not", "if", "then", "else", "additionalProperties", "additionalItems", "contains", "propertyNames"];
 const several = ["allOf", "anyOf", "oneOf"];
@@ -107,7 +108,7 @@ function scalars(schema: Schema, out: Schema) {
   if (schema["uniqueItems"] === true) {
     out["uniqueItems"] = true;
   }
-  if (typeof schema["format"] === "string") {
+  if (typeof schema["format"] === "string" && isFormat(schema["format"])) {
     out["format"] = schema["format"];
   }
   if (typeof schema["pattern"] === "string") {

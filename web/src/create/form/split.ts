@@ -1,4 +1,5 @@
-import { isObject, type Schema } from "./types";
+import { dropUnknownNames, knownUi } from "./names";
+import { has, isObject, type Schema } from "./types";
 
 // Split is a page of a form as the form component takes it: what may be filled in, and how it is shown.
 export type Split = { schema: Schema; ui: Schema; fields: number };
@@ -6,12 +7,14 @@ export type Split = { schema: Schema; ui: Schema; fields: number };
 // split takes the ui: keywords out of a page and gives them a tree of their own. It also says in the component's words what
 // the portal's forms say in theirs: numbers that may be text, choices between groups of fields, names of choices.
 export function split(page: unknown): Split {
-  const count = { fields: 0 };
-  const [schema, ui] = walk(isObject(page) ? page : {}, count, 0);
+  const root = isObject(page) ? page : {};
+  const count = { fields: 0, root };
+  const [schema, ui] = walk(root, count, 0);
   return { schema: { type: "object", ...schema, title: undefined, description: undefined }, ui, fields: count.fields };
 }
 
-type Count = { fields: number };
+// Count is how many fields were seen, and the page they are on.
+type Count = { fields: number; root: Schema };
 
 function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
   const schema: Schema = {};
@@ -19,9 +22,14 @@ function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
   for (const [key, value] of Object.entries(from)) {
     if (key.startsWith("ui:")) {
       ui[key] = value;
-      continue;
+    } else if (key !== "__proto__") {
+      schema[key] = value;
     }
-    schema[key] = value;
+  }
+  dropUnknownNames(schema);
+  const ref = from["$ref"];
+  if (ref !== undefined && !leadsSomewhere(count.root, ref)) {
+    return broken(from, `cannot resolve $ref ${JSON.stringify(ref)}`);
   }
   delete schema["enumNames"];
   if (Array.isArray(from["enumNames"])) {
@@ -44,8 +52,49 @@ function walk(from: Schema, count: Count, depth: number): [Schema, Schema] {
   }
   choices(from, schema, ui, count, depth);
   conditions(from, schema, ui, count, depth);
-  special(schema, ui);
-  return [schema, ui];
+  definitions(from, schema, count, depth);
+  const known = knownUi(schema, ui);
+  special(schema, known);
+  return [schema, known];
+}
+
+// broken is a field that the form names and says why it cannot be shown.
+function broken(from: Schema, reason: string): [Schema, Schema] {
+  return [typeof from["title"] === "string" ? { title: from["title"] } : { title: "" }, { "ui:field": "Broken", "ui:reason": reason }];
+}
+
+// leadsSomewhere says whether a reference has a target on the page. A missing one would take the whole form with it.
+function leadsSomewhere(root: Schema, ref: unknown): boolean {
+  if (typeof ref !== "string" || !ref.startsWith("#")) {
+    return false;
+  }
+  let at: unknown = root;
+  for (const step of ref.slice(1).split("/").slice(1)) {
+    const key = decoded(step).replace(/~1/g, "/").replace(/~0/g, "~");
+    if (typeof at !== "object" || at === null || !has(at, key)) {
+      return false;
+    }
+    at = (at as Record<string, unknown>)[key];
+  }
+  return isObject(at) || typeof at === "boolean";
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+// definitions are schemas that others refer to. How they are shown is said where they are used.
+function definitions(from: Schema, schema: Schema, count: Count, depth: number) {
+  for (const key of ["definitions", "$defs"]) {
+    const part = from[key];
+    if (isObject(part)) {
+      schema[key] = Object.fromEntries(Object.entries(part).map(([name, s]) => [name, isObject(s) ? walk(s, { ...count }, depth + 1)[0] : s]));
+    }
+  }
 }
 
 function inside(part: unknown, count: Count, depth: number): [Schema, Schema] | [undefined, undefined] {
@@ -59,6 +108,10 @@ function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Cou
   }
   const out: Schema = {};
   for (const [name, s] of Object.entries(part)) {
+    // No object of JavaScript can have a field of this name.
+    if (name === "__proto__") {
+      continue;
+    }
     count.fields++;
     if (!isObject(s)) {
       out[name] = s;
@@ -67,7 +120,7 @@ function named(from: Schema, schema: Schema, ui: Schema, key: string, count: Cou
     const [one, oneUi] = walk(s, count, depth + 1);
     out[name] = one;
     // Where a property stands twice, the first says how it is shown.
-    if (key === "properties" && Object.keys(oneUi).length > 0 && ui[name] === undefined) {
+    if (key === "properties" && Object.keys(oneUi).length > 0 && !has(ui, name)) {
       ui[name] = oneUi;
     }
   }
@@ -121,7 +174,7 @@ function merged(part: unknown, ui: Schema, count: Count, depth: number): unknown
   }
   const [schema, inner] = walk(part, count, depth + 1);
   for (const [key, value] of Object.entries(inner)) {
-    if (key !== "oneOf" && key !== "anyOf" && ui[key] === undefined) {
+    if (key !== "oneOf" && key !== "anyOf" && !has(ui, key)) {
       ui[key] = value;
     }
   }
@@ -136,7 +189,7 @@ function titled(choice: Schema, parent: Schema): { title?: string } {
   }
   const titles = required.map((key) => {
     for (const at of [choice["properties"], parent["properties"]]) {
-      const s = isObject(at) ? at[String(key)] : undefined;
+      const s = isObject(at) && has(at, String(key)) ? at[String(key)] : undefined;
       if (isObject(s) && typeof s["title"] === "string") {
         return s["title"];
       }

@@ -9,6 +9,7 @@ import { Secret } from "./Secret";
 import * as templates from "./templates";
 import * as widgets from "./widgets";
 import { YamlText } from "./YamlText";
+import { Broken, SchemaField } from "./FieldBoundary";
 
 const ours: ThemeProps = {
   templates: {
@@ -40,8 +41,10 @@ const ours: ThemeProps = {
 
 export const Themed = withTheme(ours);
 
-// fields are what Templates name with ui:field.
+// fields are what Templates name with ui:field (names.ts lists them), and what stands around every field.
 export const fields = {
+  SchemaField,
+  Broken,
   OwnerPicker,
   EntityPicker,
   OwnedEntityPicker: EntityPicker,

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { Checkbox, MultiSelect, PasswordInput, Select, Textarea, TextInput } from "@mantine/core";
 import { ADDITIONAL_PROPERTY_FLAG, enumOptionSelectedValue, enumOptionValueDecoder, enumOptionValueEncoder, type BaseInputTemplateProps, type WidgetProps } from "@rjsf/utils";
+import { lookup } from "../../parts/lookup";
 
 // entryLabel numbers the entries of a list as people do: Networks 1 in place of Networks-1.
 function entryLabel(id: string, label: string): string {
@@ -38,7 +39,7 @@ const native: Record<string, string> = { date: "date" };
 export function BaseInput(props: BaseInputTemplateProps) {
   const { value, schema, onChange, onBlur, onFocus, id, options, type } = props;
   const number = schema.type === "number" || schema.type === "integer";
-  const kind = type ?? (typeof schema.format === "string" ? native[schema.format] : undefined) ?? "text";
+  const kind = type ?? lookup(native, schema.format) ?? "text";
   return (
     <TextInput
       {...shared(props)}

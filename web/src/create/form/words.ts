@@ -1,4 +1,5 @@
 import { isObject, type Schema } from "./types";
+import { lookup } from "../../parts/lookup";
 
 // The names that a cluster takes, which most forms ask for.
 const dnsLabel = /^\^\[a-z0-9\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?\$$/;
@@ -41,7 +42,7 @@ export function inWords(keyword: string, schema: Schema, value: unknown): string
   switch (keyword) {
     case "type": {
       const all = (Array.isArray(asked) ? asked : [asked]).filter((t) => t !== "null");
-      return `Must be ${all.map((t) => typeWords[String(t)] ?? String(t)).join(" or ")}.`;
+      return `Must be ${all.map((t) => lookup(typeWords, t) ?? String(t)).join(" or ")}.`;
     }
     case "enum":
       return Array.isArray(asked) ? (asked.length === 1 ? `Must be ${list(asked)}.` : `Choose one of: ${list(asked)}.`) : "Choose one of the values.";
@@ -54,7 +55,7 @@ export function inWords(keyword: string, schema: Schema, value: unknown): string
     case "pattern":
       return patternWords(String(asked));
     case "format":
-      return `Must be ${formatWords[String(asked)] ?? `of the format ${String(asked)}`}.`;
+      return `Must be ${lookup(formatWords, asked) ?? `of the format ${String(asked)}`}.`;
     case "minimum":
       return `Must be ${String(asked)} or more.`;
     case "maximum":

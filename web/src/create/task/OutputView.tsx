@@ -1,22 +1,9 @@
-import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
-import { Icon } from "../../parts/Icon";
+import { Group, Stack, Text, Title } from "@mantine/core";
+import { DataLink } from "../../parts/DataLink";
 import { RefLink } from "../../parts/Ref";
 import { isObject } from "../form/types";
 import type { Output } from "./journal";
 import styles from "./Log.module.css";
-
-// safe returns an address that may be followed, or nothing: what a template puts out is somebody's text.
-export function safe(url: unknown): string | undefined {
-  if (typeof url !== "string") {
-    return undefined;
-  }
-  try {
-    const parsed = new URL(url, window.location.origin);
-    return parsed.protocol === "https:" || parsed.protocol === "http:" ? parsed.href : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
@@ -56,13 +43,5 @@ function OneLink({ link }: { link: Record<string, unknown> }) {
   if (typeof link["entityRef"] === "string") {
     return <RefLink to={link["entityRef"]}>{title || link["entityRef"]}</RefLink>;
   }
-  const url = safe(link["url"]);
-  if (!url) {
-    return <Text>{[title, text(link["url"])].filter(Boolean).join(": ")}</Text>;
-  }
-  return (
-    <Anchor href={url} target="_blank" rel="noreferrer noopener" style={{ overflowWrap: "anywhere" }}>
-      {title || url} <Icon name="external" size={14} />
-    </Anchor>
-  );
+  return <DataLink url={link["url"]} title={title} relative />;
 }

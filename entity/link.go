@@ -1,0 +1,145 @@
+package entity
+
+import (
+	"fmt"
+	"strings"
+
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/words"
+)
+
+// linkSchemes are the schemes of URLs that a portal shows as links. A browser
+// runs what follows javascript:, and shows what follows data: as a page.
+const linkSchemes = "http, https or mailto"
+
+const linkHint = "use a URL of " + linkSchemes + ", or remove it"
+
+// locationTypeURL is the type of a location whose target is a web address,
+// which portals show as a link.
+const locationTypeURL = "url"
+
+// webAnnotations are the annotations that portals show as a link, in both
+// vocabularies.
+var webAnnotations = spellings(words.AnnotationViewURL, words.AnnotationEditURL)
+
+// locationAnnotations are the annotations of the form type:target whose target
+// portals show as a link if the type is url.
+var locationAnnotations = spellings(words.AnnotationSourceLocation, words.AnnotationManagedBy, words.AnnotationManagedByOrigin, words.AnnotationTechDocs)
+
+func spellings(keys ...string) map[string]bool {
+	out := make(map[string]bool, 2*len(keys))
+	for _, key := range keys {
+		for _, s := range words.Spellings(words.Key, key) {
+			out[s] = true
+		}
+	}
+	return out
+}
+
+// Scheme returns the scheme of a URL in lower case as a browser reads it, empty
+// if the URL is relative. Browsers skip control characters and spaces before a
+// URL, and tabs and line breaks anywhere in it.
+func Scheme(url string) string {
+	var scheme []byte
+	begun := false
+	for i := range len(url) {
+		c := url[i]
+		switch {
+		case c == '\t' || c == '\n' || c == '\r' || !begun && c <= ' ':
+			continue
+		case c == ':' && begun:
+			return string(scheme)
+		case !isIn(c, lower|upper) && (!begun || !isIn(c, alphanumeric|dash) && c != '+' && c != '.'):
+			return ""
+		case isIn(c, upper):
+			c += 'a' - 'A'
+		}
+		begun = true
+		scheme = append(scheme, c)
+	}
+	return ""
+}
+
+// IsHref reports whether a page may link to a URL that comes from data: an
+// absolute one of http, https or mailto, or a relative one.
+func IsHref(url string) bool {
+	switch Scheme(url) {
+	case "", "http", "https", "mailto":
+		return true
+	}
+	return false
+}
+
+// isLink reports whether s is an absolute URL that a portal can show as a link:
+// of http or https with a host, or of mailto.
+func isLink(s string) bool { return isURL(s) && IsHref(s) }
+
+// badURL returns the URL in the value of an annotation that no page may link
+// to, empty if there is none.
+func badURL(key, value string) string {
+	if locationAnnotations[key] {
+		if kind, target, _ := strings.Cut(value, ":"); kind == locationTypeURL && !IsHref(target) {
+			return target
+		}
+	}
+	scheme := Scheme(value)
+	// Any annotation can be shown as a link by a plugin, and no other text begins
+	// like a script.
+	if webAnnotations[key] && !IsHref(value) || scheme == "javascript" || scheme == "vbscript" {
+		return value
+	}
+	return ""
+}
+
+func isSafeAnnotation(key, value string) bool { return badURL(key, value) == "" }
+
+// urls checks everything that portals show as a link.
+func (c *checker) urls() {
+	for i, l := range c.e.Metadata.Links {
+		switch path := itemPath("metadata.links", i) + ".url"; {
+		case !isURL(l.URL):
+			c.report(RuleLinkURL, path, fmt.Sprintf("link %q is not an absolute URL", l.URL), "begin it with https:// and a host")
+		case !isLink(l.URL):
+			c.report(RuleLinkURL, path, fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", l.URL, Scheme(l.URL)), linkHint)
+		}
+	}
+	annotations := c.e.Metadata.Annotations
+	for _, k := range badKeys(annotations, isSafeAnnotation) {
+		c.report(RuleAnnotationURL, keyPath("metadata.annotations", k),
+			fmt.Sprintf("annotation %s is %q, a URL of the scheme %s, which portals do not show", k, annotations[k], Scheme(badURL(k, annotations[k]))), linkHint)
+	}
+	if c.e.Kind != KindTemplate {
+		return
+	}
+	for i, l := range c.e.Spec.Get("output", "links").List() {
+		// What an expression gives is checked when the task ends.
+		if url := l.Get("url"); url.IsString() && !IsHref(url.Text) {
+			c.report(RuleOutputURL, itemPath("spec.output.links", i)+".url",
+				fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", url.Text, Scheme(url.Text)), linkHint)
+		}
+	}
+}
+
+// DropUnsafeURLs removes from an entity the links and annotations whose URLs
+// break the catalog's rules, so that the entity is not refused for them, and
+// returns a finding for each.
+func DropUnsafeURLs(e *Entity) []finding.Finding {
+	c := checker{e: e}
+	var kept []Link
+	for i, l := range e.Metadata.Links {
+		if isLink(l.URL) {
+			kept = append(kept, l)
+			continue
+		}
+		c.report(RuleDroppedURL, itemPath("metadata.links", i)+".url", fmt.Sprintf("link %q is dropped: it is not an absolute URL of %s", l.URL, linkSchemes), linkHint)
+	}
+	for _, k := range badKeys(e.Metadata.Annotations, isSafeAnnotation) {
+		c.report(RuleDroppedURL, keyPath("metadata.annotations", k),
+			fmt.Sprintf("annotation %s is dropped: %q is not a URL of %s", k, e.Metadata.Annotations[k], linkSchemes), linkHint)
+		delete(e.Metadata.Annotations, k)
+	}
+	if len(c.out) > 0 {
+		e.Metadata.Links = kept
+	}
+	return c.out
+}
