@@ -42,7 +42,7 @@ func (r *recorder) refused(ctx context.Context, permission string, target map[st
 // tasks returns the hooks that record ended tasks and what their actions did.
 func (r *recorder) tasks() task.Audit { return task.Audit{Ended: r.ended, Acted: r.acted} }
 
-func (r *recorder) ended(of task.TaskStep, status string) {
+func (r *recorder) ended(of task.Moment, status string) {
 	e := r.event(audit.TaskEnded, of)
 	e.Target["status"], e.Result = status, audit.Success
 	switch status {
@@ -58,7 +58,7 @@ func (r *recorder) ended(of task.TaskStep, status string) {
 	r.log.Record(context.Background(), e)
 }
 
-func (r *recorder) acted(of task.TaskStep, event string, target map[string]string, err error) {
+func (r *recorder) acted(of task.Moment, event string, target map[string]string, err error) {
 	e := r.event(event, of)
 	for key, value := range target {
 		if _, taken := e.Target[key]; !taken {
@@ -73,7 +73,7 @@ func (r *recorder) acted(of task.TaskStep, event string, target map[string]strin
 }
 
 // event returns an event of a task. Its actor is who the task acts for.
-func (r *recorder) event(name string, of task.TaskStep) audit.Event {
+func (r *recorder) event(name string, of task.Moment) audit.Event {
 	actor := audit.ActorOf(of.Caller)
 	return audit.Event{Name: name, Actor: &actor, Target: map[string]string{
 		"task": of.Task, "template": of.Template, "step": of.Step,

@@ -12,14 +12,14 @@ import (
 // nothing; both may be called at once.
 type Audit struct {
 	// Ended is told that a task ended with a status.
-	Ended func(of TaskStep, status string)
+	Ended func(of Moment, status string)
 	// Acted is told what an action did, or why it could not. Secrets of the task
 	// are masked.
-	Acted func(of TaskStep, event string, target map[string]string, err error)
+	Acted func(of Moment, event string, target map[string]string, err error)
 }
 
-// TaskStep is the task and the step that something happened in.
-type TaskStep struct {
+// Moment is the task and the step that something happened in, and who the task acts for.
+type Moment struct {
 	Task, Template string
 	// Caller is who the task acts for.
 	Caller identity.Caller
@@ -28,8 +28,8 @@ type TaskStep struct {
 	Step string
 }
 
-func inTask(t *store.Task, step string) TaskStep {
-	out := TaskStep{Task: t.ID, Template: t.Template, Step: step}
+func inTask(t *store.Task, step string) Moment {
+	out := Moment{Task: t.ID, Template: t.Template, Step: step}
 	// A caller that cannot be read is Nobody.
 	if by, err := RequesterOf(t); err == nil {
 		out.Caller = by.Caller
@@ -38,7 +38,7 @@ func inTask(t *store.Task, step string) TaskStep {
 }
 
 // ended tells that a task ended.
-func (a Audit) ended(of TaskStep, status string) {
+func (a Audit) ended(of Moment, status string) {
 	if a.Ended != nil {
 		a.Ended(of, status)
 	}

@@ -43,10 +43,10 @@ func (n *notes) of(ids ...string) []string {
 
 func (n *notes) audit() Audit {
 	return Audit{
-		Ended: func(of TaskStep, status string) {
+		Ended: func(of Moment, status string) {
 			n.add("%s ended %s %s by %s in step %q", of.Task, of.Template, status, of.Caller.Subject, of.Step)
 		},
-		Acted: func(of TaskStep, event string, target map[string]string, err error) {
+		Acted: func(of Moment, event string, target map[string]string, err error) {
 			n.add("%s acted %s %v %v by %s in step %q", of.Task, event, target, err, of.Caller.Subject, of.Step)
 		},
 	}

@@ -137,6 +137,10 @@ func configure(dir, address string, more sections) (string, error) {
 		scaffolder = sections{}
 	}
 	scaffolder["workingDirectory"] = filepath.Join(dir, "tasks")
+	if scaffolder["limits"] == nil {
+		// One service does what many people do.
+		scaffolder["limits"] = sections{"openTasks": 100_000, "runningTasks": 20, "eventStreams": 10_000}
+	}
 	all["scaffolder"] = scaffolder
 	data, err := json.Marshal(all)
 	if err != nil {

@@ -124,6 +124,10 @@ func configure(t *testing.T, base string, clusters map[string]*apiserver.Server,
 		"integrations":     object{"git": []object{{"host": gitHost, "url": "file://" + filepath.ToSlash(git)}}},
 		// Forms are as they are with one cluster.
 		"scaffolder": object{"defaultCluster": usual},
+		// Ann's team owns the cluster of the journeys.
+		"permission": object{"rules": []object{{
+			"who": []string{"user"}, "permissions": []string{"scaffolder.action.execute", "cluster.*", "git.repository.*"}, "providers": []string{"*"}, "result": "allow",
+		}}},
 		"orchestrator": object{
 			"serviceLocatorMethod":  object{"type": "multiTenant"},
 			"clusterLocatorMethods": []object{{"type": "config", "clusters": []object{dev}}},

@@ -5,11 +5,11 @@ package auth
 
 import who "example.dev/ingestor/internal/identity"
 
-// Caller is who makes a request, and Kind what they are.
-type (
-	Caller = who.Caller
-	Kind   = who.Kind
-)
+// Caller is who makes a request.
+type Caller = who.Caller
+
+// Kind is what a caller is.
+type Kind = who.Kind
 
 // The kinds of caller.
 const (

@@ -43,7 +43,7 @@ func (b *bench) begin(program, database string, workers int) (*service, error) {
   listen: %[1]q
   database: %[2]s
   auth: { externalAccess: [{ type: static, options: { token: %[3]s, subject: bench } }] }
-scaffolder: { concurrentTasksLimit: %[4]d, secretKey: a-key-of-the-benchmark, workingDirectory: %[5]q }
+scaffolder: { concurrentTasksLimit: %[4]d, secretKey: a-key-of-the-benchmark-7c1e, limits: { openTasks: 1000000, runningTasks: 1000, eventStreams: 1000000 }, workingDirectory: %[5]q }
 composerIngestor: { sources: [{ name: definitions, type: file, path: %[6]q }] }
 orchestrator:
   serviceLocatorMethod: { type: multiTenant }

@@ -128,7 +128,11 @@ func (w *world) configure(r *replica, database string) string {
 			"baseUrl": r.base(), "listen": r.address, "database": object{"client": "pg", "connection": database},
 			"auth": object{"externalAccess": []object{{"type": "static", "options": object{"token": theToken, "subject": "tests"}}}},
 		},
-		"scaffolder": object{"secretKey": "a-key-of-the-tests-0123456789", "workingDirectory": r.work},
+		"scaffolder": object{"secretKey": "a-key-of-the-tests-0123456789", "workingDirectory": r.work,
+			"limits": object{"openTasks": 100_000, "runningTasks": 100, "eventStreams": 10_000}},
+		"permission": object{"rules": []object{{
+			"permissions": []string{"scaffolder.action.execute", "cluster.*", "git.*"}, "providers": []string{"*"}, "result": "allow",
+		}}},
 		"orchestrator": object{
 			"serviceLocatorMethod": object{"type": "multiTenant"},
 			"clusterLocatorMethods": []object{{"type": "config", "clusters": []object{{
