@@ -78,7 +78,9 @@ func isLink(s string) bool { return isURL(s) && IsHref(s) }
 // to, empty if there is none.
 func badURL(key, value string) string {
 	if locationAnnotations[key] {
-		if kind, target, _ := strings.Cut(value, ":"); kind == locationTypeURL && !IsHref(target) {
+		// A location may be a file of a machine or a repository behind SSH: pages
+		// do not link to those, and nothing runs them.
+		if kind, target, _ := strings.Cut(value, ":"); kind == locationTypeURL && isScript(Scheme(target)) {
 			return target
 		}
 	}
@@ -89,6 +91,12 @@ func badURL(key, value string) string {
 		return value
 	}
 	return ""
+}
+
+// isScript reports whether a browser runs, or shows as a page of the portal, what
+// follows a scheme.
+func isScript(scheme string) bool {
+	return scheme == "javascript" || scheme == "vbscript" || scheme == "data"
 }
 
 func isSafeAnnotation(key, value string) bool { return badURL(key, value) == "" }
@@ -112,8 +120,10 @@ func (c *checker) urls() {
 		return
 	}
 	for i, l := range c.e.Spec.Get("output", "links").List() {
-		// What an expression gives is checked when the task ends.
-		if url := l.Get("url"); url.IsString() && !IsHref(url.Text) {
+		// What an expression gives is checked when the task ends. Templates offer
+		// what they made as a data: link for download: it is stored as text, and
+		// pages do not link to it.
+		if url := l.Get("url"); url.IsString() && !IsHref(url.Text) && Scheme(url.Text) != "data" {
 			c.report(RuleOutputURL, itemPath("spec.output.links", i)+".url",
 				fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", url.Text, Scheme(url.Text)), linkHint)
 		}

@@ -30,7 +30,7 @@ func TestReadyWithoutWorkspaces(t *testing.T) {
 	ready := func(status int, says string) {
 		t.Helper()
 		w := httptest.NewRecorder()
-		p.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/health/ready", nil))
+		p.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/health/ready", nil))
 		if w.Code != status || !strings.Contains(w.Body.String(), says) || strings.Contains(w.Body.String(), dir) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}

@@ -148,7 +148,8 @@ func open(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	if w.tasks, err = task.New(task.Options{
-		Store: w.store, Queue: w.queue, Actions: logging(t), Dir: filepath.Join(dir, "work"), Now: time.Now, Log: log,
+		Authorize: func(context.Context, task.Requester, string, string, action.Target) error { return nil },
+		Store:     w.store, Queue: w.queue, Actions: logging(t), Dir: filepath.Join(dir, "work"), Now: time.Now, Log: log,
 	}); err != nil {
 		t.Fatal(err)
 	}

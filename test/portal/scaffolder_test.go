@@ -58,7 +58,7 @@ func scaffolderOperations(w *world) []operation {
 	task := scaffolding + "/tasks/" + id
 	return []operation{
 		{"listTemplates", call{path: scaffolding + "/templates?filter=metadata.name=letters"}, 200, `^\[{.*"kind":"Template"`},
-		{"getTemplateForm", call{path: scaffolding + "/templates/default/Template/Letters/parameter-schema"}, 200, `^{"title":"letters","steps":\[{"title":"Words","schema":{`},
+		{"getTemplateForm", call{path: scaffolding + "/templates/default/Template/Letters/parameter-schema"}, 200, `^{"title":"letters","origin":"push:templates","steps":\[{"title":"Words","schema":{`},
 		{"listActions", call{path: scaffolding + "/actions"}, 200, `{"id":"debug:log","description":`},
 		{"listTasks", call{path: scaffolding + "/tasks?status=completed&status=failed&order=asc:created_at&limit=1"}, 200, `^{"tasks":\[{"id":"` + id},
 		{"createTask", call{method: "POST", path: scaffolding + "/tasks", body: `{"templateRef":"letters","values":{"word":"again"}}`}, 201, `^{"id":"[0-9a-f-]+"}$`},
@@ -151,7 +151,9 @@ func TestAdministrators(t *testing.T) {
 	w.want(call{path: scaffolding + "/tasks/" + id, token: user}, http.StatusOK, nil)
 	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/cancel", token: user}, http.StatusOK, nil)
 	w.ended(id, "cancelled")
-	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/retry", token: user}, http.StatusCreated, nil)
+	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/retry", token: user}, http.StatusForbidden, nil)
+	// Its creator may go on with it.
+	w.want(call{method: "POST", path: scaffolding + "/tasks/" + id + "/retry"}, http.StatusCreated, nil)
 	w.ended(id, "processing")
 }
 

@@ -207,7 +207,7 @@ func TestSignIn(t *testing.T) {
 				got := decode[welcome](t, in.body)
 				owns := []string{"user:default/reader", reference("group", "teams", "a b"), "group:teams/data", "group:teams/platform"}
 				slices.Sort(owns[1:])
-				want := welcome{Profile: profile{Email: "reader@example.com"}, Identity: admitted{
+				want := welcome{Profile: profile{Email: "reader@example.com", DisplayName: "reader"}, Identity: admitted{
 					Token: got.Identity.Token, Expires: 3600, Identity: userInfo{Type: "user", Ref: owns[0], Ownership: owns},
 				}}
 				want.Portal = want.Identity
@@ -217,7 +217,7 @@ func TestSignIn(t *testing.T) {
 				caller, err := ask(p.Auth, "Bearer "+got.Identity.Token)
 				if diff := cmp.Diff(Caller{
 					Kind: User, Subject: owns[0], Ownership: owns, Session: p.session(t, c).ID,
-					Login: "reader", Groups: []string{"a b", "data", "/Platform"}, Email: "reader@example.com",
+					Login: "reader", Groups: []string{"a b", "data", "/Platform"}, Name: "reader", Email: "reader@example.com",
 				}, caller); diff != "" || err != nil {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
@@ -338,7 +338,7 @@ func TestBearer(t *testing.T) {
 		reason, audience, token string
 		want                    Caller
 	}{
-		"person":         {"an ID token is for the client", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}, Login: "reader", Groups: []string{"a"}, Email: "reader@example.com"}},
+		"person":         {"an ID token is for the client", "", person, Caller{Kind: User, Subject: "user:default/reader", Ownership: []string{"user:default/reader", "group:teams/a"}, Login: "reader", Groups: []string{"a"}, Name: "reader", Email: "reader@example.com"}},
 		"machine":        {"a token for the portal", i.Audience, machine.AccessToken, Caller{Kind: User, Subject: "user:default/ingestor", Ownership: []string{"user:default/ingestor"}, Login: "ingestor"}},
 		"other audience": {"a token for another server", "https://elsewhere.example", machine.AccessToken, Caller{}},
 		"not for us":     {"a token for another server, and none is named", "", machine.AccessToken, Caller{}},

@@ -57,11 +57,8 @@ func newJudge(ctx context.Context, in *Intake, provider string) *judge {
 
 // mayAtAll returns the fault for a caller that may push nothing.
 func (j *judge) mayAtAll() error {
-	if err := j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider}); err != nil {
-		return err
-	}
 	if j.scope.Op != store.OpFalse {
-		return nil
+		return j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider})
 	}
 	if err := j.in.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestRules(t *testing.T) {
 		"Guest":         {"a rule lets guests in", []config.PermissionRule{may([]string{"scaffolder.*"}, config.PermissionRule{Who: []string{"guest"}})}, "guest", "/tasks", echo, 201, ""},
 		"Cancel":        {"who may see all tasks does not end them", []config.PermissionRule{may(read, config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 403, permission.TaskCancel},
 		"CancelRule":    {"but by a rule", []config.PermissionRule{may(append(read, stop...), config.PermissionRule{})}, "bob", "/tasks/{id}/cancel", "", 200, ""},
-		"Deputy":        {"a rule may name whose tasks", []config.PermissionRule{may(read, config.PermissionRule{Who: []string{"user:default/bob"}, Owners: []string{"user:default/ada"}}), deny(read)}, "bob", "/tasks/{id}/retry", "", 409, ""},
+		"Deputy":        {"a rule may name whose tasks", []config.PermissionRule{may(read, config.PermissionRule{Who: []string{"user:default/bob"}, Owners: []string{"user:default/ada"}}), deny(read)}, "bob", "/tasks/{id}/retry", "", 403, "only the caller who created it can"},
 		"NoTasks":       {"who may read no task is told so", []config.PermissionRule{deny(read)}, "ada", "/tasks/{id}/cancel", "", 403, "rule 1 of permission.rules denies it"},
 		"NotHers":       {"a rule may take away whose tasks", []config.PermissionRule{{Permissions: read, Owners: []string{"user:default/ada"}}}, "machine", "/tasks/{id}/cancel", "", 404, ""},
 	}
