@@ -55,6 +55,16 @@ func TestStreamLimit(t *testing.T) {
 		}
 	}
 	follow(3)
+	// The task has begun, so that there is something to tell.
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		events, err := w.store.TaskEvents(ctx, id, 0, 1)
+		if err == nil && len(events) > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the task does not begin: %v", err)
+		}
+	}
 	const why = "cannot follow another task: user:default/ada follows 3 already, and scaffolder.limits.eventStreams is 3"
 	overLimit(t, w.do("ada", "GET", "/tasks/"+id+"/eventstream", ""), why)
 	overLimit(t, w.do("ada", "GET", "/tasks/"+id+"/events?after=100000", ""), why)
