@@ -3,6 +3,7 @@ package eta
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/grafana/sobek"
 	"github.com/grafana/sobek/ast"
+	"github.com/grafana/sobek/file"
 	"github.com/grafana/sobek/parser"
 )
 
@@ -42,6 +44,14 @@ type program struct {
 	t     *template
 	names []string
 	code  *sobek.Program
+	// bounds are the functions it is handed behind the names, and patterns says
+	// that it has regular expressions, one of which makes round notes in a round.
+	bounds   []int
+	patterns bool
+	round    int
+	// methods are those of JavaScript that it may call, as far as they have to be
+	// bounded.
+	methods []int
 }
 
 // generate makes the body: a call for each text and value, the code of tags as
@@ -196,11 +206,10 @@ func (t *template) program(keys []string) (*program, error) {
 	if p := t.programs[key]; p != nil {
 		return p, nil
 	}
-	code, err := t.compile(names)
+	p, err := t.compile(names)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{t: t, names: names, code: code}
 	if len(t.programs) < maxVariants {
 		t.programs[key] = p
 	}
@@ -227,10 +236,10 @@ func (t *template) head(names []string) string {
 }
 
 // compile makes the program: a function of what the template is handed.
-func (t *template) compile(names []string) (code *sobek.Program, err error) {
+func (t *template) compile(names []string) (p *program, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			code, err = nil, errorAt(t.name, t.text, 0, fmt.Sprintf("cannot compile template: %v", x))
+			p, err = nil, errorAt(t.name, t.text, 0, fmt.Sprintf("cannot compile template: %v", x))
 		}
 	}()
 	src := t.head(names) + t.body + "}}"
@@ -245,11 +254,52 @@ func (t *template) compile(names []string) (code *sobek.Program, err error) {
 	if err := t.checkNumbers(tree); err != nil {
 		return nil, err
 	}
-	code, err = sobek.CompileAST(tree, false)
+	p = &program{t: t, names: names}
+	if err := p.bound(tree); err != nil {
+		return nil, err
+	}
+	p.code, err = sobek.CompileAST(tree, false)
 	if err != nil {
 		return nil, t.syntaxError(err)
 	}
-	return code, nil
+	return p, nil
+}
+
+// bound puts calls in place of what has no bounds, and refuses what cannot be
+// bounded.
+func (p *program) bound(tree *ast.Program) error {
+	b := bounder{seen: map[any]bool{}, names: map[string]bool{}}
+	b.rewrite(reflect.ValueOf(tree.Body))
+	fail := func(at file.Idx, msg, hint string) error {
+		pos := tree.File.Position(int(at) - tree.File.Base())
+		e := p.t.errorAt(pos.Line, pos.Column, "cannot compile template: "+msg)
+		e.Hint = hint
+		return e
+	}
+	if b.with != nil {
+		return fail(b.with.With, "there is no with in a template", "write the name of the object before each property")
+	}
+	for _, n := range b.patterns {
+		round, err := checkPattern(n.Pattern, n.Flags)
+		if err != nil {
+			return fail(n.Idx, err.Error(), "make it shorter")
+		}
+		p.round = max(p.round, round)
+	}
+	p.patterns = len(b.patterns) > 0
+	for i, m := range methods {
+		if b.mayName(m.name) {
+			p.methods = append(p.methods, i)
+		}
+	}
+	fn := tree.Body[0].(*ast.ExpressionStatement).Expression.(*ast.ArrowFunctionLiteral)
+	for which, used := range b.uses {
+		if used {
+			p.bounds = append(p.bounds, which)
+			fn.ParameterList.List = append(fn.ParameterList.List, &ast.Binding{Target: &ast.Identifier{Name: boundName(which), Idx: fn.Start}})
+		}
+	}
+	return nil
 }
 
 // checkShape makes sure that the program is the one function: braces that do

@@ -39,6 +39,7 @@
 //	the clock, Math.random, eval, new     errors: Date needs an argument; no code is made of text;
 //	Function, all of the host             there is no BigInt, Proxy, Reflect, typed array, console, require or process
 //	dates are those of the time zone      it is UTC everywhere, so that the same input gives the same output
+//	with (object) { … }                   an error: there is none
 //	no bounds                             time, output, depth of includes, memory
 //
 // # Bounds
@@ -46,10 +47,20 @@
 // Each render has a machine of its own and gets copies of its data, so that none
 // sees another's changes. It ends with an error when its time is over, when it
 // writes too much, when files include one another too deep, and when the process
-// grows too much while it runs. What JavaScript does at a stroke cannot be
-// interrupted and is bounded by itself: texts of 16 MiB, lists of a million
-// values. A render that does not stop all the same is given up: Render returns
-// in time, and what it left behind ends when it can. The bounds are meant for
-// mistakes and for text nobody controls; a template written to do harm can still
-// waste processor time.
+// grows too much while it runs: by 64 MiB, unless Limits says otherwise. The
+// process never grows by more than three times as much, because what makes much
+// of little at a stroke is bounded by itself: texts have 4 MiB at most, and lists
+// that are handed to a function 262,144 values. A regular expression has 16,384
+// characters, and its repetitions come to 100,000 instructions; one that
+// backtracks, because it looks around, refers back or goes on where it ended last,
+// and repeats a group, goes with short texts only.
+//
+// To that end + and template literals of values, and lists that are spread, are
+// calls of functions that look at how long the outcome is. They give what
+// JavaScript gives.
+//
+// A render that does not stop all the same is given up: Render returns in time,
+// and what it left behind ends when it can. The bounds are meant for mistakes and
+// for text of unknown origin; a template written to do harm can still waste
+// processor time.
 package eta

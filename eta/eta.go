@@ -17,7 +17,7 @@ const (
 	DefaultTime   = 2 * time.Second
 	DefaultOutput = 4 << 20
 	DefaultDepth  = 32
-	DefaultMemory = 256 << 20
+	DefaultMemory = 64 << 20
 )
 
 // MaxTime is the most a render may be given.
@@ -56,7 +56,7 @@ type Limits struct {
 	// Depth is how deep files may include one another. Default 32.
 	Depth int
 	// Memory is by how many bytes the memory of the whole process may grow
-	// during a render that takes more than a moment. Default 256 MiB.
+	// during a render that takes more than a moment. Default 64 MiB.
 	Memory int
 }
 

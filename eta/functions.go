@@ -107,6 +107,7 @@ func (r *run) includeFunction(a *activation, name, data sobek.Value) sobek.Value
 	if err != nil {
 		r.throw(err)
 	}
+	r.track(len(out))
 	return r.vm.ToValue(strings.TrimSuffix(out, "\n"))
 }
 
@@ -150,6 +151,7 @@ func (r *run) captureFunction(fn sobek.Value) sobek.Value {
 	if err != nil {
 		r.throw(err)
 	}
+	r.track(len(text))
 	return r.vm.ToValue(text)
 }
 

@@ -34,6 +34,22 @@ type run struct {
 	from   []Place
 	// joining are the lists that are being joined, one in the other.
 	joining []*sobek.Object
+	// std is the global object of the engine, and bounded says which methods are
+	// bounded already.
+	std     *sobek.Object
+	bounded []bool
+	// bounds are the functions that programs call instead of what has no bounds,
+	// and add is + as it is; nil if they have not been needed yet.
+	bounds [boundNames]sobek.Value
+	add    sobek.Callable
+	// regExp makes regular expressions; nil if there were none yet. round is how
+	// many notes one of them makes in a round, and longest how long the longest
+	// text is.
+	regExp         sobek.Value
+	round, longest int
+	// finding is how many places are looked for at most, and matches counts those
+	// that matchAll has found.
+	finding, matches int
 }
 
 // activation is one file being rendered.
@@ -129,6 +145,13 @@ func (r *run) file(a *activation) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.need(p.methods)
+	if p.patterns {
+		r.guardRegExp()
+	}
+	if err := r.backtrack(p.round); err != nil {
+		return "", err
+	}
 	fn := r.calls[p]
 	if fn == nil {
 		v, err := r.vm.RunProgram(p.code)
@@ -144,9 +167,12 @@ func (r *run) file(a *activation) (string, error) {
 	before := r.out
 	r.out = new(strings.Builder)
 	r.out.Grow(int(a.t.size.Load()))
-	args := append(make([]sobek.Value, 0, 5+len(p.names)), r.write, r.setterFor(a.t), r.call, r.vm.ToValue(id), a.it)
+	args := append(make([]sobek.Value, 0, 5+len(p.names)+boundNames), r.write, r.setterFor(a.t), r.call, r.vm.ToValue(id), a.it)
 	for _, name := range p.names {
 		args = append(args, a.it.Get(name))
+	}
+	for _, which := range p.bounds {
+		args = append(args, r.boundFunction(which))
 	}
 	_, err = fn(sobek.Undefined(), args...)
 	out := r.out.String()

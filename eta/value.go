@@ -16,7 +16,7 @@ import (
 // The bounds of what goes to a Func and comes from one.
 const (
 	maxDepth  = 200
-	maxValues = 1 << 20
+	maxValues = 1 << 18
 )
 
 var errDepth = &fault{msg: "cannot take a value that is nested too deep, too large, or contains itself"}
@@ -38,7 +38,10 @@ func (r *run) value(v any, depth int) (sobek.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return sobek.Null(), nil
-	case bool, string, int, int8, int16, int32, int64, uint8, uint16, uint32, float32, float64:
+	case string:
+		r.track(len(v))
+		return r.vm.ToValue(v), nil
+	case bool, int, int8, int16, int32, int64, uint8, uint16, uint32, float32, float64:
 		return r.vm.ToValue(v), nil
 	case uint:
 		return r.vm.ToValue(float64(v)), nil
@@ -101,6 +104,7 @@ func (r *run) node(n *tree.Node) sobek.Value {
 	case tree.Int, tree.Float:
 		return r.number(n.Text)
 	case tree.String:
+		r.track(len(n.Text))
 		return r.vm.ToValue(n.Text)
 	case tree.List:
 		items := make([]any, len(n.Items))

@@ -19,9 +19,10 @@ var (
 const (
 	// grace is how long a machine that was interrupted may take to stop.
 	grace = time.Second
-	// lookEvery is how often a render is looked at. One of ordinary length is
-	// over before the first look.
-	lookEvery = 20 * time.Millisecond
+	// firstLook is when a render is looked at first, and lookEvery how often from
+	// then on. One of ordinary length is over before the first look.
+	firstLook = 20 * time.Millisecond
+	lookEvery = 5 * time.Millisecond
 )
 
 // watch ends a render whose time is over, whose context is done, or which
@@ -61,7 +62,10 @@ func (w *watch) start(ctx context.Context) (end func()) {
 	w.base = heapBytes()
 	w.doubt = w.base + uint64(w.limits.Memory)
 	w.every = min(lookEvery, max(time.Millisecond, w.limits.Time/4))
-	w.looker = time.AfterFunc(w.every, w.look)
+	// The first look stands for several.
+	first := max(1, min(firstLook, w.limits.Time/4)/w.every)
+	w.looks = int(first) - 1
+	w.looker = time.AfterFunc(first*w.every, w.look)
 	cancel := func() bool { return true }
 	if ctx.Done() != nil {
 		cancel = context.AfterFunc(ctx, func() { w.stop(ctx.Err()) })

@@ -30,6 +30,7 @@ func (m *machine) primitive(v value, at int) value { return m.flatten(v, at, 0) 
 func (m *machine) flatten(v value, at, depth int) value {
 	switch v := v.(type) {
 	case exact:
+		m.spendText(len(v.node.Text))
 		f, _ := strconv.ParseFloat(v.node.Text, 64)
 		return number(f)
 	case safe:
@@ -139,8 +140,16 @@ func stringOf(v value) (string, bool) {
 	return "", false
 }
 
-// same is ===.
-func same(a, b value) bool {
+// same is ===. It counts the comparing of texts.
+func (m *machine) same(a, b value) bool {
+	if s, ok := a.(string); ok {
+		t, ok := b.(string)
+		if !ok || len(s) != len(t) {
+			return false
+		}
+		m.spendText(len(s))
+		return s == t
+	}
 	if f, ok := floatOf(a); ok {
 		g, ok := floatOf(b)
 		return ok && f == g
@@ -166,7 +175,7 @@ func floatOf(v value) (float64, bool) {
 
 // alike is ==.
 func (m *machine) alike(a, b value, at int) bool {
-	if same(a, b) {
+	if m.same(a, b) {
 		return true
 	}
 	if isObject(a) && isObject(b) {

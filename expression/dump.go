@@ -45,9 +45,9 @@ func (d *dumper) value(v value, depth int) {
 	case exact:
 		d.out = append(d.out, v.node.Text...)
 	case string:
-		d.out = appendQuoted(d.out, v)
+		d.quote(v)
 	case safe:
-		d.out = appendQuoted(d.out, string(v))
+		d.quote(string(v))
 	case *list:
 		d.list(v, depth)
 	case *record:
@@ -100,7 +100,8 @@ func (d *dumper) record(r *record, depth int) {
 		}
 		first = false
 		d.newline(depth + 1)
-		d.out = append(appendQuoted(d.out, k), ':')
+		d.quote(k)
+		d.out = append(d.out, ':')
 		if d.indent != "" {
 			d.out = append(d.out, ' ')
 		}
@@ -110,6 +111,29 @@ func (d *dumper) record(r *record, depth int) {
 		d.newline(depth)
 	}
 	d.out = append(d.out, '}')
+}
+
+// quote writes a text.
+func (d *dumper) quote(s string) {
+	const longest = len(`\u0000`)
+	// A part at a time, so that one that grows is found to be too long.
+	const part = 64 << 10
+	if len(s)*longest <= part {
+		d.out = appendQuoted(d.out, s)
+		return
+	}
+	d.out = append(d.out, '"')
+	for len(s) > 0 {
+		end := min(part, len(s))
+		for end < len(s) && !utf8.RuneStart(s[end]) {
+			end++
+		}
+		quoted := appendQuoted(nil, s[:end])
+		d.out = append(d.out, quoted[1:len(quoted)-1]...)
+		d.m.grown(len(d.out), d.at)
+		s = s[end:]
+	}
+	d.out = append(d.out, '"')
 }
 
 // appendQuoted writes a text as JSON, escaping no more than must be.

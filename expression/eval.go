@@ -25,7 +25,7 @@ func (m *machine) eval(e expr) value {
 		}
 		return m.newList(items)
 	case *mapLiteral:
-		r := newRecord(len(e.keys))
+		r := m.newRecord(len(e.keys))
 		for i, k := range e.keys {
 			r.set(k, m.eval(e.values[i]))
 		}
@@ -123,9 +123,9 @@ func (m *machine) binary(e *binary) value {
 	case "!=":
 		return !m.alike(left, right, at)
 	case "===":
-		return same(left, right)
+		return m.same(left, right)
 	case "!==":
-		return !same(left, right)
+		return !m.same(left, right)
 	case "~":
 		return m.concat(m.textOf(left, at), m.textOf(right, at), at)
 	case "+":
@@ -191,7 +191,7 @@ func (m *machine) contains(in, what value, at int) value {
 	case *list:
 		items := m.items(in)
 		m.spend(len(items))
-		return slices.ContainsFunc(items, func(v value) bool { return same(v, what) })
+		return slices.ContainsFunc(items, func(v value) bool { return m.same(v, what) })
 	case *record:
 		_, ok := m.get(in, m.textOf(what, at))
 		return ok
@@ -231,6 +231,7 @@ func (m *machine) member(target, key value, at int) value {
 		return undefined{}
 	}
 	name := m.textOf(key, at)
+	m.spend(len(name) / bytesPerStep)
 	if v, ok := m.own(target, name); ok {
 		return v
 	}

@@ -31,7 +31,7 @@ var filters = map[string]builtin{
 	"escape":      escape,
 	"first":       func(m *machine, in value, _ given, at int) value { return m.edge("first", in, at) },
 	"float":       float,
-	"forceescape": func(m *machine, in value, _ given, at int) value { return safe(m.made(escaped(m.shown(in, at)))) },
+	"forceescape": func(m *machine, in value, _ given, at int) value { return safe(m.made(m.escaped(m.shown(in, at), at))) },
 	"groupby":     groupby,
 	"indent":      indent,
 	"int":         integer,
@@ -176,6 +176,7 @@ func reverse(m *machine, in value, _ given, at int) value {
 	var items []value
 	s, isText := stringOf(in)
 	if isText {
+		m.spend(len(s))
 		items = letters(s)
 	} else {
 		items = slices.Clone(m.mapped(in))

@@ -121,7 +121,7 @@ func toList(m *machine, in value, _ given, at int) value {
 	case *record:
 		var out []value
 		for _, k := range m.keysOf(in) {
-			pair := newRecord(2)
+			pair := m.newRecord(2)
 			v, _ := m.get(in, k)
 			pair.set("key", k)
 			pair.set("value", v)
@@ -250,7 +250,7 @@ func dictsort(m *machine, in value, a given, at int) value {
 func groupby(m *machine, in value, a given, at int) value {
 	items := m.sequence("groupby", in, at)
 	path := m.path(a.at(0), at)
-	out := newRecord(0)
+	out := m.newRecord(0)
 	for _, it := range items {
 		key := m.textOf(m.attribute(it, path, at), at)
 		group, ok := out.values[key].(*list)

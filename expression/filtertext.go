@@ -34,11 +34,17 @@ func capital(s string) string {
 }
 
 func title(_ *machine, s string, _ given, _ int) string {
-	words := strings.Split(s, " ")
-	for i, w := range words {
-		words[i] = capital(w)
+	var b strings.Builder
+	b.Grow(len(s))
+	first := true
+	for w := range strings.SplitSeq(s, " ") {
+		if !first {
+			b.WriteByte(' ')
+		}
+		first = false
+		b.WriteString(capital(w))
 	}
-	return strings.Join(words, " ")
+	return b.String()
 }
 
 func trim(m *machine, in value, _ given, at int) value {
@@ -120,18 +126,33 @@ func nl2br(m *machine, in value, _ given, at int) value {
 	if isNothing(in) {
 		return ""
 	}
-	return like(in, m.made(breaks.Replace(m.wanted("nl2br", in, at))))
+	s := m.wanted("nl2br", in, at)
+	m.grown(len(s)+strings.Count(s, "\n")*len("<br />"), at)
+	return like(in, m.made(breaks.Replace(s)))
 }
 
 var entities = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "'", "&#39;", "<", "&lt;", ">", "&gt;", `\`, "&#92;")
 
-func escaped(s string) string { return entities.Replace(s) }
+// escaped returns a text without the characters that mean something to HTML.
+func (m *machine) escaped(s string, at int) string {
+	const more = len("&quot;") - 1
+	if len(s)*(1+more) > m.limits.Output {
+		n := len(s)
+		for i := range len(s) {
+			if strings.IndexByte(`&"'<>\`, s[i]) >= 0 {
+				n += more
+			}
+		}
+		m.grown(n, at)
+	}
+	return entities.Replace(s)
+}
 
 func escape(m *machine, in value, _ given, at int) value {
 	if s, ok := in.(safe); ok {
 		return s
 	}
-	return safe(m.made(escaped(m.shown(in, at))))
+	return safe(m.made(m.escaped(m.shown(in, at), at)))
 }
 
 var (
@@ -188,10 +209,11 @@ func replace(m *machine, in value, a given, at int) value {
 			between = ","
 		}
 		m.grown(len(s)*(1+len(between))+2*len(with), at)
+		m.spend(len(s))
 		return like(in, m.made(with+m.joined(letters(s), between, at, 0)+with))
 	}
 	count := strings.Count(s, what)
-	if most := a.at(2); most != (undefined{}) && !same(most, number(-1)) {
+	if most := a.at(2); most != (undefined{}) && !m.same(most, number(-1)) {
 		f := m.numberOf(most, at)
 		if math.IsNaN(f) || f <= 0 {
 			return in
@@ -206,7 +228,7 @@ func replace(m *machine, in value, a given, at int) value {
 }
 
 // component encodes a text as a part of an address.
-func component(s string) string {
+func (m *machine) component(s string, at int) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {
@@ -216,6 +238,7 @@ func component(s string) string {
 			continue
 		}
 		b.WriteString(string([]byte{'%', hex[c>>4], hex[c&15]}))
+		m.grown(b.Len(), at)
 	}
 	return b.String()
 }
@@ -223,11 +246,11 @@ func component(s string) string {
 // urlencode encodes a text, or the pairs of an object or list as a query.
 func urlencode(m *machine, in value, _ given, at int) value {
 	if s, ok := stringOf(in); ok {
-		return m.made(component(s))
+		return m.made(m.component(s, at))
 	}
 	var pairs []string
 	pair := func(key, v value) {
-		pairs = append(pairs, m.made(component(m.textOf(key, at))+"="+component(m.textOf(v, at))))
+		pairs = append(pairs, m.made(m.component(m.textOf(key, at), at)+"="+m.component(m.textOf(v, at), at)))
 	}
 	switch in := in.(type) {
 	case *record:
@@ -248,12 +271,23 @@ func urlencode(m *machine, in value, _ given, at int) value {
 	return m.made(strings.Join(pairs, "&"))
 }
 
-var word = regexp.MustCompile(`\w+`)
+// words counts runs of letters, digits and underscores.
+func words(s string) int {
+	n, within := 0, false
+	for i := range len(s) {
+		is := isLetter(s[i]) || isDigit(s[i])
+		if is && !within {
+			n++
+		}
+		within = is
+	}
+	return n
+}
 
 func wordcount(m *machine, in value, _ given, at int) value {
 	s := m.wanted("wordcount", in, at)
 	m.spendText(len(s))
-	n := len(word.FindAllStringIndex(s, -1))
+	n := words(s)
 	if n == 0 {
 		return none{}
 	}

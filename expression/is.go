@@ -35,9 +35,9 @@ func (m *machine) passes(name string, v value, a given, at int) bool {
 	knownTest(name, a, at)
 	switch name {
 	case "eq", "equalto", "sameas":
-		return same(v, a.at(0))
+		return m.same(v, a.at(0))
 	case "ne":
-		return !same(v, a.at(0))
+		return !m.same(v, a.at(0))
 	case "ge", "greaterthan", "gt", "le", "lessthan", "lt":
 		order, ok := m.compare(v, a.at(0), at)
 		operator := map[byte]string{'g': ">", 'l': "<"}[name[0]]
@@ -65,6 +65,7 @@ func (m *machine) cased(name string, v value, at int) bool {
 		}
 		bail(at, "make it one with | string", "test %s takes a text, and this is %s", name, kindOf(v))
 	}
+	m.spendText(len(s))
 	if name == "lower" {
 		return strings.ToLower(s) == s
 	}

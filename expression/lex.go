@@ -93,15 +93,40 @@ var habits = map[byte]string{
 	'$': "a tag cannot stand within a tag",
 }
 
+// The bounds of one text, which is read as a whole: a token takes some hundred
+// bytes.
+const (
+	// mostTokens is how many tokens an expression may have, and mostRead how many
+	// there may be in all expressions and statements of a text, each of which
+	// counts as a few more.
+	mostTokens = 100_000
+	mostRead   = 500_000
+	perTag     = 4
+	// mostInstructions is how many instructions all regular expressions of a text
+	// may come to when what they repeat is written out.
+	mostInstructions = 200_000
+)
+
+// reading counts what is read of a text.
+type reading struct{ tokens, instructions int }
+
+// count counts tokens.
+func (r *reading) count(tokens, at int) {
+	if r.tokens += tokens; r.tokens > mostRead {
+		bail(at, "split it", "the text has more than %d names, values and operators in its tags", mostRead)
+	}
+}
+
 // lex returns the tokens of an expression that stands at offset base of its
 // text. The last one is ended.
-func lex(s string, base int) []token {
-	const most = 100_000
+func lex(s string, base int, r *reading) []token {
+	r.count(perTag, base)
 	var out []token
 	for i := 0; i < len(s); {
-		if len(out) == most {
+		if len(out) == mostTokens {
 			bail(base+i, "split it", "the expression is too long")
 		}
+		r.count(1, base+i)
 		if n := codeSpace(s[i:]); n > 0 {
 			i += n
 			continue

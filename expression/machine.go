@@ -13,6 +13,8 @@ type machine struct {
 	scope  Scope
 	// boxes are the lists and objects of the scope that were looked at.
 	boxes map[*tree.Node]value
+	// indexes find the fields of large objects of the scope.
+	indexes map[*tree.Node]map[string]*tree.Node
 	// changed says that a method has changed a list, so that nodes no longer
 	// tell what is in their boxes.
 	changed bool
@@ -112,14 +114,16 @@ func (m *machine) name(t *template, bad **fault) {
 func (m *machine) spend(n int) {
 	if n < 0 || n > m.limits.Steps-m.steps {
 		m.steps = m.limits.Steps
-		bail(m.here, "make fewer rounds, or smaller values", "it takes too much work")
+		bail(m.here, "make fewer rounds, or smaller values", "it takes too much work: more than %d steps", m.limits.Steps)
 	}
 	m.steps += n
 }
 
+// bytesPerStep is how much text counts as a step.
+const bytesPerStep = 32
+
 // spendText counts the making of a text.
 func (m *machine) spendText(bytes int) {
-	const bytesPerStep = 32
 	m.spend(1 + bytes/bytesPerStep)
 }
 
@@ -132,8 +136,16 @@ func (m *machine) look(v value) {
 		m.spendText(len(v))
 	case *list:
 		m.spend(len(m.items(v)))
+	case *record:
+		if v.node != nil {
+			m.spend(len(v.node.Fields) / fieldsPerStep)
+		}
 	}
 }
+
+// fieldsPerStep is how many fields of an object that a filter may look through
+// count as a step.
+const fieldsPerStep = 16
 
 // grown ends the making of a text that is too long.
 func (m *machine) grown(bytes, at int) {

@@ -38,7 +38,7 @@ func (m *machine) method(target value, name string) *function {
 		if name == "test" {
 			call = func(a given, at int) value {
 				s := m.textOf(a.at(0), at)
-				m.spendText(len(s))
+				m.seek(t, s)
 				return t.compiled.MatchString(s)
 			}
 		}
@@ -267,11 +267,11 @@ var listMethods = map[string]listMethod{
 	},
 	"includes": func(m *machine, l *list, a given, at int) value {
 		from, _ := m.bounds(given{positional: a.positional[min(1, len(a.positional)):]}, 0, len(m.items(l)), at)
-		return slices.ContainsFunc(m.items(l)[from:], func(v value) bool { return same(v, a.at(0)) })
+		return slices.ContainsFunc(m.items(l)[from:], func(v value) bool { return m.same(v, a.at(0)) })
 	},
 	"indexOf": func(m *machine, l *list, a given, at int) value {
 		from, _ := m.bounds(given{positional: a.positional[min(1, len(a.positional)):]}, 0, len(m.items(l)), at)
-		i := slices.IndexFunc(m.items(l)[from:], func(v value) bool { return same(v, a.at(0)) })
+		i := slices.IndexFunc(m.items(l)[from:], func(v value) bool { return m.same(v, a.at(0)) })
 		if i >= 0 {
 			i += from
 		}
@@ -279,7 +279,7 @@ var listMethods = map[string]listMethod{
 	},
 	"lastIndexOf": func(m *machine, l *list, a given, _ int) value {
 		for i, v := range slices.Backward(m.items(l)) {
-			if same(v, a.at(0)) {
+			if m.same(v, a.at(0)) {
 				return number(i)
 			}
 		}

@@ -10,13 +10,14 @@ type parser struct {
 	tokens       []token
 	i            int
 	depth, limit int
+	reading      *reading
 	// links counts what is chained without being nested.
 	links int
 }
 
 // parseExpression reads one whole expression at offset base of its text.
-func parseExpression(s string, base, limit int) expr {
-	p := &parser{tokens: lex(s, base), limit: limit}
+func parseExpression(s string, base, limit int, r *reading) expr {
+	p := &parser{tokens: lex(s, base, r), limit: limit, reading: r}
 	e := p.expression()
 	p.finish()
 	return e
@@ -313,7 +314,7 @@ func (p *parser) primary() expr {
 		return &literal{at, t.text}
 	case isRegex:
 		p.i++
-		return &regexLiteral{at, newPattern(t.text, t.flags, t.at)}
+		return &regexLiteral{at, newPattern(t.text, t.flags, t.at, p.reading)}
 	case isName:
 		p.i++
 		if v, ok := constants[t.text]; ok {

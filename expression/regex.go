@@ -2,6 +2,7 @@ package expression
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -10,13 +11,15 @@ import (
 type pattern struct {
 	source, flags string
 	compiled      *regexp.Regexp
+	// size is how many instructions it comes to.
+	size int
 }
 
 func (p *pattern) has(flag string) bool { return strings.Contains(p.flags, flag) }
 
 // newPattern reads a regular expression of JavaScript, as far as RE2 has the
 // same: matching takes time in proportion to the text, whatever the pattern.
-func newPattern(source, flags string, at int) *pattern {
+func newPattern(source, flags string, at int, r *reading) *pattern {
 	const most = 16384
 	if len(source) > most {
 		bail(at, "make it shorter", "the regular expression has more than %d characters", most)
@@ -33,7 +36,12 @@ func newPattern(source, flags string, at int) *pattern {
 	if options != "" {
 		options = "(?" + options + ")"
 	}
-	compiled, err := regexp.Compile(options + translate(source))
+	whole := options + translate(source)
+	size := instructions(whole)
+	if r.instructions += size; r.instructions > mostInstructions {
+		bail(at, "repeat less often", "the regular expressions of the text repeat too much")
+	}
+	compiled, err := regexp.Compile(whole)
 	if err != nil {
 		hint := ""
 		if strings.Contains(source, "(?=") || strings.Contains(source, "(?!") || strings.Contains(source, "(?<") {
@@ -42,7 +50,53 @@ func newPattern(source, flags string, at int) *pattern {
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 		bail(at, hint, "cannot read the regular expression: %s", why)
 	}
-	return &pattern{source, flags, compiled}
+	return &pattern{source, flags, compiled, size}
+}
+
+// instructions counts those that RE2 makes of a pattern, roughly; 0 if it cannot
+// read it. What is repeated is written out.
+func instructions(source string) int {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	return compiledSize(parsed)
+}
+
+// compiledSize counts the instructions of a part of a pattern.
+func compiledSize(re *syntax.Regexp) int {
+	n := 1 + len(re.Sub) + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += compiledSize(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
+
+// seek counts looking for a pattern in a text: at worst each character is held
+// against each instruction.
+func (m *machine) seek(p *pattern, s string) {
+	const perStep = 64
+	m.spendText(len(s))
+	m.spend(len(s) * p.size / perStep)
+}
+
+// find returns the places of a pattern in a text, at most so many unless that is
+// negative, and the groups in them.
+func (m *machine) find(p *pattern, s string, most int) [][]int {
+	m.seek(p, s)
+	each := 1 + p.compiled.NumSubexp()
+	if left := (m.limits.Steps-m.steps)/each + 1; most < 0 || most > left {
+		most = left
+	}
+	found := p.compiled.FindAllStringSubmatchIndex(s, most)
+	m.spend(len(found) * each)
+	return found
 }
 
 // white is JavaScript's white space, within a class.
@@ -94,14 +148,12 @@ func (m *machine) replacePattern(s string, p *pattern, with string, at int) stri
 	if p.has("g") {
 		count = -1
 	}
-	m.spendText(len(s))
 	var b strings.Builder
 	from := 0
-	for _, match := range p.compiled.FindAllStringSubmatchIndex(s, count) {
+	for _, match := range m.find(p, s, count) {
 		b.WriteString(s[from:match[0]])
 		m.expand(&b, with, s, match, p.compiled, at)
 		m.grown(b.Len(), at)
-		m.spend(1)
 		from = match[1]
 	}
 	b.WriteString(s[from:])
@@ -172,7 +224,6 @@ var emptyPattern = regexp.MustCompile("")
 
 // splitPattern splits a text where a pattern matches; groups become items.
 func (m *machine) splitPattern(s string, p *pattern) []value {
-	m.spendText(len(s))
 	if s == "" {
 		if p.compiled.MatchString("") {
 			return nil
@@ -181,7 +232,7 @@ func (m *machine) splitPattern(s string, p *pattern) []value {
 	}
 	var out []value
 	from := 0
-	for _, match := range p.compiled.FindAllStringSubmatchIndex(s, -1) {
+	for _, match := range m.find(p, s, -1) {
 		if match[0] == match[1] && (match[0] == 0 || match[0] == len(s)) || match[1] == 0 {
 			continue
 		}

@@ -79,7 +79,7 @@ func (m *machine) switches(s *switchStatement, out *strings.Builder) {
 	v := m.eval(s.value)
 	matched := false
 	for _, c := range s.cases {
-		if matched = matched || same(v, m.eval(c.condition)); matched && len(c.body) > 0 {
+		if matched = matched || m.same(v, m.eval(c.condition)); matched && len(c.body) > 0 {
 			m.run(c.body, out)
 			return
 		}
@@ -102,7 +102,7 @@ func (m *machine) loop(s *forStatement, out *strings.Builder) {
 			m.here = s.at()
 			m.spend(1)
 			m.bind(s, item, listed)
-			m.vars.names["loop"] = loopState(i, len(rounds))
+			m.vars.names["loop"] = m.loopState(i, len(rounds))
 			m.run(s.body, out)
 		}
 	})
@@ -169,8 +169,8 @@ func (m *machine) arrayLike(r *record) []value {
 	return out
 }
 
-func loopState(i, n int) *record {
-	r := newRecord(7)
+func (m *machine) loopState(i, n int) *record {
+	r := m.newRecord(7)
 	r.set("index", number(i+1))
 	r.set("index0", number(i))
 	r.set("revindex", number(n-i))

@@ -57,8 +57,16 @@ func (sc *scanner) flush(end int, trimmed bool) {
 		text = strings.TrimRightFunc(text, isSpace)
 	}
 	if text != "" {
-		sc.pieces = append(sc.pieces, piece{plain, text, sc.from})
+		sc.add(piece{plain, text, sc.from})
 	}
+}
+
+// add adds a piece.
+func (sc *scanner) add(p piece) {
+	if len(sc.pieces) == mostRead {
+		bail(p.at, "split it", "the text has more than %d tags and texts between them", mostRead)
+	}
+	sc.pieces = append(sc.pieces, p)
 }
 
 // find returns where the next tag begins, and its brackets; -1 if there is none.
@@ -114,7 +122,7 @@ func (sc *scanner) tag() bool {
 	sc.skip(trims, opening == openBlock && sc.env.TrimBlocks)
 	switch opening {
 	case sc.opening:
-		sc.pieces = append(sc.pieces, piece{output, code, begin})
+		sc.add(piece{output, code, begin})
 	case openBlock:
 		sc.block(code, begin)
 	}
@@ -151,7 +159,7 @@ func (sc *scanner) indented(at int) int {
 func (sc *scanner) block(code string, begin int) {
 	name := tagName(code)
 	if name != "raw" && name != "verbatim" {
-		sc.pieces = append(sc.pieces, piece{block, code, begin})
+		sc.add(piece{block, code, begin})
 		return
 	}
 	depth := 1

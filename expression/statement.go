@@ -97,6 +97,7 @@ type reader struct {
 	i            int
 	depth, limit int
 	end          int
+	reading      reading
 }
 
 // body reads statements up to one of the tags it is to stop at, and returns the
@@ -113,7 +114,7 @@ func (r *reader) body(stops ...string) (out []statement, stop *tag) {
 		case plain:
 			out = append(out, &textOut{p.text})
 		case output:
-			out = append(out, &valueOut{parseOutput(p, r.limit)})
+			out = append(out, &valueOut{r.parseOutput(p)})
 		case block:
 			t := r.tag(p)
 			if slices.Contains(stops, t.name) {
@@ -131,12 +132,12 @@ func (r *reader) body(stops ...string) (out []statement, stop *tag) {
 
 // parseOutput reads the expression of an output. Its closing tag is the first
 // that stands outside of texts, which two closing braces can be by mistake.
-func parseOutput(p piece, limit int) expr {
+func (r *reader) parseOutput(p piece) expr {
 	var e expr
 	var bad *fault
 	func() {
 		defer caught(&bad)
-		e = parseExpression(p.text, p.at, limit)
+		e = parseExpression(p.text, p.at, r.limit, &r.reading)
 	}()
 	if bad == nil {
 		return e
@@ -155,7 +156,7 @@ type tag struct {
 }
 
 func (r *reader) tag(p piece) *tag {
-	t := &tag{parser: parser{tokens: lex(p.text, p.at), limit: r.limit}}
+	t := &tag{parser: parser{tokens: lex(p.text, p.at, &r.reading), limit: r.limit, reading: &r.reading}}
 	name := t.parser.name("the name of a statement")
 	t.name, t.at = name.text, name.at
 	return t

@@ -77,6 +77,7 @@ func (m *machine) box(n *tree.Node) value {
 	case tree.Bool:
 		return n.Text == "true"
 	case tree.Int, tree.Float:
+		m.spend(len(n.Text) / bytesPerStep)
 		f, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil || numberText(f) != n.Text && n.Kind == tree.Int {
 			return exact{n}
@@ -132,7 +133,11 @@ func (m *machine) newList(items []value) *list {
 	return &list{items: items}
 }
 
-func newRecord(size int) *record { return &record{values: make(map[string]value, size)} }
+// newRecord returns an empty object, which takes more memory than other values.
+func (m *machine) newRecord(size int) *record {
+	m.spend(1 + size)
+	return &record{values: make(map[string]value, size)}
+}
 
 func (r *record) set(key string, v value) {
 	if _, ok := r.values[key]; !ok {
@@ -144,16 +149,43 @@ func (r *record) set(key string, v value) {
 // get returns a field, and whether there is one.
 func (m *machine) get(r *record, key string) (value, bool) {
 	if r.node != nil {
-		f := r.node.Field(key)
-		if f == nil {
+		n, ok := m.field(r.node, key)
+		if !ok {
 			return undefined{}, false
 		}
-		return m.box(f.Value), true
+		return m.box(n), true
 	}
 	if v, ok := r.values[key]; ok {
 		return v, true
 	}
 	return undefined{}, false
+}
+
+// field returns a field of a node, and whether there is one. Large nodes get an
+// index.
+func (m *machine) field(n *tree.Node, key string) (*tree.Node, bool) {
+	const few = 16
+	if len(n.Fields) <= few {
+		f := n.Field(key)
+		if f == nil {
+			return nil, false
+		}
+		return f.Value, true
+	}
+	index := m.indexes[n]
+	if index == nil {
+		m.spend(len(n.Fields))
+		index = make(map[string]*tree.Node, len(n.Fields))
+		for _, f := range slices.Backward(n.Fields) {
+			index[f.Key] = f.Value
+		}
+		if m.indexes == nil {
+			m.indexes = map[*tree.Node]map[string]*tree.Node{}
+		}
+		m.indexes[n] = index
+	}
+	v, ok := index[key]
+	return v, ok
 }
 
 // keysOf returns the keys of a record as JavaScript orders them: indexes by
