@@ -19,7 +19,7 @@ import (
 // such as portal:service:ci.
 const serviceUser = "portal:"
 
-// actAs returns the cluster as whoever asked for a task uses it: the person, if
+// actAs returns the cluster as the caller of a task uses it: the person, if
 // the cluster impersonates, and else the portal's account.
 func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 	switch {
@@ -47,7 +47,7 @@ func refused(err error) error {
 }
 
 // look reads the objects as they are, nil for those that are not there, and
-// returns an error unless whoever asked has the permission for each of them.
+// returns an error unless the caller has the permission for each of them.
 func (a *applying) look(ctx context.Context, docs []*document) error {
 	for _, d := range docs {
 		n, err := live(ctx, a.on, d)
@@ -64,7 +64,7 @@ func (a *applying) look(ctx context.Context, docs []*document) error {
 	return nil
 }
 
-// authorize returns an error unless whoever asked may do with an object what the
+// authorize returns an error unless the caller may do with an object what the
 // step says: with the object as it is, and with the owner it is given.
 func (a *applying) authorize(ctx context.Context, d *document, docs []*document) error {
 	n := a.before[d]

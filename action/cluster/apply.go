@@ -34,7 +34,7 @@ type order struct {
 type applying struct {
 	*writer
 	order
-	// on is the cluster, as whoever asked uses it.
+	// on is the cluster, as the caller uses it.
 	on   *cluster.Cluster
 	logf func(format string, args ...any)
 	// change is told what would become different; nil is nobody.
@@ -51,7 +51,7 @@ type applying struct {
 	before map[*document]*tree.Node
 }
 
-// begin chooses the cluster of a step, as whoever asked uses it.
+// begin chooses the cluster of a step, as the caller uses it.
 func (w *writer) begin(c *action.Call, o order) (*applying, error) {
 	on, err := w.choose(o.cluster)
 	if err != nil {

@@ -95,10 +95,10 @@ func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 func (a *Auth) proceed(ctx context.Context, s session) (session, error) {
 	now := a.now()
 	if s.ID == "" {
-		return session{}, over(errors.New("it has no id, and could not be revoked"))
+		return session{}, over(errors.New("the session has no id, and could not be revoked"))
 	}
 	if !now.Before(s.Began.Add(sessionLasts)) {
-		return session{}, over(errors.New("it is too old"))
+		return session{}, over(errors.New("the session is too old"))
 	}
 	if err := a.checkSession(ctx, s.ID); err != nil {
 		return session{}, ended(err)
