@@ -87,7 +87,7 @@ const composite = {
   spec: { plain: bad("composite-value"), url: link },
 };
 
-// pushed is an entity as somebody else's program writes it.
+// pushed is an entity that another program writes.
 const pushed = {
   apiVersion: "backstage.io/v1alpha1",
   kind: "API",
@@ -95,7 +95,7 @@ const pushed = {
     name: "evil-pushed",
     title: bad("pushed-title"),
     description: bad("pushed-about"),
-    annotations: { "backstage.io/view-url": link, "backstage.io/source-location": link, "example.org/note": bad("pushed-note") },
+    annotations: { "example.org/note": bad("pushed-note") },
     labels: { plain: "x" },
     links: [{ url: "https://example.org/", title: bad("pushed-link"), icon: bad("pushed-icon") }],
   },
@@ -114,12 +114,22 @@ const pushed = {
   },
 };
 
+async function push(entity: unknown): Promise<{ refused: unknown[] }> {
+  const answer = await service("/api/catalog/providers/markup/entities", { method: "PUT", body: JSON.stringify(entity), headers: { "Content-Type": "application/x-ndjson" } });
+  return (await answer.json()) as { refused: unknown[] };
+}
+
 // In the cluster, as those who may write there would put them.
 test.beforeAll(async () => {
   await filled();
   await control("/cluster/apply", [definition, composition].map((o) => JSON.stringify(o)).join("\n---\n"));
   await expect(() => control("/cluster/request", JSON.stringify(composite), { method: "POST", path: `/apis/${group}/v1/namespaces/default/evils` })).toPass();
-  await service("/api/catalog/providers/markup/entities", { method: "PUT", body: JSON.stringify(pushed), headers: { "Content-Type": "application/x-ndjson" } });
+  // An entity whose annotations would run something is refused; the one without them is taken.
+  for (const name of ["view-url", "source-location"]) {
+    const hostile = { ...pushed, metadata: { ...pushed.metadata, annotations: { [`backstage.io/${name}`]: link } } };
+    expect((await push(hostile)).refused, name).toHaveLength(1);
+  }
+  expect((await push(pushed)).refused).toEqual([]);
 });
 
 test.afterAll(async () => {
