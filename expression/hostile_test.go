@@ -3,63 +3,18 @@ package expression_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/metrics"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"example.dev/ingestor/expression"
+	"example.dev/ingestor/test/cost"
 	"example.dev/ingestor/tree"
 )
 
-// What one evaluation may take. The tests share the machine with others, so that
-// there is some room above what the limits mean.
-const (
-	mostCPU    = 4 * time.Second
-	mostMemory = 128 << 20
-)
-
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// heapBytes is how much memory the values of the process take.
-func heapBytes() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64()
-}
-
-// cost returns the processor time something takes, and by how much the heap is
-// larger meanwhile.
-func cost(do func()) (cpu time.Duration, memory uint64) {
-	runtime.GC()
-	base := heapBytes()
-	top := base
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				top = max(top, heapBytes())
-			}
-		}
-	}()
-	from := processorTime()
-	do()
-	cpu = processorTime() - from
-	close(stop)
-	<-stopped
-	return cpu, top - base
-}
+// most is what one evaluation may take, with some room above what the limits
+// mean.
+var most = cost.Cost{CPU: 4 * time.Second, Memory: 128 << 20}
 
 // hostile are texts that would take for ever, or all memory there is. They see
 // long texts of 4 MiB: x, spaces, words, wide and quotes, and a map with many
@@ -182,7 +137,7 @@ func TestHostile(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			cpu, memory := cost(func() {
+			took := cost.Within(t, most, func() {
 				if name == "Unbox" {
 					_, err = expression.Evaluate(tree.Str("${{ a }}"), expression.Scope{"a": keys}, nil)
 					return
@@ -193,10 +148,7 @@ func TestHostile(t *testing.T) {
 			if e, ok := errors.AsType[*expression.Error](err); ok {
 				said = e.Msg
 			}
-			t.Logf("%v, %d MB: %s", cpu.Round(time.Millisecond), memory>>20, said)
-			if cpu > mostCPU || memory > mostMemory {
-				t.Errorf("it takes %v and %d MB, want at most %v and %d MB", cpu, memory>>20, mostCPU, mostMemory>>20)
-			}
+			t.Logf("%v: %s", took, said)
 		})
 	}
 }

@@ -3,58 +3,16 @@ package tree_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/metrics"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/test/cost"
 	"example.dev/ingestor/tree"
 )
-
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// heapBytes is how much memory the values of the process take.
-func heapBytes() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64()
-}
-
-// cost returns the processor time something takes, and by how much the heap is
-// larger meanwhile.
-func cost(do func()) (cpu time.Duration, memory uint64) {
-	runtime.GC()
-	base := heapBytes()
-	top := base
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				top = max(top, heapBytes())
-			}
-		}
-	}()
-	from := processorTime()
-	do()
-	cpu = processorTime() - from
-	close(stop)
-	<-stopped
-	return cpu, top - base
-}
 
 // repeater reads a text again and again, up to a number of bytes, so that the
 // tests hold none of it.
@@ -103,18 +61,16 @@ func TestBudget(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			budget := tree.NewBudget(documents)
+			var budget *tree.Budget
 			var err error
-			cpu, memory := cost(func() {
+			took := cost.Within(t, cost.Cost{CPU: 5 * time.Second, Memory: 128 << 20}, func() {
+				budget = tree.NewBudget(documents)
 				err = tree.Decode(&repeater{text: tc.text, left: 256 << 20}, tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true })
 			})
-			t.Logf("%v, %d MB", cpu.Round(time.Millisecond), memory>>20)
+			t.Log(took)
 			over, ok := errors.AsType[*tree.Error](err)
 			if !ok || over.Msg != tc.want || over.Pos.Line == 0 {
 				t.Errorf("%s\ngot %v, want %s", tc.reason, err, tc.want)
-			}
-			if cpu > 5*time.Second || memory > 128<<20 {
-				t.Errorf("%s\nit takes %v and %d MB", tc.reason, cpu, memory>>20)
 			}
 			if err := tree.Decode(strings.NewReader("a: 1\n"), tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true }); err == nil {
 				t.Error("a budget that is used up lets another stream through")
@@ -141,18 +97,18 @@ func TestValues(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var failed *tree.Error
-			cpu, memory := cost(func() {
+			took := cost.Of(func() {
 				_ = tree.Decode(strings.NewReader(tc.text), tree.Limits{}, func(_ *tree.Node, bad *tree.Error) bool {
 					failed = bad
 					return true
 				})
 			})
-			t.Logf("%v, %d MB", cpu.Round(time.Millisecond), memory>>20)
+			t.Log(took)
 			if failed == nil || failed.Msg != "the document has more than 1000000 values" {
 				t.Errorf("%s\ngot %v", tc.reason, failed)
 			}
-			if memory > 256<<20 {
-				t.Errorf("%s\nit takes %d MB", tc.reason, memory>>20)
+			if took.Memory > 256<<20 {
+				t.Errorf("%s\nit takes %v", tc.reason, took)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ export default defineConfig({
   // On a machine where others work too, a journey may stumble over a late frame: it is told as flaky, and what is broken
   // fails each time.
   retries: 2,
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 240_000,
+  expect: { timeout: 30_000 },
   reporter: [["list"]],
   use: {
     baseURL: process.env.BASE_URL,

@@ -3,63 +3,20 @@ package values_test
 import (
 	"errors"
 	"fmt"
-	"runtime/metrics"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/internal/values"
+	"example.dev/ingestor/test/cost"
 	"example.dev/ingestor/tree"
 )
 
-// What all checks of a request may take. Those of the tests share the machine
-// with others, so that there is some room above what the budget means.
-const (
-	mostCPU    = 4 * time.Second
-	mostMemory = 128 << 20
-)
-
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// heapBytes is how much memory the values of the process take.
-func heapBytes() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64()
-}
-
-// cost returns the processor time something takes, and by how much the heap is
-// larger meanwhile.
-func cost(do func()) (cpu time.Duration, memory uint64) {
-	base := heapBytes()
-	top := base
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				top = max(top, heapBytes())
-			}
-		}
-	}()
-	from := processorTime()
-	do()
-	cpu = processorTime() - from
-	close(stop)
-	<-stopped
-	return cpu, top - base
-}
+// most is what all checks of a request may take, with some room above what the
+// budget means.
+var most = cost.Cost{CPU: 4 * time.Second, Memory: 128 << 20}
 
 // doubling is a schema in which each of sixty definitions asks for the next one
 // twice, and the last of them is given.
@@ -137,18 +94,16 @@ func TestBudget(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			pages := 0
-			cpu, memory := cost(func() {
+			var pages int
+			took := cost.Within(t, most, func() {
+				err, pages = nil, 0
 				for budget := values.NewBudget(); err == nil && pages < 50; pages++ {
 					_, err = values.Check(tc.page, tc.filled, budget)
 				}
 			})
-			t.Logf("%d pages, %v, %d MB", pages, cpu.Round(time.Millisecond), memory>>20)
+			t.Logf("%d pages, %v", pages, took)
 			if !errors.Is(err, values.ErrTooManySteps) {
 				t.Errorf("%s\n50 pages are checked: %v", tc.reason, err)
-			}
-			if cpu > mostCPU || memory > mostMemory {
-				t.Errorf("%s\nthey take %v and %d MB, want at most %v and %d MB", tc.reason, cpu, memory>>20, mostCPU, mostMemory>>20)
 			}
 		})
 	}
@@ -158,7 +113,7 @@ func TestBudget(t *testing.T) {
 // as they are let.
 func TestBudgetPatterns(t *testing.T) {
 	page, filled := field(tree.Obj(tree.F("pattern", tree.Str("^(?=x)(x+x+)+y$"))), tree.Str(strings.Repeat("x", 5000)))
-	cpu, memory := cost(func() {
+	cost.Within(t, most, func() {
 		budget := values.NewBudget()
 		for i := range 50 {
 			// Each page has a pattern of its own.
@@ -169,9 +124,6 @@ func TestBudgetPatterns(t *testing.T) {
 			}
 		}
 	})
-	if cpu > mostCPU || memory > mostMemory {
-		t.Errorf("they take %v and %d MB, want at most %v and %d MB", cpu, memory>>20, mostCPU, mostMemory>>20)
-	}
 }
 
 // TestBudgetProblems has fifty pages on which all fields are missing: the answer

@@ -249,7 +249,11 @@ func TestIdentity(t *testing.T) {
 // sameGroups signs bob in again, who is still in one group.
 func (w *world) sameGroups(t *testing.T) {
 	t.Helper()
-	s, err := w.signIn(context.WithoutCancel(t.Context()), bob)
+	b, err := newBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.signIn(context.WithoutCancel(t.Context()), b, bob)
 	if err != nil {
 		t.Fatal(err)
 	}

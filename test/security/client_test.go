@@ -34,6 +34,17 @@ func (b *backend) client(t *testing.T, token string) client {
 	}}
 }
 
+// guest returns a client that signs in as a guest.
+func (b *backend) guest(t *testing.T) client {
+	t.Helper()
+	var welcome session
+	a := b.client(t, "").want(http.StatusOK, http.MethodPost, "/api/auth/guest/refresh", "")
+	if err := json.Unmarshal([]byte(a.body), &welcome); err != nil {
+		t.Fatal(err)
+	}
+	return b.client(t, welcome.BackstageIdentity.Token)
+}
+
 // answer is what a portal answered.
 type answer struct {
 	status int

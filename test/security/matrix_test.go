@@ -1,7 +1,6 @@
 package security_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -49,17 +48,12 @@ var beside = []string{
 // test with -update.
 func TestMatrix(t *testing.T) {
 	w := enter(t)
-	var welcome session
-	a := w.open.client(t, "").want(http.StatusOK, http.MethodPost, "/api/auth/guest/refresh", "")
-	if err := json.Unmarshal([]byte(a.body), &welcome); err != nil {
-		t.Fatal(err)
-	}
 	callers := []struct {
 		name string
 		client
 	}{
 		{"anonymous", w.portal.client(t, "")},
-		{"guest", w.open.client(t, welcome.BackstageIdentity.Token)},
+		{"guest", w.open.guest(t)},
 		{"team-a", w.as(t, ada)}, {"team-b", w.as(t, bob)}, {"service", w.as(t, restricted)}, {"operator", w.as(t, olivia)},
 	}
 	routes := slices.Clone(beside)

@@ -111,6 +111,16 @@ spec:
 ---
 apiVersion: scaffolder.backstage.io/v1beta3
 kind: Template
+metadata: { name: trusted-wait }
+spec:
+  type: x
+  owner: group:default/platform
+  parameters: { properties: { seconds: { type: integer } } }
+  steps:
+    - { id: wait, action: "debug:wait", input: { seconds: "${{ parameters.seconds }}" } }
+---
+apiVersion: scaffolder.backstage.io/v1beta3
+kind: Template
 metadata: { name: trusted-beside }
 spec:
   type: x

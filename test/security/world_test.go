@@ -4,7 +4,6 @@
 package security_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,6 +116,13 @@ roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: securit
 subjects: [ { apiGroup: rbac.authorization.k8s.io, kind: User, name: "sso:portal:service:ci" } ]
 `
 
+// The limits of the small portal.
+const (
+	smallWorkers      = 4
+	smallOpenTasks    = 12
+	smallEventStreams = 5
+)
+
 // sections are sections of a configuration.
 type sections = map[string]any
 
@@ -126,8 +133,8 @@ type world struct {
 	audit  string
 	issuer *issuer.Issuer
 	git    *stage
-	// portal has people sign in; open lets guests in too.
-	portal, open *backend
+	// portal has people sign in, open lets guests in, small has few workers.
+	portal, open, small *backend
 	// pages serves what tests register as locations.
 	pages *pages
 
@@ -169,13 +176,19 @@ var shared = sync.OnceValues(func() (*world, error) {
 	}
 	atEnd = append(atEnd, func() error { w.issuer.Stop(); return nil })
 	oidc := sections{"issuer": w.issuer.URL, "clientId": w.issuer.ClientID, "clientSecret": w.issuer.ClientSecret, "caFile": w.issuer.CAFile, "userClaim": "sub"}
-	if w.portal, err = w.start(l, sections{"oidc": oidc}); err != nil {
+	if w.portal, err = w.start(l, sections{"oidc": oidc}, 10); err != nil {
 		return nil, err
 	}
 	if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	w.open, err = w.start(l, sections{"guest": sections{}})
+	if w.open, err = w.start(l, sections{"guest": sections{}}, 10); err != nil {
+		return nil, err
+	}
+	if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	w.small, err = w.start(l, sections{"guest": sections{}}, smallWorkers)
 	return w, err
 })
 
@@ -215,15 +228,15 @@ type backend struct {
 	log    *process.Log
 }
 
-// start starts a portal with these ways to sign in.
-func (w *world) start(l net.Listener, providers sections) (*backend, error) {
+// start starts a portal with these ways to sign in and as many workers.
+func (w *world) start(l net.Listener, providers sections, workers int) (*backend, error) {
 	dir, err := os.MkdirTemp("", "ingestor-security-")
 	if err != nil {
 		return nil, err
 	}
 	atEnd = append(atEnd, func() error { return os.RemoveAll(dir) })
 	b := &backend{base: "http://" + l.Addr().String(), dir: dir, log: &process.Log{}}
-	path, err := w.configure(b, l.Addr().String(), providers)
+	path, err := w.configure(b, l.Addr().String(), providers, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +271,7 @@ func (w *world) start(l net.Listener, providers sections) (*backend, error) {
 
 // configure writes the configuration of a portal, with the Templates of the
 // operator beside it.
-func (w *world) configure(b *backend, address string, providers sections) (string, error) {
+func (w *world) configure(b *backend, address string, providers sections, workers int) (string, error) {
 	access := []any{}
 	for name, token := range services {
 		access = append(access, sections{"type": "static", "options": sections{"token": token, "subject": strings.TrimPrefix(name, "service ")}})
@@ -267,6 +280,10 @@ func (w *world) configure(b *backend, address string, providers sections) (strin
 		c := sections{"name": name, "kubeconfig": w.cluster.Kubeconfig}
 		maps.Copy(c, more)
 		return c
+	}
+	limits := sections{}
+	if workers == smallWorkers {
+		limits = sections{"openTasks": smallOpenTasks, "eventStreams": smallEventStreams}
 	}
 	all := sections{
 		"backend": sections{
@@ -285,7 +302,7 @@ func (w *world) configure(b *backend, address string, providers sections) (strin
 			"clusters":                []any{cluster(sharedCluster, nil), cluster(directCluster, sections{"impersonate": "user", "impersonateUserPrefix": userPrefix})},
 			"generateDayTwoTemplates": true,
 		},
-		"scaffolder": sections{"defaultCluster": sharedCluster, "concurrentTasksLimit": 10, "workingDirectory": filepath.Join(b.dir, "tasks")},
+		"scaffolder": sections{"defaultCluster": sharedCluster, "concurrentTasksLimit": workers, "limits": limits, "workingDirectory": filepath.Join(b.dir, "tasks")},
 		"integrations": sections{"git": []any{
 			sections{"host": w.git.name, "url": w.git.url, "token": gitToken},
 		}},
@@ -333,7 +350,11 @@ func (w *world) token(t *testing.T, who string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tokens[who] == "" {
-		session, err := w.signIn(t.Context(), who)
+		b, err := newBrowser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := w.signIn(t.Context(), b, who)
 		if err != nil {
 			t.Fatalf("%s cannot sign in: %v", who, err)
 		}
@@ -350,33 +371,58 @@ type session struct {
 	}
 }
 
-// signIn signs a person in at the issuer, as a browser does.
-func (w *world) signIn(ctx context.Context, who string) (*session, error) {
+// browser keeps the cookies of one person.
+type browser struct{ client *http.Client }
+
+func newBrowser() (*browser, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	browser := &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	visit := func(method, at string, want int) (http.Header, []byte, error) {
-		req, err := http.NewRequestWithContext(ctx, method, at, http.NoBody)
-		if err != nil {
-			return nil, nil, err
-		}
-		req.Header.Set("X-Requested-With", "XMLHttpRequest")
-		resp, err := browser.Do(req)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err == nil && resp.StatusCode != want {
-			err = fmt.Errorf("%s answers %s: %s", at, resp.Status, body)
-		}
-		return resp.Header, body, err
+	return &browser{&http.Client{
+		Jar: jar, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// cookies returns what a browser sends to an address.
+func (b *browser) cookies(t *testing.T, at string) []*http.Cookie {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
 	}
-	away, _, err := visit(http.MethodGet, w.portal.base+"/api/auth/oidc/start?redirect=/", http.StatusFound)
+	return b.client.Jar.Cookies(u)
+}
+
+// keptJar sends the same cookies always.
+type keptJar struct{ all []*http.Cookie }
+
+func (k keptJar) Cookies(*url.URL) []*http.Cookie   { return k.all }
+func (keptJar) SetCookies(*url.URL, []*http.Cookie) {}
+
+// visit sends a request and wants a status.
+func (b *browser) visit(ctx context.Context, method, at string, want int) (http.Header, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, at, http.NoBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("X-Requested-With", "XMLHttpRequest")
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != want {
+		err = fmt.Errorf("%s answers %s: %s", at, resp.Status, body)
+	}
+	return resp.Header, body, err
+}
+
+// signIn signs a person in at the issuer.
+func (w *world) signIn(ctx context.Context, b *browser, who string) (*session, error) {
+	away, _, err := b.visit(ctx, http.MethodGet, w.portal.base+"/api/auth/oidc/start?redirect=/", http.StatusFound)
 	if err != nil {
 		return nil, err
 	}
@@ -384,13 +430,18 @@ func (w *world) signIn(ctx context.Context, who string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := visit(http.MethodGet, back, http.StatusFound); err != nil {
+	if _, _, err := b.visit(ctx, http.MethodGet, back, http.StatusFound); err != nil {
 		return nil, err
 	}
-	_, body, err := visit(http.MethodPost, w.portal.base+"/api/auth/oidc/refresh", http.StatusOK)
+	return w.refresh(ctx, b)
+}
+
+// refresh asks for a token of the session that a browser has.
+func (w *world) refresh(ctx context.Context, b *browser) (*session, error) {
+	_, body, err := b.visit(ctx, http.MethodPost, w.portal.base+"/api/auth/oidc/refresh", http.StatusOK)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{}
-	return s, json.NewDecoder(bytes.NewReader(body)).Decode(s)
+	return s, json.Unmarshal(body, s)
 }

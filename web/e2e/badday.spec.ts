@@ -1,4 +1,4 @@
-import { control, expect, filled, show, test } from "./journey";
+import { atMost, control, expect, filled, show, test } from "./journey";
 
 test.beforeAll(filled);
 
@@ -51,7 +51,7 @@ test("the first page is quick, and small", async ({ browser, baseURL }) => {
   // On a busy machine one load may be late; a page that is slow is late each time.
   let paint = Infinity;
   let bytes = 0;
-  for (let turn = 0; turn < 5 && paint >= 1000; turn++) {
+  for (let turn = 0; turn < 5 && paint >= atMost(1000); turn++) {
     const context = await browser.newContext({ baseURL });
     const page = await context.newPage();
     await page.goto("/catalog");
@@ -68,5 +68,5 @@ test("the first page is quick, and small", async ({ browser, baseURL }) => {
     await context.close();
   }
   expect(bytes, "bytes of script, compressed").toBeLessThan(200 * 1024);
-  expect(paint, "milliseconds to the first paint").toBeLessThan(1000);
+  expect(paint, "milliseconds to the first paint").toBeLessThan(atMost(1000));
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
-import { expect, service, test } from "./journey";
+import { atMost, expect, long, service, test } from "./journey";
 
 // The corpus has definitions that people really ship.
 const corpus = process.env.INGESTOR_CORPUS ?? "";
@@ -37,8 +37,11 @@ async function made(text: string): Promise<Preview> {
 test.beforeAll(async () => {
   test.setTimeout(300_000);
   const root = join(corpus, "xrds");
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((f) => f.endsWith(".yaml")).sort();
-  expect(files.length, "definitions in the corpus").toBeGreaterThan(500);
+  const all = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((f) => f.endsWith(".yaml")).sort();
+  expect(all.length, "definitions in the corpus").toBeGreaterThan(500);
+  const size = (file: string) => statSync(join(root, file)).size;
+  const largest = all.reduce((a, b) => (size(a) >= size(b) ? a : b));
+  const files = all.filter((file, i) => long || i % 8 === 0 || file === largest);
   const lines: string[] = [];
   forms = [];
   for (const file of files) {
@@ -47,7 +50,7 @@ test.beforeAll(async () => {
     if (template) {
       const name = `corpus-${String(forms.length).padStart(3, "0")}`;
       const { parameters } = template.spec;
-      forms.push({ file, bytes: statSync(join(root, file)).size, name, pages: Array.isArray(parameters) ? parameters.length : 1 });
+      forms.push({ file, bytes: size(file), name, pages: Array.isArray(parameters) ? parameters.length : 1 });
       lines.push(JSON.stringify({ ...template, metadata: { ...template.metadata, name, namespace: "default" } }));
     }
   }
@@ -131,7 +134,7 @@ test("all forms are shown, page by page", async ({ page, mistakes }) => {
 
 test("some of them are filled in", async ({ page, mistakes }) => {
   test.setTimeout(300_000);
-  const chosen = forms.filter((_, i) => i % 60 === 7);
+  const chosen = forms.filter((_, i) => i % (long ? 60 : 10) === 7);
   for (const form of chosen) {
     await page.goto(`/create/default/${form.name}`);
     for (let step = 1; step <= form.pages; step++) {
@@ -182,7 +185,7 @@ test("the largest is quick", async ({ browser, baseURL }) => {
   const page = await context.newPage();
   const field = page.getByRole("main").locator("form").getByRole("textbox").first();
   // The first is with an empty cache. On a busy machine one may be late; a form that is slow is late each time.
-  while (tries.length < 2 || (tries.length < 6 && Math.min(...tries) >= 2000)) {
+  while (tries.length < 2 || (tries.length < 6 && Math.min(...tries) >= atMost(2000))) {
     await page.goto(`/create/default/${largest.name}?step=2`);
     await expect(field).toBeEditable();
     tries.push(await page.evaluate(() => performance.now()));
@@ -190,7 +193,7 @@ test("the largest is quick", async ({ browser, baseURL }) => {
   // From the key to the frame that shows it.
   await field.focus();
   const keys: number[] = [];
-  while (keys.length < 10 || (keys.length < 40 && Math.min(...keys) >= 100)) {
+  while (keys.length < 10 || (keys.length < 40 && Math.min(...keys) >= atMost(100))) {
     await page.evaluate(() => {
       document.addEventListener("keydown", () => {
         const from = performance.now();
@@ -203,7 +206,7 @@ test("the largest is quick", async ({ browser, baseURL }) => {
     keys.push(Number(await page.locator("html").getAttribute("data-took")));
   }
   console.log(`${largest.file}: ${tries.map(Math.round).join(", ")} ms to the form, ${keys.map(Math.round).join(", ")} ms for a key`);
-  expect(Math.min(...tries), "milliseconds to a form that can be filled in").toBeLessThan(2000);
-  expect(Math.min(...keys), "milliseconds from a key to what it shows").toBeLessThan(100);
+  expect(Math.min(...tries), "milliseconds to a form that can be filled in").toBeLessThan(atMost(2000));
+  expect(Math.min(...keys), "milliseconds from a key to what it shows").toBeLessThan(atMost(100));
   await context.close();
 });

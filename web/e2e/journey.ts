@@ -10,6 +10,14 @@ type Journey = {
   mistakes: string[];
 };
 
+// long is whether everything is done at full size, on a machine that has nothing else to do: `make test-long`.
+export const long = process.env.INGESTOR_LONG === "1";
+
+// atMost is how many milliseconds something may take that takes this long at most on a machine that has nothing else to do.
+export function atMost(milliseconds: number): number {
+  return long ? milliseconds : 5 * milliseconds;
+}
+
 const issuer = process.env.ISSUER_URL ?? "https://issuer.invalid";
 
 // test watches over every page: nothing may be written to the console as an error, and no other host may be asked, but the

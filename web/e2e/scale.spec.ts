@@ -1,8 +1,11 @@
-import { control, expect, filled, service, show, tabTo, test } from "./journey";
+import { atMost, control, expect, filled, long, service, show, tabTo, test } from "./journey";
 
-const many = 100_000;
-const part = 10_000;
+const many = long ? 100_000 : 10_000;
+const part = many / 10;
 const parts = Array.from({ length: many / part }, (_, i) => `scale-${i}`);
+const last = many - 1;
+// thousands is how many there are, up to the comma.
+const thousands = many / 1000;
 
 type Described = { kind: string; name: string; title?: string; type: string; owner?: string; annotations?: Record<string, string>; tags?: string[]; dependsOn?: string[] };
 
@@ -30,7 +33,7 @@ async function quickest(most: number, measure: () => Promise<number>): Promise<n
 
 test.beforeAll(filled);
 
-test.describe("a hundred thousand entities", () => {
+test.describe(`${many} entities`, () => {
   test.beforeAll(async () => {
     test.setTimeout(300_000);
     const began = Date.now();
@@ -58,22 +61,22 @@ test.describe("a hundred thousand entities", () => {
 
   test("are there at once, searched and counted as one writes, sorted, and scrolled to their end", async ({ page, mistakes }) => {
     const table = page.getByRole("grid", { name: "Entities" });
-    const first = await quickest(2_000, async () => {
+    const first = await quickest(atMost(2_000), async () => {
       const began = Date.now();
       await page.goto("/catalog");
       await expect(table.getByRole("link").first()).toBeVisible();
       return Date.now() - began;
     });
-    expect(first, "milliseconds to the first rows").toBeLessThan(2_000);
-    await expect(page.getByText(/^100,\d\d\d entities$/)).toBeVisible();
+    expect(first, "milliseconds to the first rows").toBeLessThan(atMost(2_000));
+    await expect(page.getByText(new RegExp(`^${thousands},\\d\\d\\d entities$`))).toBeVisible();
     const kinds = page.getByRole("group", { name: "Kind" });
-    await expect(kinds).toContainText("100,");
+    await expect(kinds).toContainText(`${thousands},`);
     await show(page, "catalog-large");
 
     // As one writes: the rows, how many there are, and what the filters count.
     const search = page.getByRole("searchbox", { name: "Search the catalog" });
     let turn = 0;
-    const found = await quickest(2_000, async () => {
+    const found = await quickest(atMost(2_000), async () => {
       const n = 77_000 + turn++;
       await search.fill(`violet ${n}`);
       const began = Date.now();
@@ -81,7 +84,7 @@ test.describe("a hundred thousand entities", () => {
       await expect(page.getByText(n % 5 === 4 ? "1 entity" : "0 entities")).toBeVisible();
       return Date.now() - began;
     });
-    expect(found, "milliseconds from a letter to what it finds").toBeLessThan(2_000);
+    expect(found, "milliseconds from a letter to what it finds").toBeLessThan(atMost(2_000));
     await search.fill("violet");
     await expect(page.getByText("20,000 entities")).toBeVisible();
     await expect(kinds).toContainText("20,000");
@@ -94,17 +97,17 @@ test.describe("a hundred thousand entities", () => {
     await expect(table.getByRole("link", { name: "<img src=x onerror=alert(1)>" })).toBeVisible();
 
     await page.goto("/catalog?tag=many");
-    await expect(page.getByText("100,000 entities")).toBeVisible();
+    await expect(page.getByText(`${thousands},000 entities`)).toBeVisible();
     await expect(table.getByRole("row").nth(1)).toContainText("many-000000");
     await page.getByRole("button", { name: "Name", exact: true }).click();
     await expect(page).toHaveURL(/order=desc/);
-    await expect(table.getByRole("row").nth(1)).toContainText("many-099999");
+    await expect(table.getByRole("row").nth(1)).toContainText(`many-${String(last).padStart(6, "0")}`);
     await page.getByRole("button", { name: "Name", exact: true }).click();
     await expect(table.getByRole("row").nth(1)).toContainText("many-000000");
     await table.getByRole("link").first().focus();
     await page.keyboard.press("End");
-    await expect(table.getByRole("row").last()).toContainText("many-099999");
-    await expect(table.getByRole("link", { name: "violet service 99999" })).toBeFocused();
+    await expect(table.getByRole("row").last()).toContainText(`many-${String(last).padStart(6, "0")}`);
+    await expect(table.getByRole("link", { name: `violet service ${last}` })).toBeFocused();
     await page.keyboard.press("Home");
     await expect(table.getByRole("link", { name: "red service 0", exact: true })).toBeFocused();
 
@@ -127,7 +130,7 @@ test.describe("a hundred thousand entities", () => {
     await expect(async () => {
       const scrolled = await scroll();
       expect(scrolled.rows).toBeLessThan(80);
-      expect(scrolled.middle, "milliseconds of a frame").toBeLessThan(100);
+      expect(scrolled.middle, "milliseconds of a frame").toBeLessThan(atMost(100));
     }).toPass();
     expect(mistakes).toEqual([]);
   });
@@ -164,25 +167,25 @@ test.describe("a graph of two thousand", () => {
     const longest = () => page.evaluate(() => Math.max(0, ...(window as unknown as { tasks: number[] }).tasks.splice(0)));
     const graph = page.getByRole("group", { name: /^Graph of relations/ });
     const root = graph.getByRole("link", { name: /this entity$/ });
-    const opened = await quickest(1_000, async () => {
+    const opened = await quickest(atMost(1_000), async () => {
       await page.goto("/catalog/default/resource/big-xrd?tab=graph");
       await expect(root).toBeVisible();
       await expect(page.getByText("1,961 entities; 960 of 1,920 resources are ready")).toBeVisible();
       return longest();
     });
-    expect(opened, "milliseconds that the page stood still while it opened").toBeLessThan(1_000);
+    expect(opened, "milliseconds that the page stood still while it opened").toBeLessThan(atMost(1_000));
     await show(page, "entity-graph-large");
 
     // All of it at once, and back.
     await longest();
-    const moved = await quickest(1_000, async () => {
+    const moved = await quickest(atMost(1_000), async () => {
       await page.getByRole("button", { name: "Show all" }).click();
       await expect(graph.getByRole("img", { name: /48 resources: 24 ready, 24 not ready/ }).first()).toBeVisible();
       await page.getByRole("button", { name: "Back to where it began" }).click();
       await expect(root).toBeVisible();
       return longest();
     });
-    expect(moved, "milliseconds that the page stood still while all was shown").toBeLessThan(1_000);
+    expect(moved, "milliseconds that the page stood still while all was shown").toBeLessThan(atMost(1_000));
 
     const box = (await graph.boundingBox())!;
     const drag = async () => {
@@ -194,7 +197,7 @@ test.describe("a graph of two thousand", () => {
       await page.mouse.up();
       return longest();
     };
-    expect(await quickest(400, drag), "milliseconds that the page stood still while it was moved").toBeLessThan(400);
+    expect(await quickest(atMost(400), drag), "milliseconds that the page stood still while it was moved").toBeLessThan(atMost(400));
 
     await page.reload();
     await expect(root).toBeVisible();
@@ -233,13 +236,13 @@ test.describe("unusual entities", () => {
   });
 
   test("a megabyte of YAML", async ({ page, mistakes }) => {
-    const shown = await quickest(5_000, async () => {
+    const shown = await quickest(atMost(5_000), async () => {
       const began = Date.now();
       await page.goto("/catalog/default/resource/huge?tab=yaml");
       await expect(page.getByRole("region", { name: "YAML of huge" })).toContainText("line 11999");
       return Date.now() - began;
     });
-    expect(shown, "milliseconds until it is shown").toBeLessThan(5_000);
+    expect(shown, "milliseconds until it is shown").toBeLessThan(atMost(5_000));
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
     expect(download.suggestedFilename()).toBe("resource-huge.yaml");
     expect(mistakes).toEqual([]);

@@ -1,0 +1,9 @@
+package cost
+
+import "testing"
+
+func BenchmarkSlowness(b *testing.B) {
+	for b.Loop() {
+		slowness()
+	}
+}
