@@ -37,7 +37,7 @@ endif
 # Pictures of the pages that the tests take.
 export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
 
-.PHONY: help run run-cluster build web web-packages test lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
+.PHONY: help run run-cluster build web web-packages check test test-long lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,13 +76,21 @@ web-packages: # The packages of the page, as package-lock.json has them. Nothing
 		npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; touch $$stamp; \
 	fi
 
+check: $(LINT) web-packages ## Lint, and run the tests that need no server and little time: the inner loop
+	$(LINT) run ./...
+	cd web && npm run --silent check
+	go test -short $$(go list ./... | grep -v /test/)
+
 test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then run every test
 	cd web && npm run --silent check && npm test --silent
 	@# A browser takes its time where others work too; it begins first, because it ends last. Many tests
 	@# wait for a server much of the time: one package more than there are processors.
-	go test -timeout 60m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./...
+	go test -timeout 80m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./test/web ./...
 	@# Lint has vetted these; go test would vet all of Kubernetes with them.
 	$(call each,go test -vet=off ./...)
+
+test-long: export INGESTOR_LONG := 1
+test-long: test ## The same at full size, and held to the times of a machine that has nothing else to do
 
 lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is tidy
 	$(LINT) run ./...

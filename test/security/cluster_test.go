@@ -67,6 +67,7 @@ func TestClusterDecides(t *testing.T) {
 		"foreign":          {"a user in the namespace of another team", ada, sharedCluster, "team-b", []string{portal, "team-b"}, "", nil},
 		"foreign, direct":  {"the same, decided by the cluster", ada, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
 		"no role":          {"a user with no role in the namespace of their team", bob, directCluster, "team-b", []string{cluster, "in namespace team-b"}, "", nil},
+		"prefix":           {"a group with the prefix of the cluster", bob, prefixedCluster, "team-b", nil, userPrefix + bob, []string{groupPrefix + "team-b"}},
 		"system":           {"a user in a namespace of Kubernetes", ada, sharedCluster, "kube-system", []string{portal, "kube-"}, "", nil},
 		"system, direct":   {"the same, decided by the cluster", ada, directCluster, "kube-system", []string{cluster}, "", nil},
 		"masters":          {"a group that Kubernetes keeps for itself", mallory, directCluster, "team-a", []string{"system:masters"}, "", nil},
@@ -147,12 +148,7 @@ func TestClusterReads(t *testing.T) {
 // TestGuest has a guest use both clusters.
 func TestGuest(t *testing.T) {
 	w := enter(t)
-	var welcome session
-	a := w.open.client(t, "").want(200, "POST", "/api/auth/guest/refresh", "")
-	if err := json.Unmarshal([]byte(a.body), &welcome); err != nil {
-		t.Fatal(err)
-	}
-	guest := w.open.client(t, welcome.BackstageIdentity.Token)
+	guest := w.open.guest(t)
 	for _, cluster := range []string{sharedCluster, directCluster} {
 		name := unique("guest")
 		if r := guest.run("trusted-apply", applied(t, configMap("team-a", name, ""), `,"cluster":"`+cluster+`"`)); r.status != "refused" {
@@ -162,7 +158,7 @@ func TestGuest(t *testing.T) {
 			t.Errorf("a guest created an object in cluster %s", cluster)
 		}
 	}
-	if a := w.portal.client(t, welcome.BackstageIdentity.Token).do("GET", "/api/catalog/entities", ""); a.status != 401 && a.status != 403 {
+	if a := w.portal.client(t, guest.token).do("GET", "/api/catalog/entities", ""); a.status != 401 && a.status != 403 {
 		t.Errorf("the token of a guest counts at a portal without guests: %d %s", a.status, a.body)
 	}
 	if a := w.portal.client(t, "").do("POST", "/api/auth/guest/refresh", ""); a.status != 403 {

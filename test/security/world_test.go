@@ -64,12 +64,14 @@ var people = map[string][]string{
 
 var services = map[string]string{ci: ciToken, directory: directoryToken, restricted: restrictedToken}
 
-// The two clusters of the portal are one API server: directCluster acts as the
-// person.
+// The clusters of the portal are one API server: directCluster acts as the
+// person, and prefixedCluster too, with a prefix for groups.
 const (
-	sharedCluster = "shared"
-	directCluster = "direct"
-	userPrefix    = "sso:"
+	sharedCluster   = "shared"
+	directCluster   = "direct"
+	prefixedCluster = "prefixed"
+	userPrefix      = "sso:"
+	groupPrefix     = "corp:"
 )
 
 // auditPolicy has the API server log who wrote what.
@@ -107,7 +109,15 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: { name: security-editor, namespace: team-a }
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: security-editor }
-subjects: [ { apiGroup: rbac.authorization.k8s.io, kind: Group, name: team-a } ]
+subjects:
+  - { apiGroup: rbac.authorization.k8s.io, kind: Group, name: team-a }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: security-editor, namespace: team-b }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: security-editor }
+subjects:
+  - { apiGroup: rbac.authorization.k8s.io, kind: Group, name: "corp:team-b" }
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -299,7 +309,8 @@ func (w *world) configure(b *backend, address string, providers sections, worker
 			"locations": []any{sections{"type": "file", "target": filepath.Join(b.dir, "trusted.yaml")}},
 		},
 		"composerIngestor": sections{
-			"clusters":                []any{cluster(sharedCluster, nil), cluster(directCluster, sections{"impersonate": "user", "impersonateUserPrefix": userPrefix})},
+			"clusters": []any{cluster(sharedCluster, nil), cluster(directCluster, sections{"impersonate": "user", "impersonateUserPrefix": userPrefix}),
+				cluster(prefixedCluster, sections{"impersonate": "user", "impersonateUserPrefix": userPrefix, "impersonateGroupPrefix": groupPrefix})},
 			"generateDayTwoTemplates": true,
 		},
 		"scaffolder": sections{"defaultCluster": sharedCluster, "concurrentTasksLimit": workers, "limits": limits, "workingDirectory": filepath.Join(b.dir, "tasks")},

@@ -74,6 +74,9 @@ var connection = map[string]string{
 	"caFile":                  "source/cluster/access TestAuthority",
 	"caData":                  "source/cluster/access TestAuthority",
 	"context":                 "source/cluster/access TestContexts",
+	"impersonate":             "test/security TestClusterDecides",
+	"impersonateUserPrefix":   "test/security TestClusterDecides",
+	"impersonateGroupPrefix":  "test/security TestClusterDecides",
 }
 
 // elsewhere are keys that tests of other packages hold: that they are heeded,

@@ -28,7 +28,7 @@ const (
 	sources  = "../../web"
 	chromium = "/usr/bin/chromium"
 	// patience is how long the journeys may take together, on a busy machine.
-	patience = 40 * time.Minute
+	patience = 60 * time.Minute
 	// Screenshots is the environment variable that names the folder pictures of
 	// the pages are kept in.
 	screenshots = "INGESTOR_SCREENSHOTS"

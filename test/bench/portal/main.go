@@ -4,6 +4,7 @@
 // load is that of wrk, on loopback.
 //
 //	go run ./test/bench/portal
+//	go run ./test/bench/portal -compare <revision>
 package main
 
 import (
@@ -54,6 +55,7 @@ var (
 	large    = flag.Int("large", 100_000, "how many entities to compare with; 0 for none")
 	duration = flag.Duration("duration", 8*time.Second, "how long each request is made")
 	only     = flag.String("only", "", "one engine: sqlite or pg")
+	compare  = flag.String("compare", "", "a revision to compare with, in place of everything else")
 )
 
 func main() {
@@ -73,9 +75,12 @@ func run(w io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	program := filepath.Join(tmp, "portal-backend")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend").CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build portal-backend: %w\n%s", err, out)
+	program, err := build(tmp, "")
+	if err != nil {
+		return err
+	}
+	if *compare != "" {
+		return versus(w, tmp, program, *compare)
 	}
 	if *only != "pg" {
 		if err := measure(w, tmp, program, "SQLite", func(name string) (string, error) {

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// rounds is how often each program is measured in a comparison, in turns: what
+// else the machine does then slows both.
+const rounds = 7
+
+// build builds portal-backend: that of a revision, or the one that is here if
+// the revision is empty. An old one is built without the page it serves.
+func build(tmp, revision string) (string, error) {
+	program := filepath.Join(tmp, "portal-backend"+revision)
+	dir := "."
+	if revision != "" {
+		dir = filepath.Join(tmp, "source"+revision)
+		archive := exec.Command("git", "archive", revision)
+		out, err := archive.Output()
+		if err != nil {
+			return "", fmt.Errorf("cannot read revision %s: %w", revision, err)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", err
+		}
+		unpack := exec.Command("tar", "-x", "-C", dir)
+		unpack.Stdin = bytes.NewReader(out)
+		if out, err := unpack.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("cannot unpack revision %s: %w\n%s", revision, err, out)
+		}
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/portal-backend")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build portal-backend %s: %w\n%s", revision, err, out)
+	}
+	return program, nil
+}
+
+// versus compares this program with that of a revision, on SQLite.
+func versus(w io.Writer, tmp, program, revision string) error {
+	old, err := build(tmp, revision)
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	if _, err := catalog(&body, *small); err != nil {
+		return err
+	}
+	servers := make([]*server, 2)
+	for i, program := range []string{old, program} {
+		dir := filepath.Join(tmp, fmt.Sprint("compare-", i))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		if servers[i], err = start(dir, program, "{ client: sqlite, connection: { filename: "+filepath.Join(dir, "portal.sqlite")+" } }"); err != nil {
+			return err
+		}
+		defer servers[i].stop()
+		if _, err := servers[i].push(body.Bytes()); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "SQLite, %d entities, compared with %s in %d turns:\n", *small, revision, rounds)
+	for _, shape := range shapes {
+		var ratios []float64
+		for range rounds {
+			var perCPU [2]float64
+			for i, s := range servers {
+				r, err := s.load(tmp, *small, shape.script)
+				if err != nil {
+					return fmt.Errorf("%s: %w", shape.name, err)
+				}
+				perCPU[i] = r.perCPU
+			}
+			ratios = append(ratios, perCPU[0]/perCPU[1])
+		}
+		slices.Sort(ratios)
+		fmt.Fprintf(w, "  %s: %.3f times the processor time for a request, from %.3f to %.3f\n", shape.name, ratios[rounds/2], ratios[0], ratios[rounds-1])
+	}
+	return nil
+}
