@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"example.dev/ingestor/test/size"
 )
 
 // The kills, and the size of what is pushed meanwhile.
-const (
-	kills    = 50
-	entities = 10_000
-)
+var kills = size.Of(12, 50)
+
+const entities = 10_000
 
 // side is one of two states that a provider goes back and forth between.
 type side struct {

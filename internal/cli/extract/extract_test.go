@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/test/size"
 )
 
 // text is a definition on one line.
@@ -204,7 +205,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // TestMemory pipes more through the command than it may hold.
 func TestMemory(t *testing.T) {
-	const n = 50_000
+	n := size.Of(10_000, 50_000)
 	in, feed := io.Pipe()
 	var top uint64
 	go func() {

@@ -14,6 +14,7 @@ import (
 
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/test/size"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -158,7 +159,7 @@ func (l *lines) Write(p []byte) (int, error) {
 // TestStream has many records go through, and wants the memory that is in use
 // to stay the same.
 func TestStream(t *testing.T) {
-	many := 20_000
+	many := size.Of(5_000, 20_000)
 	if testing.Short() {
 		many = 2_000
 	}
