@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 // soonEnough is a limit for what takes moments: the machine may be busy.
-const soonEnough = 30 * time.Second
+const soonEnough = 2 * time.Minute
 
 // shared is the PostgreSQL of tests that leave it alone.
 var shared postgres.Shared
@@ -42,12 +43,23 @@ func onBoth(t *testing.T, test func(t *testing.T, opts Options)) {
 
 func open(tb testing.TB, opts Options) *Queue {
 	tb.Helper()
-	q, err := Open(tb.Context(), opts)
+	q, err := patientOpen(tb.Context(), opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = q.Close() })
 	return q
+}
+
+// patientOpen opens a queue on a machine where a database may take longer to
+// answer than a program waits for it.
+func patientOpen(ctx context.Context, opts Options) (q *Queue, err error) {
+	for range 5 {
+		if q, err = Open(ctx, opts); err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
+			break
+		}
+	}
+	return q, err
 }
 
 // run runs q until the test ends, or until what it returns is called.
@@ -82,7 +94,10 @@ func add(tb testing.TB, q *Queue, task, key string, how How) bool {
 func await[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	select {
-	case v := <-c:
+	case v, ok := <-c:
+		if !ok {
+			tb.Fatalf("%s: the other side has ended", what)
+		}
 		return v
 	case <-time.After(soonEnough):
 		tb.Fatalf("%s: nothing after %s", what, soonEnough)

@@ -31,7 +31,7 @@ func child() {
 	ctx, cancel := context.WithCancel(context.Background())
 	// Whoever started it may die first.
 	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel(); os.Exit(1) }()
-	q, err := Open(ctx, opts)
+	q, err := patientOpen(ctx, opts)
 	if err != nil {
 		panic(err)
 	}

@@ -90,7 +90,8 @@ func TestKill(t *testing.T) {
 		t.Fatal("the sides do not differ")
 	}
 	at, before, after, answered := 0, 0, 0, 0
-	for i := range kills {
+	// A machine may be slower, or quicker, than when the push was timed: then there are some more.
+	for i := 0; i < kills || i < 5*kills && (before == 0 || after == 0); i++ {
 		to := sides[1-at]
 		wait := time.Duration(random.Float64() * 1.1 * float64(took))
 		if i%3 == 2 {
@@ -112,6 +113,9 @@ func TestKill(t *testing.T) {
 			after++
 		case digest == sides[at].digest && !ok:
 			before++
+			if before > 2*after {
+				took += took / 4
+			}
 		case digest == sides[at].digest:
 			t.Fatalf("kill %d after %v (seed %d): the push was answered, and is lost", i, wait, seed)
 		default:
@@ -119,10 +123,11 @@ func TestKill(t *testing.T) {
 		}
 		if ok {
 			answered++
+			took -= took / 8
 		}
 	}
 	t.Logf("%d kills in pushes of %v: %d times the state before, %d times the one after, of which %d had been answered",
-		kills, took.Round(time.Millisecond), before, after, answered)
+		before+after, took.Round(time.Millisecond), before, after, answered)
 	if before == 0 || after == 0 {
 		t.Errorf("the kills were all too early or too late")
 	}
