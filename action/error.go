@@ -14,10 +14,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Denied is a permission that whoever asked for the task does not have.
+// Denied is a permission that the caller of the task does not have.
 type Denied struct {
 	// Message says which, for what, and which rule would grant it.
 	Message string
+	// Cluster is the cluster that refuses it; empty if the portal's policy does.
+	Cluster string
 }
 
 // Error returns the message.

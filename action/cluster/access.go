@@ -26,22 +26,22 @@ func actAs(on *cluster.Cluster, who action.Caller) (*cluster.Cluster, error) {
 	case !on.Impersonates():
 		return on, nil
 	case who.Guest:
-		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name())}
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as a guest: it decides about each person itself; sign in", on.Name()), Cluster: on.Name()}
 	case who.Service:
 		as, err := on.As(serviceUser+who.Ref, nil)
-		return as, refused(err)
+		return as, refused(on, err)
 	case strings.HasPrefix(strings.ToLower(strings.TrimSpace(who.Login)), serviceUser):
-		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are those of services", on.Name(), who.Login, serviceUser)}
+		return nil, &action.Denied{Message: fmt.Sprintf("Cannot act in cluster %s as %q: names that begin with %s are those of services", on.Name(), who.Login, serviceUser), Cluster: on.Name()}
 	}
 	as, err := on.As(who.Login, who.Groups)
-	return as, refused(err)
+	return as, refused(on, err)
 }
 
 // refused returns the error for a name that a cluster does not impersonate as the
 // refusal that it is, so that a task with it is not created.
-func refused(err error) error {
+func refused(on *cluster.Cluster, err error) error {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
-		return &action.Denied{Message: e.Error() + "; " + e.Hint}
+		return &action.Denied{Message: e.Error() + "; " + e.Hint, Cluster: on.Name()}
 	}
 	return told(err)
 }
@@ -102,7 +102,7 @@ func (a *applying) authorize(ctx context.Context, d *document, docs []*document)
 		return nil
 	}
 	t.Owner = given
-	t.Name += ", owned by " + given
+	t.Name += ", given to " + given
 	return a.require(ctx, permission, t)
 }
 
@@ -215,7 +215,7 @@ func (a *applying) reviewed(ctx context.Context, d *document, verbs []string) er
 		}
 		return &action.Denied{Message: fmt.Sprintf(
 			"Cannot %s: cluster %s does not let %s %s %s%s. The missing RBAC rule: { apiGroups: [%q], resources: [%q], verbs: [%q] }",
-			d.doing(), a.on.Name(), a.caller.Ref, verb, d.served.plural, inNamespace(d.namespace), d.served.group, d.served.plural, verb)}
+			d.doing(), a.on.Name(), a.caller.Ref, verb, d.served.plural, inNamespace(d.namespace), d.served.group, d.served.plural, verb), Cluster: a.on.Name()}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,7 @@ func TestClusterDecides(t *testing.T) {
 						t.Errorf("%s: the answer does not say %s: %s", tc.reason, s, r.told)
 					}
 				}
+				w.checkRefusal(t, tc.who, tc.cluster)
 				return
 			}
 			if r.status != "completed" || !there {
@@ -104,6 +106,32 @@ func TestClusterDecides(t *testing.T) {
 			w.checkAudit(t, tc.reason, w.audited(t, tc.namespace, object), tc.as, tc.groups)
 		})
 	}
+}
+
+// checkRefusal wants the portal's audit log to say that a caller was refused in a
+// cluster, by the portal or by the cluster itself.
+func (w *world) checkRefusal(t *testing.T, who, cluster string) {
+	t.Helper()
+	// In a reference a name has no colons.
+	name, _, _ := strings.Cut(strings.TrimPrefix(who, "service "), ":")
+	until(t, "the audit log says that "+who+" was refused in cluster "+cluster, func() bool {
+		log, err := os.ReadFile(filepath.Join(w.portal.dir, "audit.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(log) {
+			var e struct {
+				Event, RequestID string
+				Actor            struct{ Subject string }
+				Target           struct{ Cluster string }
+			}
+			if json.Unmarshal(line, &e) == nil && e.Event == "permission.refused" && strings.Contains(e.Actor.Subject, name) &&
+				e.Target.Cluster == cluster && e.RequestID != "" {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // checkAudit wants every record of a write to name who it was made as.

@@ -304,6 +304,7 @@ func (w *world) configure(b *backend, address string, providers sections, worker
 		},
 		"auth":       sections{"providers": providers, "membership": sections{"providers": []any{"directory"}}},
 		"permission": sections{"rules": policy(w.git.name)},
+		"audit":      sections{"to": "file", "file": filepath.Join(b.dir, "audit.log")},
 		"catalog": sections{
 			"rules":     []any{sections{"allow": []any{"Component", "Resource", "Template", "Location", "User", "Group"}}},
 			"locations": []any{sections{"type": "file", "target": filepath.Join(b.dir, "trusted.yaml")}},

@@ -4,14 +4,23 @@ import (
 	"context"
 	"errors"
 
+	"example.dev/ingestor/action"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
 )
 
-// record records what became of a task, or of a dry run, which has no id.
+// record records what became of a task, or of a dry run, which has no id. What
+// the policy refuses is recorded where it does; what a cluster refuses is here.
 func (s *Scaffolder) record(ctx context.Context, event, id, template string, err error) {
+	if denied, ok := errors.AsType[*action.Denied](err); ok && denied.Cluster != "" {
+		s.Audit.Record(ctx, audit.Event{
+			Name: audit.PermissionRefused, Result: audit.Denied, Reason: denied.Message,
+			Target: map[string]string{"task": id, "template": template, "cluster": denied.Cluster},
+		})
+		return
+	}
 	s.Audit.Done(ctx, audit.Event{Name: event, Target: map[string]string{"task": id, "template": template}}, unquoted(err))
 }
 
