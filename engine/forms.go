@@ -39,7 +39,7 @@ func (t *transformation) form(v *xrd.Version, opts form.Options) *form.Form {
 func formKey(definition string, v *xrd.Version, opts form.Options) string {
 	var p trace
 	p.strings(definition, v.Name, opts.Namespace, opts.Repository, opts.Path)
-	p.flags(opts.GitOps)
+	p.flags(opts.GitOps, opts.CompositionDetails)
 	p.strings(opts.Compositions...)
 	p.strings(opts.Clusters...)
 	sum := sha256.Sum256(p)

@@ -237,7 +237,7 @@ func (t *transformation) formOptions() form.Options {
 		GitOps:    t.opts.GitOps,
 		Clusters:  t.opts.Clusters,
 	}
-	if !t.opts.NoCompositionDetails {
+	if o.CompositionDetails = !t.opts.NoCompositionDetails; o.CompositionDetails {
 		o.Compositions = form.Matching(t.def, t.in.Compositions)
 	}
 	if t.opts.GitOps {

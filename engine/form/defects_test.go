@@ -169,15 +169,16 @@ func TestNothingUndefined(t *testing.T) {
 func TestEveryEditArrives(t *testing.T) {
 	base := dedent(`
 		type: object
-		required: [size]
+		required: [name]
 		properties:
+		  name: {type: string}
 		  size: {type: integer, minimum: 1, default: 2, description: How large.}
 		  tier: {type: string, enum: [a, b], pattern: "^[a-z]$"}
 		  zone: {type: object, properties: {id: {type: string, maxLength: 5}}}
 	`)
 	edits := map[string]struct{ reason, old, new string }{
-		"required":     {"a field no longer required", "required: [size]", "required: []"},
-		"also":         {"another field required", "[size]", "[size, tier]"},
+		"required":     {"a field no longer required", "required: [name]", "required: []"},
+		"also":         {"another field required", "[name]", "[name, tier]"},
 		"type":         {"a type", "type: integer", "type: number"},
 		"bound":        {"a bound", "minimum: 1", "minimum: 0"},
 		"default":      {"a default", "default: 2", "default: 0"},

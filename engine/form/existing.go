@@ -210,7 +210,8 @@ func changeable(s *tree.Node) *tree.Node {
 	if !s.IsMap() {
 		return s
 	}
-	out := without(s, "default")
+	// Empty means unchanged here, whatever an empty field of a new resource means.
+	out := without(s, "default", "ui:placeholder")
 	if s.Get("ui:options", "immutable").IsTrue() {
 		return shown(out)
 	}

@@ -42,7 +42,7 @@ func TestUpdatePages(t *testing.T) {
 		"Entries": {
 			"what is added to a list or a map is new",
 			`{type: object, properties: {l: {type: array, items: {type: object, required: [a], properties: {a: {type: string, default: x}}}}, m: {type: object, additionalProperties: {type: string, default: y}}}}`,
-			`{l: {title: L, type: array, items: {type: object, required: [a], properties: {a: {title: A, type: string, default: x}}}}, m: {title: M, type: object, additionalProperties: {type: string, default: y}}}`,
+			`{l: {title: L, type: array, items: {type: object, properties: {a: {title: A, type: string, default: x}}}}, m: {title: M, type: object, additionalProperties: {type: string, default: y}}}`,
 		},
 		"Choice": {
 			"a choice on the page is left to the cluster, and its fields are all there",
@@ -53,7 +53,7 @@ func TestUpdatePages(t *testing.T) {
 			"one inside of what is given stays",
 			`{type: object, properties: {x: {type: boolean}, s: {type: object, properties: {a: {type: object, properties: {i: {type: integer, default: 1}}}, b: {type: string}}, oneOf: [{required: [a]}, {required: [b]}]}}}`,
 			`{s: {title: S, type: object, properties: {}, oneOf: [
-				{title: A, required: [a], properties: {a: {title: A, type: object, properties: {i: {title: I, type: integer}}}}},
+				{title: A, required: [a], properties: {a: {title: A, type: object, properties: {i: {title: I, description: "Default: 1", type: integer}}}}},
 				{title: B, required: [b], properties: {b: {title: B, type: string}}}]},
 			  x: {title: X, type: boolean}}`,
 		},

@@ -19,11 +19,13 @@ type field struct {
 	advanced bool
 	ordered  bool
 	order    int64
+	// group is where the field stands on a large page.
+	group int
 }
 
 // fields returns the properties of s in the order of the form: by x-ui-order,
-// then required ones, then by name; advanced ones last. skip names those that
-// are left out.
+// then required ones, then, on a large page, by group, then by name; advanced
+// ones last. skip names those that are left out.
 func (c *compiler) fields(s *tree.Node, skip func(string) bool) []field {
 	props := s.Get("properties")
 	if !props.IsMap() {
@@ -48,6 +50,9 @@ func (c *compiler) fields(s *tree.Node, skip func(string) bool) []field {
 			case "x-ui-advanced":
 				f.advanced = x.Value.IsTrue()
 			}
+		}
+		if c.large {
+			f.group = groupOf(f.key, f.schema)
 		}
 		out = append(out, f)
 	}
@@ -112,6 +117,8 @@ func compareFields(a, b *field) int {
 		return cmp.Compare(a.order, b.order)
 	case a.required != b.required:
 		return compareBool(a.required, b.required)
+	case a.group != b.group:
+		return cmp.Compare(a.group, b.group)
 	}
 	return strings.Compare(a.key, b.key)
 }
@@ -131,6 +138,7 @@ func compareBool(a, b bool) int {
 // between them, into the object out.
 func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 	props := c.make.Map(len(fields))
+	page := c.begin(fields)
 	var required []*tree.Node
 	var conditional []string
 	for i := range fields {
@@ -140,22 +148,22 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		if quiet {
 			c.untouched++
 		}
-		add(props, f.param, c.schema(f.schema, f.key, depth+1))
+		add(props, f.param, page.field(f, func() *tree.Node { return c.schema(f.schema, f.key, depth+1) }))
 		if quiet {
 			c.untouched--
 		}
 		c.path = c.path[:len(c.path)-1]
 		switch {
 		case !f.required:
-		case c.untouched > 0 && f.schema.Has("default"):
-			// What the cluster fills in need not be asked where it is not
-			// proposed.
+		case hasOwnDefault(f.schema):
+			// A cluster fills it in before it validates: nobody has to answer.
 		case c.untouched > 0 && typeOf(f.schema) == "object":
 			conditional = append(conditional, f.param)
 		default:
 			required = append(required, c.make.Str(f.param))
 		}
 	}
+	tellApart(props, fields)
 	if len(required) > 0 {
 		add(out, "required", tree.Arr(required...))
 	}
@@ -164,6 +172,29 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		add(out, "dependencies", conditions)
 	}
 	c.junctors(out, s, fields)
+	c.rules(out, s.Get("x-kubernetes-validations"), nil, fields)
+}
+
+// tellApart adds the key to titles that two fields of one object share.
+func tellApart(props *tree.Node, fields []field) {
+	if len(fields) < 2 {
+		return
+	}
+	first := make(map[string]int, len(fields))
+	for i, f := range props.Fields {
+		title := f.Value.Get("title").Str()
+		at, taken := first[title]
+		if !taken {
+			first[title] = i
+			continue
+		}
+		for _, j := range [...]int{at, i} {
+			// The first of them may have been told apart already.
+			if p := props.Fields[j].Value; p.Get("title").Str() == title {
+				p.Set("title", tree.Str(title+" ("+fields[j].key+")"))
+			}
+		}
+	}
 }
 
 // onceTouched requires fields as soon as any other field is there. A browser

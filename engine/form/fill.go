@@ -165,12 +165,12 @@ func (r *reader) take(token string) bool {
 
 func (r *reader) expect(token string) { r.bad = !r.take(token) || r.bad }
 
-// value is: parameter or object, then perhaps "if" condition "else undefined".
+// value is: parameter or object, then perhaps "if" parameters "else undefined".
 func (r *reader) value() shape {
 	s := r.plain()
 	if !r.bad && r.take("if ") {
 		r.plain()
-		for !r.bad && r.take("or ") {
+		for !r.bad && (r.take("or ") || r.take("and not ")) {
 			r.plain()
 		}
 		r.expect("else")

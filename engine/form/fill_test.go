@@ -59,7 +59,7 @@ func TestFillUndoes(t *testing.T) {
 		kind := rapid.SampledFrom([]string{modern, modernCluster, legacy, legacyClaim}).Draw(r, "kind")
 		schema := drawObject(r, 3)
 		d, v := define(t, kind, object(schema.schema))
-		opts := Options{GitOps: rapid.Bool().Draw(r, "gitops"), Compositions: rapid.SampledFrom([][]string{nil, {"a", "b"}}).Draw(r, "compositions")}
+		opts := Options{GitOps: rapid.Bool().Draw(r, "gitops"), CompositionDetails: true, Compositions: rapid.SampledFrom([][]string{nil, {"a", "b"}}).Draw(r, "compositions")}
 		f, err := compilePages(Compile(d, v, opts))
 		if err != nil {
 			r.Fatal(err)
@@ -84,7 +84,7 @@ func TestFillUndoes(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	whole := compileSpec(t, modern, `{type: object, x-kubernetes-preserve-unknown-fields: true}`, Options{})
-	claim := compileSpec(t, legacyClaim, `{type: object, properties: {parameters: {type: object, properties: {size: {type: integer}, "a-b": {type: string}}}}}`, Options{Compositions: []string{"a", "b"}})
+	claim := compileSpec(t, legacyClaim, `{type: object, properties: {parameters: {type: object, properties: {size: {type: integer}, "a-b": {type: string}}}}}`, Options{CompositionDetails: true, Compositions: []string{"a", "b"}})
 	managed := func(fields string) string {
 		return `managedFields: [{manager: kubectl, operation: Update, fieldsV1: {"f:spec": {"f:size": {}}}}, {manager: portal, operation: Apply, fieldsV1: {"f:spec": {` + fields + `}}}]`
 	}
@@ -146,7 +146,7 @@ func TestFill(t *testing.T) {
 // FuzzShape reads expressions: whatever can be read names parameters.
 func FuzzShape(f *testing.F) {
 	for _, s := range []string{
-		expression("name"), expression(`odd "}} \ name`), evaluate(compositionChoice()), evaluate(wrapped("name", "a", "namespace", "b c")),
+		expression("name"), expression(`odd "}} \ name`), evaluate(wrapped("d", "name", "a", "namespace", "b c")), evaluate(anyOf([]string{"x"}, []string{reference("a")}, []setting{{param: "a"}})),
 		"${{", "${{ }}", "${{ {", `${{ {"a`, `${{ parameters["a\`, "${{ parameters.a if", "x ${{ parameters.a }}", "${{ parameters.a }} ",
 	} {
 		f.Add(s)

@@ -46,8 +46,11 @@ var Rules = []finding.Rule{
 type Options struct {
 	// Namespace is proposed for the resource.
 	Namespace string
-	// Compositions are the names to choose from; fewer than two leave the
-	// page out.
+	// CompositionDetails adds the page of what Crossplane is told: the
+	// Composition, its revision, the connection secret and the policies.
+	CompositionDetails bool
+	// Compositions are the names to choose from; with none the form asks for any
+	// name.
 	Compositions []string
 	// GitOps adds the page about delivery, with Repository (a URL) and Path
 	// proposed on it.
@@ -82,26 +85,30 @@ type Binding struct {
 // of these names is renamed, whether or not its page is in this form, so that
 // a name does not depend on the configuration.
 const (
-	paramName            = "name"
-	paramNamespace       = "namespace"
-	paramOwner           = "owner"
-	paramSpec            = "spec"
-	paramComposition     = "composition"
-	paramUpdatePolicy    = "compositionUpdatePolicy"
-	paramDeletePolicy    = "compositeDeletePolicy"
-	paramSecret          = "connectionSecret"
-	paramSecretNamespace = "connectionSecretNamespace"
-	ParamDelivery        = "delivery"
-	ParamGitHost         = "gitHost"
-	ParamGitRepository   = "gitRepository"
-	ParamGitPath         = "gitPath"
-	ParamGitBranch       = "gitBranch"
-	ParamCluster         = "deliveryCluster"
-	ParamGeneration      = "observedGeneration"
+	paramName             = "name"
+	paramNamespace        = "namespace"
+	paramOwner            = "owner"
+	paramSpec             = "spec"
+	paramComposition      = "composition"
+	paramSelector         = "compositionSelector"
+	paramRevision         = "compositionRevision"
+	paramRevisionSelector = "compositionRevisionSelector"
+	paramUpdatePolicy     = "compositionUpdatePolicy"
+	paramDeletePolicy     = "compositeDeletePolicy"
+	paramSecret           = "connectionSecret"
+	paramSecretNamespace  = "connectionSecretNamespace"
+	ParamDelivery         = "delivery"
+	ParamGitHost          = "gitHost"
+	ParamGitRepository    = "gitRepository"
+	ParamGitPath          = "gitPath"
+	ParamGitBranch        = "gitBranch"
+	ParamCluster          = "deliveryCluster"
+	ParamGeneration       = "observedGeneration"
 )
 
 var ownParams = []string{
-	paramName, paramNamespace, paramOwner, paramSpec, paramComposition, paramUpdatePolicy, paramDeletePolicy, paramSecret, paramSecretNamespace,
+	paramName, paramNamespace, paramOwner, paramSpec, paramComposition, paramSelector, paramRevision, paramRevisionSelector,
+	paramUpdatePolicy, paramDeletePolicy, paramSecret, paramSecretNamespace,
 	ParamDelivery, ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch, ParamCluster,
 	ParamGeneration,
 }
@@ -117,8 +124,12 @@ type compiler struct {
 	// untouched counts the objects around that must stay away until somebody
 	// fills them in.
 	untouched int
-	deep      []string
-	out       *Form
+	// large says that the page has more fields than it shows at once, and room is
+	// how many more it may show.
+	large bool
+	room  int
+	deep  []string
+	out   *Form
 }
 
 // Compile compiles the form for one version of a definition.
@@ -129,7 +140,7 @@ func Compile(d *xrd.Definition, v *xrd.Version, opts Options) *Form {
 	if page != nil {
 		pages.Items = append(pages.Items, page)
 	}
-	if page := c.compositionPage(spec); page != nil {
+	if page := c.crossplanePage(spec); page != nil {
 		pages.Items = append(pages.Items, page)
 	}
 	if opts.GitOps {

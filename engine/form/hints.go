@@ -52,6 +52,54 @@ func (c *compiler) ui(out, s *tree.Node, details string) {
 	}
 }
 
+// widget chooses how a value is shown where its type does not say it all and the
+// author did not choose.
+func (c *compiler) widget(out, s *tree.Node, key string) {
+	if out.Has("ui:widget") || out.Has("ui:field") || out.Has("enum") {
+		return
+	}
+	switch typ := typeOf(s); {
+	case typ == "string" && isPassword(s, key):
+		out.Set("ui:widget", tree.Str("password"))
+	case c.untouched == 0 || !hasOwnDefault(s):
+	case typ == "boolean":
+		if s.Get("default").IsTrue() {
+			// A box that is not ticked would say no where nothing means yes.
+			out.Set("ui:widget", tree.Str("select"))
+		}
+	case !out.Has("ui:placeholder") && (typ == "string" || typ == "integer" || typ == "number"):
+		if text := s.Get("default").Scalar(); text != "" {
+			out.Set("ui:placeholder", tree.Str(text))
+		}
+	}
+}
+
+// isPassword reports whether a text is one that nobody should read over a
+// shoulder: its format says so, or its name does. The name of a Secret is none.
+func isPassword(s *tree.Node, key string) bool {
+	if s.Get("format").Str() == "password" {
+		return true
+	}
+	parts := split(nil, key)
+	if len(parts) == 0 {
+		return false
+	}
+	last := strings.ToLower(parts[len(parts)-1])
+	switch last {
+	case "password", "passwd", "pwd", "passphrase", "token":
+		return true
+	case "secret":
+		return !strings.Contains(strings.ToLower(s.Get("description").Str()), "name")
+	case "key":
+		before := ""
+		if len(parts) > 1 {
+			before = strings.ToLower(parts[len(parts)-2])
+		}
+		return before == "api" || before == "private"
+	}
+	return false
+}
+
 // hasHints reports whether s has any hint of its author for the form.
 func hasHints(s *tree.Node) bool {
 	for i := range s.Fields {
@@ -69,7 +117,7 @@ func validations(rules *tree.Node) (help string, immutable bool) {
 	for _, r := range rules.Items {
 		rule := r.Get("rule").Str()
 		message := r.Get("message").Str()
-		fixed := strings.Join(strings.Fields(rule), "") == "self==oldSelf"
+		fixed := isTransition(rule)
 		immutable = immutable || fixed
 		switch {
 		case message != "":
@@ -83,4 +131,14 @@ func validations(rules *tree.Node) (help string, immutable bool) {
 		lines = append(lines, message)
 	}
 	return strings.Join(lines, "\n"), immutable
+}
+
+// isTransition reports whether a rule keeps a value, or the whole of spec, as it
+// is.
+func isTransition(rule string) bool {
+	switch strings.Join(strings.Fields(rule), "") {
+	case "self==oldSelf", "oldSelf==self", "self.spec==oldSelf.spec", "oldSelf.spec==self.spec":
+		return true
+	}
+	return false
 }

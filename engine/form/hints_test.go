@@ -146,7 +146,7 @@ func TestHints(t *testing.T) {
 				  b: {type: string, x-ui-hidden: true, default: ""}
 			`,
 			page: `
-				required: [a, b]
+				required: [a]
 				properties:
 				  a: {title: A, type: string, ui:widget: hidden}
 				  b: {title: B, type: string, default: "", ui:widget: hidden}

@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 				    required: [type]
 				    properties:
 				      type: {title: Type, type: string}
-				      default: {title: Default, description: "Default: 0", type: integer}
+				      default: {title: Default, description: "Default: 0", type: integer, ui:placeholder: "0"}
 				      name: {title: Name, type: string}
 				      owner: {title: Owner, type: string}
 				  b:
@@ -150,12 +150,12 @@ func TestNames(t *testing.T) {
 				properties:
 				  "": {type: string}
 				  "1st": {title: "1st", type: string}
-				  "a\nb": {title: A B, type: string}
-				  "a\"b": {title: A B, type: string}
-				  a-b: {title: A B, type: string}
-				  a.b: {title: A B, type: string}
-				  "a\\b": {title: A B, type: string}
-				  "a}}b": {title: A B, type: string}
+				  "a\nb": {title: "A B (a\nb)", type: string}
+				  "a\"b": {title: "A B (a\"b)", type: string}
+				  a-b: {title: A B (a-b), type: string}
+				  a.b: {title: A B (a.b), type: string}
+				  "a\\b": {title: "A B (a\\b)", type: string}
+				  "a}}b": {title: "A B (a}}b)", type: string}
 				  "größe": {title: "Größe", type: string}
 				  if: {title: If, type: string}
 				  it's: {title: It S, type: string}

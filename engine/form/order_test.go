@@ -233,7 +233,7 @@ func TestWide(t *testing.T) {
 		"spec": {
 			"spec itself has too many properties: all of it is YAML text",
 			tree.Obj(tree.F("properties", wide)),
-			`{properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, ui:field: YamlText}}}`,
+			`{required: [spec], properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, ui:field: YamlText}}}`,
 			`{spec: {f0001: x}}`,
 		},
 		"wrapper": {

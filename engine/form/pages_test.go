@@ -123,7 +123,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestOpenSpec(t *testing.T) {
-	const page = `{properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, "ui:field": YamlText}}}`
+	const page = `{required: [spec], properties: {spec: {title: Spec, description: "The spec of the Widget, as YAML", type: object, default: {}, additionalProperties: true, "ui:field": YamlText}}}`
 	cases := map[string]struct{ reason, schema, page string }{
 		"no schema":         {"no schema: one YAML text area, and a finding", ``, page},
 		"no spec":           {"no spec in the schema", `{type: object, properties: {status: {type: object}}}`, page},
@@ -157,13 +157,15 @@ func TestOpenSpec(t *testing.T) {
 func TestOpenFields(t *testing.T) {
 	runForms(t, map[string]formCase{
 		"declared and open": {
-			reason: "a spec that takes more than it declares shows what it declares, and is reported",
+			reason: "a spec that takes more than it declares is one object, with a place for what it does not declare, and is reported",
 			spec:   `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {size: {type: integer}}}`,
 			page: `
+				required: [spec]
 				properties:
-				  size: {title: Size, type: integer}
+				  spec: {title: Spec, description: The spec of the Widget, type: object, properties: {size: {title: Size, type: integer}}, default: {}, additionalProperties: true}
 			`,
-			values: `{size: 1}`,
+			values: `{spec: {size: 1, other: {x: [1]}}}`,
+			want:   `{size: 1, other: {x: [1]}}`,
 			rules:  []string{RuleOpen},
 		},
 	})

@@ -29,6 +29,7 @@ func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
 	details := c.caption(out, s, key)
 	c.body(out, s, depth)
 	c.ui(out, s, details)
+	c.widget(out, s, key)
 	return out
 }
 
@@ -171,19 +172,15 @@ func distinct(values []*tree.Node) *tree.Node {
 // value of the field. Inside an object that must not fill itself in (see
 // fillsItself), the default is only described; the cluster applies it.
 func (c *compiler) fallback(out, s *tree.Node) {
-	d := s.Get("default")
-	if d == nil || d.Kind == tree.Null && !s.Get("nullable").IsTrue() {
-		return
-	}
-	if c.untouched == 0 {
-		add(out, "default", d.Sorted())
+	if c.untouched == 0 && hasOwnDefault(s) {
+		add(out, "default", s.Get("default").Sorted())
 	}
 }
 
 // withDefault adds the default of s to a description.
 func withDefault(description string, s *tree.Node) string {
 	d := s.Get("default")
-	if d.IsNull() {
+	if d.IsNull() || d.IsMap() && len(d.Fields) == 0 {
 		return description
 	}
 	line := "Default: "
@@ -198,15 +195,33 @@ func withDefault(description string, s *tree.Node) string {
 }
 
 // fillsItself reports whether a browser would make an optional object that
-// nobody touched and then refuse to send it: it has a default in it, or an
-// object that is required, so that the browser makes it; and it requires a
-// field that has no default.
+// nobody touched: it has a default in it, or an object that is required. An
+// optional object that nobody touched stays away; what its fields have as
+// defaults the cluster fills in once it is there.
 func fillsItself(s *tree.Node) bool {
-	if s.Get("required").Len() == 0 || s.Get("required").Len() > maxProperties || s.Get("properties").Len() > maxProperties {
-		// It asks nothing, or is too large to be a form.
+	if s.Get("required").Len() > maxProperties || s.Get("properties").Len() > maxProperties {
+		// It is too large to be a form.
 		return false
 	}
-	return !s.Has("default") && asks(s) && (hasDefault(s) || requiresObject(s))
+	if s.Get("default").Len() > 0 {
+		// The author says what it is as a whole.
+		return false
+	}
+	return hasDefault(s) || requiresObject(s)
+}
+
+// hasOwnDefault reports whether a schema says what stands for a missing value.
+func hasOwnDefault(s *tree.Node) bool {
+	d := s.Get("default")
+	return d != nil && (d.Kind != tree.Null || s.Get("nullable").IsTrue())
+}
+
+// asks reports whether s requires an answer that it has no default for.
+func asks(s *tree.Node) bool {
+	props := s.Get("properties")
+	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool {
+		return r.IsString() && !hasOwnDefault(props.Get(r.Text))
+	})
 }
 
 func requiresObject(s *tree.Node) bool {
@@ -226,30 +241,6 @@ func hasDefault(s *tree.Node) bool {
 	return slices.ContainsFunc(props.Fields, func(f tree.Field) bool {
 		return f.Value.Has("default") || hasDefault(f.Value)
 	})
-}
-
-// asks reports whether s requires an answer that it has no default for.
-func asks(s *tree.Node) bool {
-	props := s.Get("properties")
-	if props.Len() > maxProperties {
-		return false
-	}
-	for _, r := range s.Get("required").List() {
-		p := props.Get(r.Str())
-		if p == nil || p.Has("default") {
-			continue
-		}
-		switch typeOf(p) {
-		case "array":
-		case "object":
-			if asks(p) {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
 }
 
 // text writes what belongs to strings.
@@ -363,10 +354,10 @@ func (c *compiler) array(out, s *tree.Node, depth int) {
 // entry compiles the schema of list items or map values. A person adds those,
 // so that defaults stand in them wherever the list or map is.
 func (c *compiler) entry(s *tree.Node, depth int) *tree.Node {
-	outer := c.untouched
-	c.untouched = 0
+	outer, room := c.untouched, c.room
+	c.untouched, c.room = 0, visibleMost
 	out := c.schema(s, "", depth+1)
-	c.untouched = outer
+	c.untouched, c.room = outer, room
 	return out
 }
 
@@ -385,6 +376,9 @@ func (c *compiler) object(out, s *tree.Node, depth int) {
 		c.fallback(out, s)
 		copyCounts(out, s, "minProperties", "maxProperties")
 		c.properties(out, s, c.fields(s, nil), depth)
+		if s.Get("x-kubernetes-preserve-unknown-fields").IsTrue() {
+			add(out, "additionalProperties", yes)
+		}
 		return
 	}
 	values := s.Get("additionalProperties")

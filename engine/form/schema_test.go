@@ -271,7 +271,7 @@ func TestDefault(t *testing.T) {
 				  size: {type: integer}
 			`,
 			page: `
-				required: [enabled, size]
+				required: [size]
 				properties:
 				  enabled: {title: Enabled, type: boolean, default: false}
 				  size: {title: Size, type: integer}

@@ -116,7 +116,7 @@ func TestShapes(t *testing.T) {
 			`,
 			page: `
 				properties:
-				  helm: {title: Helm, type: object, properties: {chart: {title: Chart, type: string}}}
+				  helm: {title: Helm, type: object, properties: {chart: {title: Chart, type: string}}, additionalProperties: true}
 				  size: {title: Size, type: integer}
 			`,
 			values: `{helm: {chart: x, values: {a: 1}}}`,

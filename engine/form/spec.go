@@ -22,9 +22,11 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 		return c.textSpec(page, spec)
 	}
 	c.settleDepth(spec)
+	c.large, c.room = isLarge(spec), visibleMost
 	fields := c.fields(spec, c.injected)
 	if spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() {
-		c.note(RuleOpen, spec.Pos, "spec takes fields it does not declare; the form shows the declared ones only", "declare what developers are to fill")
+		c.note(RuleOpen, spec.Pos, "spec takes fields it does not declare; the form has a field for those as YAML text", "declare what developers are to fill")
+		return c.objectSpec(page, spec, fields)
 	}
 	if len(fields) == 0 {
 		c.state(page, spec)
@@ -40,22 +42,31 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 		}
 	}
 	manifest = tree.Obj()
-	inner, prefix, holder := manifest, []string(nil), spec
+	inner, prefix, holder, quiet := manifest, []string(nil), spec, false
 	if wrapper := loneWrapper(fields); wrapper != nil {
 		holder = wrapper.schema
 		c.path = append(c.path, wrapper.key)
+		// A wrapper that asks nothing is as optional as it says.
+		quiet = !wrapper.required && !asks(holder)
 		fields = c.fields(holder, nil)
 		inner, prefix = tree.Obj(), []string{wrapper.key}
 		add(manifest, wrapper.key, inner)
 	}
 	c.rename(fields)
 	c.state(page, spec, holder)
+	if quiet {
+		c.untouched++
+	}
 	c.properties(page, holder, fields, len(prefix))
+	if len(prefix) > 0 {
+		c.rules(page, spec.Get("x-kubernetes-validations"), prefix, fields)
+	}
+	c.rules(page, c.version.Schema.Get("x-kubernetes-validations"), append([]string{"spec"}, prefix...), fields)
 	for _, f := range sortedByKey(fields) {
 		add(inner, f.key, c.make.Str(expression(f.param)))
 		c.out.Bindings = append(c.out.Bindings, Binding{Param: f.param, Path: append(slices.Clone(prefix), f.key)})
 	}
-	c.path = nil
+	c.path, c.untouched = nil, 0
 	return page, manifest
 }
 
@@ -77,16 +88,39 @@ func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 
 // textSpec is the page on which the whole of spec is written as YAML text.
 func (c *compiler) textSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
+	return c.objectSpec(page, spec, nil)
+}
+
+// objectSpec is the page of a spec that takes more fields than it declares: one
+// parameter is the whole of it, so that what is declared, what is written as
+// YAML text and what Crossplane is told are one object.
+func (c *compiler) objectSpec(page, spec *tree.Node, fields []field) (*tree.Node, *tree.Node) {
 	field := tree.Obj(
 		tree.F("title", tree.Str("Spec")),
-		tree.F("description", tree.Str("The spec of the "+c.target.Kind+", as YAML")),
+		tree.F("description", tree.Str("The spec of the "+c.target.Kind)),
 		tree.F("type", typeNodes["object"]),
-		// A resource without a spec would be refused.
-		tree.F("default", tree.Obj()),
-		tree.F("additionalProperties", tree.Boolean(true)),
-		tree.F("ui:field", tree.Str(FieldYAML)),
 	)
+	if len(fields) > 0 {
+		c.properties(field, spec, fields, 1)
+	}
+	if len(fields) == 0 {
+		field.Set("description", tree.Str("The spec of the "+c.target.Kind+", as YAML"))
+		add(field, "properties", tree.Obj())
+	}
+	c.nested(field)
+	bare := field.Get("properties").Len() == 0
+	if bare {
+		field.Delete("properties")
+	}
+	add(field, "default", tree.Obj())
+	add(field, "additionalProperties", yes)
+	if bare {
+		add(field, "ui:field", tree.Str(FieldYAML))
+	}
 	c.state(page, spec)
+	// A resource without a spec would be refused, and an empty object that is
+	// not required is sent by no browser.
+	add(page, "required", tree.Strs([]string{paramSpec}))
 	add(page, "properties", tree.Obj(tree.F(paramSpec, field)))
 	c.out.Bindings = append(c.out.Bindings, Binding{Param: paramSpec})
 	return page, tree.Str(expression(paramSpec))
@@ -97,8 +131,9 @@ func (c *compiler) textSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
 	var about string
 	var lines []string
-	for _, s := range slices.Compact(schemas) {
-		if first, _ := FirstSentence(s.Get("description").Str()); first != "" {
+	for i, s := range slices.Compact(append([]*tree.Node{c.version.Schema}, schemas...)) {
+		// What the whole schema says of itself is the Template's description.
+		if first, _ := FirstSentence(s.Get("description").Str()); first != "" && i > 0 {
 			about = first
 		}
 		if rules := s.Get("x-kubernetes-validations"); rules.IsList() {
@@ -112,8 +147,8 @@ func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
 	if about != "" {
 		lines = slices.Insert(lines, 0, about)
 	}
-	if c.def.EnforcedComposition != "" {
-		lines = append(lines, "Made by the Composition "+c.def.EnforcedComposition+".")
+	if c.def.EnforcedComposition != "" && !c.opts.CompositionDetails {
+		lines = append(lines, c.enforced())
 	}
 	if len(lines) > 0 {
 		add(page, "description", tree.Str(strings.Join(lines, "\n")))

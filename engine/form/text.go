@@ -9,21 +9,22 @@ import (
 // known spells words that are not written like others. Keys are lower case.
 var known = func() map[string]string {
 	m := map[string]string{}
-	const acronyms = `ACL ACM AKS ALB AMI API ARN ASG AWS AZ CA CDN CIDR CNI CPU CRD CSI DB DNS EBS EC2 ECR ECS EFS
-		EKS ELB FQDN GB GCP GCS GKE GPU HA HTML HTTP HTTPS IAM ID IO IOPS IP JSON JWT KMS KV LDAP MB MFA NAT NFS NLB OCI
-		OIDC OS PEM PV PVC RAM RBAC RDS S3 SAML SKU SNS SQL SQS SSD SSH SSL SSO TB TCP TLS TTL UDP UI URI URL UUID
-		VLAN VM VPC VPN WAF XML XR XRD YAML`
+	const acronyms = `ACL ACM ACR AKS ALB AMI API ARN ASG ASN AWS AZ BGP CA CDN CEL CI CIDR CNAME CNI CORS CPU CRD CSI CSV
+		DB DHCP DNS EBS EC2 ECR ECS EFS EKS ELB EMR FQDN FTP GB GCP GCR GCS GID GKE GPU HA HCL HPA HSM HTML HTTP HTTPS IAM ID
+		IGW IMDS IO IOPS IP JSON JWT KCL KMS KV LB LDAP MB MFA MSK MTU NACL NAT NFS NIC NLB NSG OCI OIDC OS OTP PDB PEM PV PVC QPS
+		RAM RBAC RDS RPC RSA S3 SAML SCIM SDK SES SFTP SG SKU SLA SLO SMTP SNI SNS SQL SQS SSD SSH SSL SSM SSO STS TB TCP TGW
+		TLS TTL UDP UI UID URI URL URN UUID VLAN VM VPA VPC VPN WAF XML XR XRD YAML`
 	for w := range strings.FieldsSeq(acronyms) {
 		m[strings.ToLower(w)] = w
 		m[strings.ToLower(w)+"s"] = w + "s"
 	}
 	// "ios", "oss", "cas" and "has" are words of their own.
-	for _, w := range []string{"ios", "oss", "cas", "has", "dbs"} {
+	for _, w := range []string{"ios", "oss", "cas", "has", "dbs", "cis"} {
 		delete(m, w)
 	}
 	const brands = `PostgreSQL MySQL NoSQL GraphQL MongoDB DynamoDB DocumentDB CosmosDB MariaDB InfluxDB GitHub GitLab
 		GitOps OAuth OAuth2 OpenID OpenSearch OpenTelemetry RabbitMQ IPv4 IPv6 GiB MiB TiB KiB K8s ArgoCD BigQuery
-		CloudFront CloudWatch ElastiCache DevOps FinOps JavaScript TypeScript`
+		CloudFront CloudWatch ElastiCache DevOps FinOps JavaScript TypeScript gRPC vCPU vCPUs`
 	for w := range strings.FieldsSeq(brands) {
 		m[strings.ToLower(w)] = w
 	}
@@ -78,12 +79,37 @@ func appendWord(dst []byte, part string) []byte {
 	if w := lookup(part, ""); w != "" {
 		return append(dst, w...)
 	}
+	if words := acronyms(part); len(words) > 0 {
+		return append(dst, strings.Join(words, " ")...)
+	}
 	r, size := utf8.DecodeRuneInString(part)
 	if r == utf8.RuneError && size == 1 {
 		return append(dst, part...)
 	}
 	dst = utf8.AppendRune(dst, unicode.ToUpper(r))
 	return append(dst, part[size:]...)
+}
+
+// acronyms takes a run of capitals apart into acronyms, as VPCID into VPC and ID;
+// nil if it is not made of known ones alone.
+func acronyms(run string) []string {
+	const shortest, longest = 2, 5
+	if len(run) < 2*shortest || len(run) > 24 || !isUpper(run[0]) || !isUpper(run[1]) {
+		return nil
+	}
+	for n := min(longest, len(run)-shortest); n >= shortest; n-- {
+		first := lookup(run[:n], "")
+		if first == "" || strings.ToUpper(first) != run[:n] {
+			continue
+		}
+		if rest := lookup(run[n:], ""); rest != "" {
+			return []string{first, rest}
+		}
+		if rest := acronyms(run[n:]); rest != nil {
+			return append([]string{first}, rest...)
+		}
+	}
+	return nil
 }
 
 // split takes a key apart at separators and at changes of case, and appends

@@ -38,7 +38,7 @@ func TestWrapper(t *testing.T) {
 			`,
 			page: `
 				properties:
-				  size: {title: Size, type: integer, default: 3}
+				  size: {title: Size, description: "Default: 3", type: integer, ui:placeholder: "3"}
 			`,
 			want: `{parameters: {}}`,
 		},
@@ -133,7 +133,7 @@ func TestWrapper(t *testing.T) {
 			`,
 			page: `
 				properties:
-				  parameters: {title: Parameters, type: object, properties: {size: {title: Size, type: integer}}}
+				  parameters: {title: Parameters, type: object, properties: {size: {title: Size, type: integer}}, additionalProperties: true}
 			`,
 			values: `{parameters: {size: 1, more: x}}`,
 		},

@@ -1,0 +1,287 @@
+package form
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// crossplaneParams are the parameters of the Crossplane page, those of the closed
+// section behind a colon.
+func crossplaneParams(f *Form) string {
+	i := pageTitled(f, "Crossplane")
+	if i < 0 {
+		return "none"
+	}
+	var shown, closed []string
+	for _, p := range f.Pages.Items[i].Get("properties").Fields {
+		if p.Value.Get("ui:options", "advanced").IsTrue() {
+			closed = append(closed, p.Key)
+			continue
+		}
+		shown = append(shown, p.Key)
+	}
+	return strings.Join(shown, " ") + " : " + strings.Join(closed, " ")
+}
+
+// TestCrossplanePage holds that what the page asks depends on what the definition
+// supports, and not on how many Compositions there are.
+func TestCrossplanePage(t *testing.T) {
+	const (
+		keys     = `{apiVersion: apiextensions.crossplane.io/v1, spec: {names: {kind: XWidget, plural: xwidgets}, claimNames: {kind: Widget, plural: widgets}, connectionSecretKeys: [user, password]}}`
+		enforced = `{apiVersion: apiextensions.crossplane.io/v1, spec: {names: {kind: XWidget, plural: xwidgets}, claimNames: {kind: Widget, plural: widgets}, enforcedCompositionRef: {name: the-one}}}`
+		revision = "compositionUpdatePolicy compositionRevision compositionRevisionSelector"
+	)
+	cases := map[string]struct{ reason, kind, want string }{
+		"modern":        {"v2 composites choose a Composition, its revision and the update policy", modern, "composition compositionSelector : " + revision},
+		"legacy":        {"v1 composites have a connection secret, which needs a namespace", legacy, "composition compositionSelector : " + revision + " connectionSecret connectionSecretNamespace"},
+		"claim":         {"claims have a connection secret and the delete policy", legacyClaim, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+		"legacy in v2":  {"LegacyCluster is like v1", modernLegacy, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+		"secret keys":   {"the connection secret is in sight where the definition names its keys", keys, "composition compositionSelector connectionSecret : " + revision + " compositeDeletePolicy"},
+		"enforced":      {"an enforced Composition is stated and takes nothing else away", enforced, " : " + revision + " connectionSecret compositeDeletePolicy"},
+		"with defaults": {"defaults change nothing of what is asked", legacyDefaults, "composition compositionSelector : " + revision + " connectionSecret compositeDeletePolicy"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, known := range [][]string{nil, {"small"}, {"large", "small"}} {
+				f := compileSpec(t, tc.kind, sized, Options{CompositionDetails: true, Compositions: known})
+				if diff := cmp.Diff(tc.want, crossplaneParams(f.Form)); diff != "" {
+					t.Errorf("%s, with %d Compositions: -want +got:\n%s", tc.reason, len(known), diff)
+				}
+			}
+			if got := crossplaneParams(compileSpec(t, tc.kind, sized, Options{Compositions: []string{"a", "b"}}).Form); got != "none" {
+				t.Errorf("only with includeCompositionDetails: got %s", got)
+			}
+		})
+	}
+	f := compileSpec(t, keys, sized, Options{CompositionDetails: true})
+	if got := f.Pages.Items[2].Get("properties", paramSecret, "description").Str(); !strings.Contains(got, "user, password") {
+		t.Errorf("the keys are named: %s", got)
+	}
+	f = compileSpec(t, enforced, sized, Options{CompositionDetails: true})
+	if got := f.Pages.Items[2].Get("description").Str(); got != "Made by the Composition the-one." {
+		t.Errorf("an enforced Composition is stated: %s", got)
+	}
+}
+
+func TestCrossplaneAnswers(t *testing.T) {
+	two := []string{"large", "small"}
+	cases := map[string]struct {
+		reason       string
+		kind         string
+		known        []string
+		values, want string
+		refused      []string
+	}{
+		"unknown":   {"any name where no Composition is known", modern, nil, `{composition: any.name}`, `{crossplane: {compositionRef: {name: any.name}}}`, []string{`{composition: Not a name}`}},
+		"one":       {"one Composition needs no choice", modern, two[:1], `{size: 1}`, `{size: 1}`, []string{`{composition: other}`}},
+		"must":      {"two without a default make the choice required", modern, two, `{composition: small}`, `{crossplane: {compositionRef: {name: small}}}`, []string{`{}`, `{compositionSelector: {}}`, `{composition: other}`}},
+		"must, v1":  {"for claims too", legacyClaim, two, `{composition: small}`, `{compositionRef: {name: small}}`, []string{`{}`}},
+		"by labels": {"labels are a choice", legacyClaim, two, `{compositionSelector: {provider: aws}}`, `{compositionSelector: {matchLabels: {provider: aws}}}`, nil},
+		"both":      {"a name and labels, as people write them", legacyClaim, two, `{composition: large, compositionSelector: {provider: aws}}`, `{compositionRef: {name: large}, compositionSelector: {matchLabels: {provider: aws}}}`, nil},
+		"default":   {"a default makes the choice optional", legacyDefaults, two, `{}`, `{}`, nil},
+		"proposed":  {"a name that was only proposed gives way to labels", legacyDefaults, two, `{composition: small, compositionSelector: {a: b}}`, `{compositionSelector: {matchLabels: {a: b}}}`, nil},
+		"modern": {"everything goes to spec.crossplane", modernCluster, two,
+			`{size: 1, composition: large, compositionSelector: {a: b}, compositionUpdatePolicy: Manual, compositionRevision: r-1, compositionRevisionSelector: {channel: dev}}`,
+			`{size: 1, crossplane: {compositionRef: {name: large}, compositionSelector: {matchLabels: {a: b}}, compositionUpdatePolicy: Manual,
+			  compositionRevisionRef: {name: r-1}, compositionRevisionSelector: {matchLabels: {channel: dev}}}}`,
+			[]string{`{composition: small, compositionUpdatePolicy: Never}`},
+		},
+		"policy alone": {"one of them is enough", modern, nil, `{compositionUpdatePolicy: Automatic}`, `{crossplane: {compositionUpdatePolicy: Automatic}}`, nil},
+		"claim": {"everything goes to spec", legacyClaim, two,
+			`{size: 1, composition: small, compositionUpdatePolicy: Automatic, connectionSecret: conn, compositeDeletePolicy: Foreground, compositionRevision: r-1}`,
+			`{size: 1, compositionRef: {name: small}, compositionUpdatePolicy: Automatic, compositionRevisionRef: {name: r-1}, writeConnectionSecretToRef: {name: conn}, compositeDeletePolicy: Foreground}`,
+			[]string{`{composition: small, connectionSecret: Bad_Name}`, `{composition: small, connectionSecret: ""}`, `{composition: small, compositeDeletePolicy: Never}`},
+		},
+		"composite": {"a connection secret has a namespace", legacy, nil, `{connectionSecret: conn, connectionSecretNamespace: vault}`, `{writeConnectionSecretToRef: {name: conn, namespace: vault}}`, nil},
+		"namespace": {"a proposed namespace alone makes no reference", legacy, nil, `{connectionSecretNamespace: team-a, size: 1}`, `{size: 1}`, nil},
+		"nothing":   {"nothing chosen: nothing said, no empty references", legacyClaim, nil, `{}`, `{}`, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := compileSpec(t, tc.kind, sized, Options{CompositionDetails: true, Compositions: tc.known, Namespace: "team-a"})
+			checkFilled(t, tc.reason, f, tc.values, flat(tc.want))
+			for _, refused := range tc.refused {
+				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
+					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+				}
+			}
+		})
+	}
+}
+
+// TestCrossplaneDefaults holds the form's defaults against the definition's.
+func TestCrossplaneDefaults(t *testing.T) {
+	proposed := func(known ...string) string {
+		f := compileSpec(t, legacyDefaults, sized, Options{CompositionDetails: true, Compositions: known})
+		props := f.Pages.Items[pageTitled(f.Form, "Crossplane")].Get("properties")
+		var out []string
+		for _, p := range props.Fields {
+			if d := p.Value.Get("default").Str(); d != "" {
+				out = append(out, p.Key+"="+d)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	const policies = "compositionUpdatePolicy=Manual compositeDeletePolicy=Foreground"
+	if diff := cmp.Diff("composition=small "+policies, proposed("large", "small")); diff != "" {
+		t.Errorf("the default Composition and the default policies are form defaults: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff("composition=small "+policies, proposed()); diff != "" {
+		t.Errorf("a default is proposed where no Composition is known: -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(policies, proposed("a", "b")); diff != "" {
+		t.Errorf("a default that is not among the choices is none: -want +got:\n%s", diff)
+	}
+}
+
+// TestCrossplaneInSpec holds that a form whose spec is one object asks the same
+// inside it.
+func TestCrossplaneInSpec(t *testing.T) {
+	const open = `{type: object, x-kubernetes-preserve-unknown-fields: true}`
+	cases := map[string]struct {
+		reason       string
+		kind         string
+		known        []string
+		values, want string
+		refused      []string
+	}{
+		"claim":     {"under the names of the manifest", legacyClaim, nil, `{spec: {a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}}`, `{a: 1, compositionSelector: {matchLabels: {a: b}}, writeConnectionSecretToRef: {name: conn}}`, []string{`{spec: {writeConnectionSecretToRef: {name: Bad_Name}}}`, `{spec: {compositeDeletePolicy: Never}}`}},
+		"modern":    {"below spec.crossplane", modern, nil, `{spec: {crossplane: {compositionRef: {name: a}}}}`, `{crossplane: {compositionRef: {name: a}}}`, nil},
+		"untouched": {"a form that nobody touched is sent", modern, nil, `{spec: {}}`, `{}`, []string{`{}`}},
+		"must":      {"the choice is required here too", modern, []string{"a", "b"}, `{spec: {crossplane: {compositionRef: {name: b}}}}`, `{crossplane: {compositionRef: {name: b}}}`, []string{`{spec: {}}`, `{spec: {crossplane: {}}}`, `{spec: {crossplane: {compositionRef: {name: c}}}}`}},
+		"must, v1":  {"and at the top of spec", legacyClaim, []string{"a", "b"}, `{spec: {compositionSelector: {matchLabels: {a: b}}}}`, `{compositionSelector: {matchLabels: {a: b}}}`, []string{`{spec: {}}`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := compileSpec(t, tc.kind, open, Options{CompositionDetails: true, Compositions: tc.known})
+			if got := crossplaneParams(f.Form); got != "none" {
+				t.Errorf("%s: a page of its own: %s", tc.reason, got)
+			}
+			checkFilled(t, tc.reason, f, tc.values, tc.want)
+			for _, refused := range tc.refused {
+				if err := f.validate(withMetadata(yaml(t, refused))); err == nil {
+					t.Errorf("%s: the pages accept %s", tc.reason, refused)
+				}
+			}
+		})
+	}
+}
+
+func pageTitled(f *Form, title string) int {
+	return slices.IndexFunc(f.Pages.Items, func(p *tree.Node) bool { return p.Get("title").Str() == title })
+}
+
+func TestEnforcedComposition(t *testing.T) {
+	const enforced = `{apiVersion: apiextensions.crossplane.io/v2, spec: {names: {kind: Widget, plural: widgets}, enforcedCompositionRef: {name: the-one}}}`
+	cases := map[string]struct{ reason, spec, page, want string }{
+		"with fields": {
+			"an enforced composition is stated, not asked",
+			`{type: object, description: A widget., properties: {size: {type: integer}}}`,
+			`{description: "A widget.\nMade by the Composition the-one.", properties: {size: {title: Size, type: integer}}}`, `{size: 1}`,
+		},
+		"without fields": {
+			"even when there is nothing else to say",
+			`{type: object, properties: {crossplane: {type: object}}}`,
+			`{description: Made by the Composition the-one., properties: {}}`, `{}`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := compileSpec(t, enforced, tc.spec, Options{Compositions: []string{"other", "the-one"}})
+			if diff := cmp.Diff(text(yaml(t, tc.page)), kindPage(f.Form)); diff != "" {
+				t.Errorf("%s: page: -want +got:\n%s", tc.reason, diff)
+			}
+			checkFilled(t, tc.reason, f, tc.want, tc.want)
+		})
+	}
+}
+
+func TestDelivery(t *testing.T) {
+	const git = `gitHost: github.com, gitRepository: platform/resources, gitPath: clusters/a, gitBranch: main`
+	cases := map[string]struct {
+		reason  string
+		values  string
+		refused bool
+	}{
+		"apply":               {"apply directly asks nothing about a repository", `{delivery: apply}`, false},
+		"change":              {"a change request names host, repository, path and branch", `{delivery: change-request, ` + git + `}`, false},
+		"change of mind":      {"answers about a repository do not hurt when it is not used", `{delivery: apply, gitHost: github.com}`, false},
+		"no repository":       {"a change request needs all four", `{delivery: change-request}`, true},
+		"half a repository":   {"a change request needs each of the four", `{delivery: change-request, gitHost: github.com, gitRepository: a/b, gitPath: c}`, true},
+		"an empty repository": {"an empty answer is none", `{delivery: change-request, gitHost: "", gitRepository: "", gitPath: "", gitBranch: ""}`, true},
+		"undecided":           {"one of the two must be chosen", `{}`, true},
+		"other":               {"there is no third way", `{delivery: email}`, true},
+	}
+	f := compileSpec(t, modern, sized, Options{GitOps: true})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			values := withMetadata(yaml(t, tc.values))
+			err := f.validate(values)
+			if (err != nil) != tc.refused {
+				t.Errorf("%s: got %v", tc.reason, err)
+			}
+			if diff := cmp.Diff("{}\n", text(rendered(t, f.Form, values).Get("spec"))); diff != "" {
+				t.Errorf("%s: delivery is no part of the manifest: -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	if pageTitled(compileSpec(t, modern, sized, Options{}).Form, "Delivery") >= 0 {
+		t.Error("Delivery: only with addGitOpsActions")
+	}
+}
+
+func TestDeliveryDefaults(t *testing.T) {
+	cases := map[string]struct {
+		reason                                 string
+		repository, path                       string
+		delivery, host, wantRepository, folder string
+	}{
+		"nothing":    {"without a repository, applying is proposed", "", "", "apply", "", "", ""},
+		"https":      {"a URL", "https://github.com/platform/resources", "clusters/a", "change-request", "github.com", "platform/resources", "clusters/a"},
+		"git":        {"a URL that ends in .git", "https://git.example.org/a/b/c.git", "/x/", "change-request", "git.example.org", "a/b/c", "x"},
+		"ssh":        {"the short form of SSH", "git@github.com:platform/resources.git", "", "change-request", "github.com", "platform/resources", ""},
+		"ssh url":    {"the long form of SSH", "ssh://git@github.com/platform/resources", "", "change-request", "github.com", "platform/resources", ""},
+		"host":       {"without a scheme", "gitlab.com/a/b", "", "change-request", "gitlab.com", "a/b", ""},
+		"port":       {"a port belongs to the host", "https://git.example.org:8443/a/b/", "", "change-request", "git.example.org:8443", "a/b", ""},
+		"short host": {"a host needs no dot", "http://gitea/a/b@c", "", "change-request", "gitea", "a/b@c", ""},
+		"no host":    {"owner and name alone", "platform/resources", "", "change-request", "", "platform/resources", ""},
+		"credential": {"a credential is never shown", "https://user:secret@github.com/a/b", "", "change-request", "github.com", "a/b", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := compileSpec(t, modern, sized, Options{GitOps: true, Repository: tc.repository, Path: tc.path})
+			page := f.Pages.Items[pageTitled(f.Form, "Delivery")]
+			change := page.Get("dependencies", ParamDelivery, "oneOf").Items[1].Get("properties")
+			got := []string{
+				page.Get("properties", ParamDelivery, "default").Str(), change.Get(ParamGitHost, "default").Str(),
+				change.Get(ParamGitRepository, "default").Str(), change.Get(ParamGitPath, "default").Str(), change.Get(ParamGitBranch, "default").Str(),
+			}
+			if diff := cmp.Diff([]string{tc.delivery, tc.host, tc.wantRepository, tc.folder, "main"}, got); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestMatching(t *testing.T) {
+	d, _ := define(t, legacyClaim, nil)
+	composition := func(name, apiVersion, kind string) *xrd.Composition {
+		return xrd.NewComposition(tree.Obj(
+			tree.F("metadata", tree.Obj(tree.F("name", tree.Str(name)))),
+			tree.F("spec", tree.Obj(tree.F("compositeTypeRef", tree.Obj(tree.F("apiVersion", tree.Str(apiVersion)), tree.F("kind", tree.Str(kind)))))),
+		), xrd.Origin{})
+	}
+	got := Matching(d, []*xrd.Composition{
+		composition("z", "example.org/v1", "XWidget"), composition("a", "example.org/v2", "XWidget"), composition("a", "example.org/v1", "XWidget"),
+		composition("claim", "example.org/v1", "Widget"), composition("other", "example.com/v1", "XWidget"), composition("", "example.org/v1", "XWidget"),
+	})
+	if diff := cmp.Diff([]string{"a", "z"}, got); diff != "" {
+		t.Errorf("Compositions of the composite's group and kind, each once, in order: -want +got:\n%s", diff)
+	}
+}
