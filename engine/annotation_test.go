@@ -49,7 +49,7 @@ func apiKind(m made) string {
 
 func delivery(key string) func(made) string {
 	return func(m made) string {
-		for _, option := range page(m.template, 2, "dependencies", "delivery", "oneOf").List() {
+		for _, option := range page(m.template, 3, "dependencies", "delivery", "oneOf").List() {
 			if p := option.Get("properties", key); p != nil {
 				return p.Get("default").Str()
 			}

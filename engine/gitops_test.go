@@ -49,7 +49,7 @@ func TestDeliveryFindings(t *testing.T) {
 				res := transform(t, engine.CLI, engine.Options{GitOps: true}, engine.Input{Definition: d})
 				oneFinding(t, tc.reason, res.Findings, tc.rule, tc.want)
 				e := first(t, res.Entities, entity.KindTemplate)
-				git := page(e, 2, "dependencies", form.ParamDelivery, "oneOf").List()[1].Get("properties")
+				git := page(e, 3, "dependencies", form.ParamDelivery, "oneOf").List()[1].Get("properties")
 				for param, want := range map[string]string{form.ParamGitHost: tc.host, form.ParamGitRepository: tc.name, form.ParamGitPath: tc.at} {
 					if got := git.Get(param, "default").Str(); got != want {
 						t.Errorf("%s: %s is proposed as %q, want %q", tc.reason, param, got, want)

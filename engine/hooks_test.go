@@ -222,7 +222,7 @@ func TestPostProcessWords(t *testing.T) {
 				seen = string(entity.YAMLDocuments(es))
 				return es, nil
 			}}
-			if _, err := engine.New(engine.CLI, engine.Options{Words: choice(t, c)}, hooks).Transform(surrounded(t, written, plain()...)); err != nil {
+			if _, err := engine.New(engine.CLI, engine.Options{Words: choice(t, c), NoCompositionDetails: true}, hooks).Transform(surrounded(t, written, plain()...)); err != nil {
 				t.Fatal(err)
 			}
 			for _, word := range []string{"backstage", "crossplane", "terasky", "openportal", "kubernetes"} {

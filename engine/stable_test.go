@@ -40,7 +40,7 @@ func TestTemplateVersion(t *testing.T) {
 		"name":                {reason: "names are no part of the spec", edits: []edit{named("x.y")}, opts: engine.Options{Namespace: "x"}, input: engine.Input{Base: "z"}, same: true},
 		"status":              {reason: "nobody fills in a status", edits: []edit{versions(version("v1", schemaOf(object{"type": "object"}, "properties", "status")))}, same: true},
 		"another version":     {reason: "an older version has no part in the form", edits: []edit{versions(version("v1"), version("v1beta1"))}, same: true},
-		"one Composition":     {reason: "there is nothing to choose", input: engine.Input{Compositions: compositions(t, "a")}, same: true},
+		"one Composition":     {reason: "its name is known", input: engine.Input{Compositions: compositions(t, "a")}},
 		"owner":               {reason: "the owner is a part of the spec", edits: []edit{annotated("portal.io/owner", "x")}},
 		"owner by option":     {reason: "whoever says so", opts: engine.Options{Owner: "x"}},
 		"field":               {reason: "another field is another form", edits: []edit{versions(version("v1", schemaOf(object{"type": "string"}, "properties", "spec", "properties", "new")))}},

@@ -72,6 +72,7 @@ func TestSteps(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			tc.opts.NoCompositionDetails = true
 			res := transform(t, engine.CLI, tc.opts, engine.Input{Definition: define(t, words.Portal, tc.edits...)})
 			spec := first(t, res.Entities, entity.KindTemplate).Spec
 			got := tree.Obj(tree.F("steps", spec.Get("steps")), tree.F("output", spec.Get("output")))

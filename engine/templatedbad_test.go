@@ -92,7 +92,7 @@ func TestBadTemplates(t *testing.T) {
 		"BadTag":     {"a tag the catalog refuses", []string{"portal/default.eta", strings.Replace(good, "name: x", "name: x\n  tags:\n  - ok\n  - No", 1)}, "", "", `ENT008 portal/default.eta tag "No" is not allowed; a catalog refuses the whole entity for it (line 7 of the output: - No)`},
 		"NoSpec":     {"an entity without a spec", []string{"portal/default.eta", head}, "", "", "ENT010 portal/default.eta"},
 		"SameEntity": {"the same entity twice", []string{"portal/default.eta", good + "---\n" + good}, "", "", "ENT021 portal/default.eta template:default/x is made twice, first on line 1 of the output (line 13 of the output: name: x)"},
-		"SamePage":   {"a parameter on two pages", []string{"wizard/default.eta", "<%= helpers.pages() %>\n- {title: more, properties: {size: {type: string}}}\n"}, "", "", `TPL008 portal/default.eta pages 2 and 3 both ask for "size"`},
+		"SamePage":   {"a parameter on two pages", []string{"wizard/default.eta", "<%= helpers.pages() %>\n- {title: more, properties: {size: {type: string}}}\n"}, "", "", `TPL008 portal/default.eta pages 2 and 4 both ask for "size"`},
 		"BadPages":   {"a wizard that is not YAML", []string{"wizard/default.eta", "- a: b: c\n"}, "asked: the pages are not YAML: mapping values are not allowed in this context (line 1 of them: - a: b: c)", "", ""},
 	}
 	for name, tc := range cases {

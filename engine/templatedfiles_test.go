@@ -157,7 +157,7 @@ func TestAdvanced(t *testing.T) {
 	if diff := cmp.Diff([]entity.Link{{URL: "https://git.example.com/a/b", Title: "Repository"}}, e.Metadata.Links); diff != "" {
 		t.Errorf("links: -want +got\n%s", diff)
 	}
-	if len(e.Spec.Get("steps").Items) != 2 || page(e, 2).Get("properties", "delivery", "default").Str() != "change-request" {
+	if len(e.Spec.Get("steps").Items) != 2 || page(e, 3).Get("properties", "delivery", "default").Str() != "change-request" {
 		t.Errorf("no delivery:\n%s", entity.AppendYAML(nil, e))
 	}
 }

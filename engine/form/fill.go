@@ -50,14 +50,26 @@ func asked(live *tree.Node) *tree.Node {
 	if !spec.IsMap() || len(managed) == 0 {
 		return live
 	}
-	ours := func(key string) bool {
+	ours := func(path ...string) bool {
 		return slices.ContainsFunc(managed, func(m *tree.Node) bool {
-			return m.Get("manager").Str() == words.FieldManager && m.Get("fieldsV1", "f:spec").Has("f:"+key)
+			return m.Get("manager").Str() == words.FieldManager && m.Get(append([]string{"fieldsV1", "f:spec"}, path...)...) != nil
 		})
 	}
 	kept := tree.Obj()
 	for _, f := range spec.Fields {
-		if f.Key != modernMachinery && !slices.Contains(legacyMachinery, f.Key) || ours(f.Key) {
+		switch {
+		case f.Key == modernMachinery && f.Value.IsMap():
+			// Crossplane writes beside what was asked for.
+			told := tree.Obj()
+			for _, inner := range f.Value.Fields {
+				if ours("f:"+f.Key, "f:"+inner.Key) {
+					told.Fields = append(told.Fields, inner)
+				}
+			}
+			if len(told.Fields) > 0 {
+				kept.Fields = append(kept.Fields, tree.F(f.Key, told))
+			}
+		case !slices.Contains(legacyMachinery, f.Key), ours("f:" + f.Key):
 			kept.Fields = append(kept.Fields, f)
 		}
 	}

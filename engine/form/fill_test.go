@@ -85,6 +85,7 @@ func TestFillUndoes(t *testing.T) {
 func TestFill(t *testing.T) {
 	whole := compileSpec(t, modern, `{type: object, x-kubernetes-preserve-unknown-fields: true}`, Options{})
 	claim := compileSpec(t, legacyClaim, `{type: object, properties: {parameters: {type: object, properties: {size: {type: integer}, "a-b": {type: string}}}}}`, Options{CompositionDetails: true, Compositions: []string{"a", "b"}})
+	v2 := compileSpec(t, modern, `{type: object, properties: {size: {type: integer}}}`, Options{CompositionDetails: true, Compositions: []string{"a", "b"}})
 	managed := func(fields string) string {
 		return `managedFields: [{manager: kubectl, operation: Update, fieldsV1: {"f:spec": {"f:size": {}}}}, {manager: portal, operation: Apply, fieldsV1: {"f:spec": {` + fields + `}}}]`
 	}
@@ -112,6 +113,12 @@ func TestFill(t *testing.T) {
 		"Chosen": {
 			"what was asked for is shown again", claim.Manifest,
 			`{metadata: {name: one, ` + managed(`"f:compositionRef": {"f:name": {}}`) + `}, spec: {compositionRef: {name: b}}}`, `{name: one, composition: b}`,
+		},
+		"Second generation": {
+			"Crossplane writes the revision beside the Composition that was asked for", v2.Manifest,
+			`{metadata: {name: one, ` + managed(`"f:crossplane": {"f:compositionRef": {"f:name": {}}}`) + `},
+			 spec: {size: 3, crossplane: {compositionRef: {name: b}, compositionRevisionRef: {name: b-1}, compositionUpdatePolicy: Automatic, resourceRefs: [{name: x}]}}}`,
+			`{name: one, size: 3, composition: b}`,
 		},
 		"Whole": {
 			"a spec that is one value has nothing of the machinery either", whole.Manifest,
