@@ -264,7 +264,7 @@ func objectName(title, description string) *tree.Node {
 		tree.F("description", tree.Str(description)),
 		tree.F("type", typeNodes["string"]),
 		tree.F("maxLength", tree.Number(253)),
-		tree.F("pattern", tree.Str("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")),
+		tree.F("pattern", namePattern),
 	)
 }
 

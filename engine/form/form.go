@@ -172,11 +172,15 @@ func (c *compiler) where() string {
 // LabelPattern is the pattern of names and namespaces: a DNS label.
 const LabelPattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
+// NamePattern is the pattern of names of objects: DNS labels with dots between.
+const NamePattern = "^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$"
+
 // Values that all forms share.
 var (
 	yes          = tree.Boolean(true)
 	labelLength  = tree.Number(63)
 	labelPattern = tree.Str(LabelPattern)
+	namePattern  = tree.Str(NamePattern)
 	ownerPicker  = tree.Str("OwnerPicker")
 	ownerOptions = tree.Obj(tree.F("catalogFilter", tree.Obj(tree.F("kind", tree.Strs([]string{"Group", "User"})))))
 )

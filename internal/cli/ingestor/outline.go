@@ -8,12 +8,12 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// outline draws the pages of a form as a table: what is asked, in which
+// outline draws each page of a form as a table: what is asked, in which
 // order, what it takes and what it proposes. A star marks what is required.
 func outline(pages *tree.Node, style term.Style) string {
-	var rows [][]string
+	var b strings.Builder
 	for _, page := range pages.List() {
-		rows = append(rows, []string{"  " + style.Bold(term.Safe(page.Get("title").Str()))})
+		rows := [][]string{{"  " + style.Bold(term.Safe(page.Get("title").Str()))}}
 		rows = outlineFields(rows, page, "    ", style)
 		for _, key := range []string{"oneOf", "anyOf"} {
 			rows = outlineChoice(rows, page.Get(key), "    ", style)
@@ -23,8 +23,9 @@ func outline(pages *tree.Node, style term.Style) string {
 				rows = outlineFields(rows, branch, "    ", style)
 			}
 		}
+		b.WriteString(term.Table(rows, nil, style))
 	}
-	return term.Table(rows, nil, style)
+	return b.String()
 }
 
 func fieldsOf(n *tree.Node) []tree.Field {
@@ -121,6 +122,8 @@ func takes(f *tree.Node) string {
 		return "map of " + takes(f.Get("additionalProperties"))
 	case f.Get("pattern").Str() == form.LabelPattern:
 		return "DNS label"
+	case f.Get("pattern").Str() == form.NamePattern:
+		return "DNS name"
 	case f.Get("pattern").Str() != "":
 		return t + " like " + f.Get("pattern").Str()
 	case f.Get("format").Str() != "":

@@ -17,7 +17,9 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
   const root = fieldPathId.path.length === 0;
   const context = registry.formContext as FormContext;
   const failing = isObject(errorSchema) && Object.keys(errorSchema).length > 0;
-  const few = context.fields <= crowded;
+  // Who made the form may say which sections are closed at first.
+  const collapsed = getUiOptions(uiSchema)["collapsed"];
+  const open = typeof collapsed === "boolean" ? !collapsed : context.fields <= crowded;
   if (root) {
     return <Fields {...props} />;
   }
@@ -35,7 +37,7 @@ export function ObjectField(props: ObjectFieldTemplateProps) {
       title={entry === undefined ? title : `Entry ${entry}`}
       required={required && entry === undefined}
       note={noteOf(Object.keys(schema.properties ?? {}).length, filled)}
-      open={few || failing}
+      open={open || failing}
       force={failing}
       description={description && <Description id={`${fieldPathId.$id}__description`} description={description} schema={schema} registry={registry} uiSchema={uiSchema} />}
     >

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Textarea } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
-import { parseDocument } from "yaml";
+import { isScalar, parseDocument, visit } from "yaml";
 import { toYaml } from "../../parts/toYaml";
 import type { FormContext } from "./context";
 import { Required } from "./templates";
@@ -11,19 +11,37 @@ import styles from "./Form.module.css";
 // Read is what a text says, or why it says nothing, and in which line that is.
 export type Read = { value?: unknown; problem?: string; line?: number };
 
-// readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value.
-export function readYaml(text: string, type: unknown): Read {
+// boolean11 makes the words that YAML 1.1 has for booleans booleans, unless they are quoted: that is how kubectl reads them.
+const boolean11 = {
+  tag: "tag:yaml.org,2002:bool",
+  default: true,
+  test: /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/,
+  identify: () => false,
+  resolve: (text: string) => /^[yYoO][nN]?(?:es|ES)?$/.test(text),
+} as const;
+
+// readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value. The reserved names
+// have fields of their own.
+export function readYaml(text: string, type: unknown, reserved: string[] = []): Read {
   if (text.trim() === "") {
     return {};
   }
   // Aliases may make a small text a huge value.
-  const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false });
+  const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false, customTags: (tags) => [boolean11, ...tags] });
   const error = doc.errors[0];
   if (error) {
     const at = error.linePos?.[0];
     const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
     return at ? { problem: `Line ${at.line}, column ${at.col}: ${what}`, line: at.line } : { problem: what };
   }
+  // No boolean is expected before a colon: on: push has the key on.
+  visit(doc, {
+    Pair(_, { key }) {
+      if (isScalar(key) && typeof key.value === "boolean" && key.source !== undefined) {
+        key.value = key.source;
+      }
+    },
+  });
   let value: unknown;
   try {
     value = doc.toJS({ maxAliasCount: 50 });
@@ -38,6 +56,10 @@ export function readYaml(text: string, type: unknown): Read {
   }
   if (type === "array" && !Array.isArray(value)) {
     return { problem: "Line 1: write a list, each entry behind a dash", line: 1 };
+  }
+  const twice = isObject(value) ? reserved.find((key) => Object.hasOwn(value, key)) : undefined;
+  if (twice !== undefined) {
+    return { problem: `${twice} has a field of its own` };
   }
   return { value };
 }
@@ -60,7 +82,8 @@ export function YamlText(props: FieldProps) {
   const [text, setText] = useState(() => written(formData));
   const last = useRef<unknown>(formData);
   const numbers = useRef<HTMLPreElement>(null);
-  const { problem, line } = useMemo(() => readYaml(text, type), [text, type]);
+  const reserved = options["reserved"] as string[] | undefined;
+  const { problem, line } = useMemo(() => readYaml(text, type, reserved), [text, type, reserved]);
 
   // Somebody else changed the value: another Template's draft, or a form that was filled again.
   useEffect(() => {
@@ -76,7 +99,7 @@ export function YamlText(props: FieldProps) {
 
   const write = (next: string) => {
     setText(next);
-    const read = readYaml(next, type);
+    const read = readYaml(next, type, reserved);
     last.current = read.problem === undefined ? read.value : next;
     onChange(last.current, fieldPathId.path);
   };

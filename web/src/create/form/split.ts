@@ -212,6 +212,13 @@ function special(schema: Schema, ui: Schema) {
     ui["ui:fieldReplacesAnyOrOneOf"] = true;
     return;
   }
+  const type = schema["type"];
+  if ((type === "object" || (Array.isArray(type) && type.includes("object"))) && isObject(schema["properties"]) && schema["additionalProperties"] === true) {
+    // The library would show each undeclared field as a text of its own.
+    delete schema["additionalProperties"];
+    ui["ui:field"] = "OpenObject";
+    return;
+  }
   const free = schema["type"] === "object" && !isObject(schema["properties"]) && !isObject(schema["additionalProperties"]) && !schema["oneOf"] && !schema["anyOf"] && !schema["allOf"] && !schema["patternProperties"];
   if (free) {
     ui["ui:field"] = "YamlText";

@@ -4,6 +4,7 @@ import { Theme } from "@rjsf/mantine";
 import * as buttons from "./buttons";
 import { IntOrString } from "./IntOrString";
 import { ObjectField } from "./ObjectField";
+import { OpenObject } from "./OpenObject";
 import { EntityPicker, OwnerPicker } from "./Picker";
 import { Secret } from "./Secret";
 import * as templates from "./templates";
@@ -50,6 +51,7 @@ export const fields = {
   OwnedEntityPicker: EntityPicker,
   MyGroupsPicker: OwnerPicker,
   YamlText,
+  OpenObject,
   IntOrString,
   Secret,
 };

@@ -1,0 +1,42 @@
+import { Stack } from "@mantine/core";
+import { getUiOptions, type FieldProps } from "@rjsf/utils";
+import { isObject, type Values } from "./types";
+import { YamlText } from "./YamlText";
+
+// OpenObject is an object that takes more fields than its schema declares: the declared ones have fields of their own, the
+// others are written as YAML. Where all declared ones are advanced, the YAML comes first.
+export function OpenObject(props: FieldProps) {
+  const { schema, uiSchema, formData, onChange, fieldPathId, registry, required, name } = props;
+  const names = Object.keys(schema.properties ?? {});
+  const values: Values = isObject(formData) ? formData : {};
+  const declared = only(values, (key) => names.includes(key));
+  const others = only(values, (key) => !names.includes(key));
+  const bare = names.every((key) => getUiOptions(uiSchema?.[key])["advanced"] === true);
+  const title = getUiOptions(uiSchema).title ?? schema.title ?? name;
+  const ObjectField = registry.fields["ObjectField"]!;
+  const { "ui:field": _, ...rest } = uiSchema ?? {};
+  const inner = bare ? { ...rest, "ui:options": { ...(isObject(rest["ui:options"]) ? rest["ui:options"] : {}), label: false } } : rest;
+  const text = (
+    <YamlText
+      {...props}
+      schema={{ type: "object", title: bare ? title : `Additional fields of ${title}`, description: bare ? schema.description : "Fields that the schema does not declare, as YAML" }}
+      uiSchema={{ "ui:options": { reserved: names } }}
+      formData={Object.keys(others).length === 0 ? undefined : others}
+      fieldPathId={{ ...fieldPathId, $id: `${fieldPathId.$id}__additional` }}
+      required={bare && required}
+      // What cannot be read is no object; the field says so, and the last one that could be read stays.
+      onChange={(next) => typeof next !== "string" && onChange({ ...declared, ...(isObject(next) ? next : {}) }, fieldPathId.path)}
+    />
+  );
+  return (
+    <Stack gap="md">
+      {bare && text}
+      {names.length > 0 && <ObjectField {...props} uiSchema={inner} />}
+      {!bare && text}
+    </Stack>
+  );
+}
+
+function only(values: Values, keep: (key: string) => boolean): Values {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => keep(key)));
+}
