@@ -157,7 +157,7 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		case !f.required:
 		case hasOwnDefault(f.schema):
 			// A cluster fills it in before it validates: nobody has to answer.
-		case c.untouched > 0 && typeOf(f.schema) == "object":
+		case c.untouched > 0 && complexType(f.schema):
 			conditional = append(conditional, f.param)
 		default:
 			required = append(required, c.make.Str(f.param))
@@ -198,8 +198,8 @@ func tellApart(props *tree.Node, fields []field) {
 }
 
 // onceTouched requires fields as soon as any other field is there. A browser
-// makes a required object by itself, and with it the optional one around it;
-// one that is required on a condition it leaves alone.
+// makes a required object or list by itself, and with it the optional object
+// around it; one that is required on a condition it leaves alone.
 func onceTouched(fields []field, conditional []string) *tree.Node {
 	if len(conditional) == 0 {
 		return nil

@@ -30,22 +30,10 @@ const (
 // that should make it, checks the input against the pages, renders the
 // manifest, and compares. The form is then filled from what it made.
 func TestProof(t *testing.T) {
-	dir := corpus(t)
-	table, err := os.ReadFile(filepath.Join(dir, "XR_VALIDATION.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &prover{
-		dir: dir, definitions: map[string]*xrd.Definition{}, compositions: map[string][]*xrd.Composition{}, forms: map[formFor]*checked{},
-		skipped: map[string]int{}, left: map[string]int{},
-	}
-	for i, line := range strings.Split(strings.TrimSpace(string(table)), "\n") {
-		cols := strings.Split(line, "\t")
-		if i == 0 || cols[3] != "valid" {
-			continue
-		}
-		p.row(t, cols[0], cols[1])
-	}
+	p := newProver(corpus(t))
+	p.each(t, func(xrFile, xrdFile string, d *xrd.Definition, v *xrd.Version, spec *tree.Node) {
+		p.row(t, xrFile, xrdFile, d, v, spec)
+	})
 	for _, reason := range slices.Sorted(maps.Keys(p.skipped)) {
 		t.Logf("not tried, %d times: %s", p.skipped[reason], reason)
 	}
@@ -83,25 +71,47 @@ type prover struct {
 	left map[string]int
 }
 
-func (p *prover) row(t *testing.T, xrFile, xrdFile string) {
-	xrs, d := readSet(t, p.dir, xrFile).Others, p.definition(t, xrdFile)
-	if len(xrs) != 1 || d == nil {
-		p.skipped["the corpus has not both of its files"]++
-		return
+func newProver(dir string) *prover {
+	return &prover{
+		dir: dir, definitions: map[string]*xrd.Definition{}, compositions: map[string][]*xrd.Composition{}, forms: map[formFor]*checked{},
+		skipped: map[string]int{}, left: map[string]int{},
 	}
-	xr := xrs[0].Node
-	_, name, _ := strings.Cut(xr.Get("apiVersion").Str(), "/")
-	i := slices.IndexFunc(d.Versions, func(v *xrd.Version) bool { return v.Name == name })
-	if i < 0 {
-		p.skipped["the definition does not have its version"]++
-		return
+}
+
+// each calls yield for every valid resource of the corpus whose definition is
+// there.
+func (p *prover) each(t *testing.T, yield func(xrFile, xrdFile string, d *xrd.Definition, v *xrd.Version, spec *tree.Node)) {
+	t.Helper()
+	table, err := os.ReadFile(filepath.Join(p.dir, "XR_VALIDATION.tsv"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	for i, line := range strings.Split(strings.TrimSpace(string(table)), "\n") {
+		cols := strings.Split(line, "\t")
+		if i == 0 || cols[3] != "valid" {
+			continue
+		}
+		xrs, d := readSet(t, p.dir, cols[0]).Others, p.definition(t, cols[1])
+		if len(xrs) != 1 || d == nil {
+			p.skipped["the corpus has not both of its files"]++
+			continue
+		}
+		_, name, _ := strings.Cut(xrs[0].Node.Get("apiVersion").Str(), "/")
+		at := slices.IndexFunc(d.Versions, func(v *xrd.Version) bool { return v.Name == name })
+		if at < 0 {
+			p.skipped["the definition does not have its version"]++
+			continue
+		}
+		spec := xrs[0].Node.Get("spec")
+		if spec.IsNull() {
+			spec = tree.Obj()
+		}
+		yield(cols[0], cols[1], d, d.Versions[at], spec)
+	}
+}
+
+func (p *prover) row(t *testing.T, xrFile, xrdFile string, d *xrd.Definition, v *xrd.Version, spec *tree.Node) {
 	p.tried++
-	v := d.Versions[i]
-	spec := xr.Get("spec")
-	if spec.IsNull() {
-		spec = tree.Obj()
-	}
 	f := p.form(t, d, v, p.installed(t, d, xrdFile, spec))
 	got, err := remake(d, f, spec)
 	if err == nil && got.Equal(spec) {

@@ -195,7 +195,7 @@ func withDefault(description string, s *tree.Node) string {
 }
 
 // fillsItself reports whether a browser would make an optional object that
-// nobody touched: it has a default in it, or an object that is required. An
+// nobody touched: it has a default in it, or requires an object or a list. An
 // optional object that nobody touched stays away; what its fields have as
 // defaults the cluster fills in once it is there.
 func fillsItself(s *tree.Node) bool {
@@ -207,7 +207,7 @@ func fillsItself(s *tree.Node) bool {
 		// The author says what it is as a whole.
 		return false
 	}
-	return hasDefault(s) || requiresObject(s)
+	return hasDefault(s) || requiresHolder(s)
 }
 
 // hasOwnDefault reports whether a schema says what stands for a missing value.
@@ -224,11 +224,11 @@ func asks(s *tree.Node) bool {
 	})
 }
 
-func requiresObject(s *tree.Node) bool {
+// requiresHolder reports whether s requires an object or a list, which a browser
+// makes by itself.
+func requiresHolder(s *tree.Node) bool {
 	props := s.Get("properties")
-	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool {
-		return typeOf(props.Get(r.Str())) == "object"
-	})
+	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool { return complexType(props.Get(r.Str())) })
 }
 
 // hasDefault reports whether a default stands in s, apart from list items and

@@ -1,0 +1,297 @@
+package form
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/test/npm"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
+)
+
+// judged is a form as the judges are given it.
+type judged struct {
+	Pages    json.RawMessage   `json:"pages"`
+	Manifest json.RawMessage   `json:"manifest"`
+	Samples  map[string]string `json:"samples"`
+	Cases    []judgedCase      `json:"cases"`
+
+	about string
+	d     *xrd.Definition
+	v     *xrd.Version
+}
+
+// judgedCase is a way to fill a form: with values, or with what is required.
+type judgedCase struct {
+	Values    json.RawMessage `json:"values"`
+	Fill      bool            `json:"fill"`
+	Behaviour string          `json:"behaviour"`
+
+	about string
+	spec  *tree.Node
+}
+
+// verdict is what came of a form.
+type verdict struct {
+	Error string
+	Cases []struct {
+		// Errors are why the form is not sent, Wrong why it is not once everything
+		// that the form filled in by itself has been emptied.
+		Errors, Wrong []string
+		// Manifest is what the form makes, Exact what it does then.
+		Manifest, Exact json.RawMessage
+	}
+}
+
+// The ways in which defaults get into a form: as our pages ask for, and as a
+// stock portal does, which also makes a list of every list that nobody touched.
+const ours, stock = "ours", "stock"
+
+// stockExact are the valid resources of the corpus that are made exactly, at
+// least.
+const stockExact = 1079
+
+// notSame are resources that are the same only once what the form proposed was
+// emptied, each with a reason.
+var notSame = map[string]string{
+	"xrs/livewyer-ops__crossplane-configuration-piraeus/piraeus-8d2c9d8f.yaml": "an object with a default as a whole is proposed as a whole",
+}
+
+// notSent are the forms and resources that cannot be sent, each with a reason.
+var notSent = map[string]string{
+	"xrs/upbound__configuration-aws-eks-castai/configuration-aws-eks-castai-e02a54e8.yaml":      "null where null is no value; a cluster drops it",
+	"xrs/krateoplatformops-archive__krateo-module-core-legacy/krateo-module-core-6da9541f.yaml": "null where null is no value; a cluster drops it",
+	"xrs/vshn__component-appcat/mariadb-e2e-96e0406b.yaml":                                      "null where null is no value; a cluster drops it",
+}
+
+// TestStockForms hands every form of the corpus to the form component, validator
+// and template language that portals have: all are shown, all can be sent when
+// only what is required was answered, no optional object appears by itself, and
+// the resources of the corpus can be made with them.
+func TestStockForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	dir := corpus(t)
+	forms := stockForms(t, dir)
+	verdicts := ask(t, forms)
+	filled, tried, exact, stuck := 0, 0, 0, 0
+	for i, v := range verdicts {
+		f := forms[i]
+		if v.Error != "" {
+			t.Errorf("%s: %s", f.about, v.Error)
+		}
+		for j, got := range v.Cases {
+			c := f.Cases[j]
+			if c.Behaviour == stock {
+				if len(got.Errors) > 0 {
+					stuck++
+				}
+				continue
+			}
+			if len(got.Errors) > 0 {
+				if notSent[cmp.Or(c.about, f.about)] == "" {
+					t.Errorf("%s: cannot be sent: %s", cmp.Or(c.about, f.about), strings.Join(got.Errors, "; "))
+				}
+				continue
+			}
+			spec := node(t, got.Manifest).Get("spec")
+			if c.Fill {
+				filled++
+				if spec == nil {
+					t.Errorf("%s: the manifest has no spec", f.about)
+				}
+				for _, path := range uninvited(f.d, f.v.Spec(), spec, nil) {
+					t.Errorf("%s: nobody touched %s, and it is there", f.about, path)
+				}
+				continue
+			}
+			f.compare(t, c, spec)
+			tried++
+			if len(got.Wrong) == 0 && node(t, got.Exact).Get("spec").Equal(withoutWritten(c.spec)) {
+				exact++
+			}
+		}
+	}
+	t.Logf("%d forms, sent %d times with what is required; %d cannot be where every list that nobody touched is sent as an empty one", len(forms), filled, stuck)
+	if stuck > 0 {
+		t.Error("want none of those")
+	}
+	t.Logf("%d of %d resources are made exactly, %.1f %%", exact, tried, 100*float64(exact)/float64(tried))
+	if exact < stockExact {
+		t.Errorf("want at least %d", stockExact)
+	}
+}
+
+// compare holds what a cluster stores of a manifest against what it stores of
+// the resource that the values are from.
+func (f *judged) compare(t *testing.T, c judgedCase, made *tree.Node) {
+	t.Helper()
+	stored := func(spec *tree.Node) *tree.Node { return defaulted(f.v.Spec(), withoutMachinery(f.d, f.v, spec)) }
+	if got, want := stored(made), stored(c.spec); !got.Equal(want) && notSame[c.about] == "" {
+		t.Errorf("%s: a cluster stores %s, want %s", c.about, tree.AppendJSON(nil, got, ""), tree.AppendJSON(nil, want, ""))
+	}
+}
+
+// stockForms compiles the forms of the corpus, with the resources that can be
+// made with them as cases.
+func stockForms(t *testing.T, dir string) []*judged {
+	t.Helper()
+	p := newProver(dir)
+	all := map[formFor]*judged{}
+	random := rand.New(rand.NewPCG(1, 2))
+	add := func(file string, d *xrd.Definition, v *xrd.Version, names []string) *judged {
+		key := formFor{v, strings.Join(names, " ")}
+		if j := all[key]; j != nil {
+			return j
+		}
+		f := Compile(d, v, Options{Namespace: "default", CompositionDetails: true, Compositions: names})
+		j := &judged{
+			Pages: tree.AppendJSON(nil, f.Pages, ""), Manifest: tree.AppendJSON(nil, f.Manifest, ""), Samples: map[string]string{},
+			Cases: []judgedCase{{Values: []byte(`{}`), Fill: true, Behaviour: ours}, {Values: []byte(`{}`), Fill: true, Behaviour: stock}},
+			about: file + ", version " + v.Name, d: d, v: v,
+		}
+		patterns := map[string]bool{}
+		collectPatterns(f.Pages, patterns)
+		for pattern := range patterns {
+			if s, ok := matching(pattern, random); ok {
+				j.Samples[pattern] = s
+			}
+		}
+		all[key] = j
+		return j
+	}
+	seen := map[*xrd.Version]bool{}
+	p.each(t, func(xrFile, xrdFile string, d *xrd.Definition, v *xrd.Version, spec *tree.Node) {
+		names := p.installed(t, d, xrdFile, spec)
+		values := p.form(t, d, v, names).Values(spec)
+		answer(d, p.form(t, d, v, names).Form, spec, values)
+		j := add(xrdFile, d, v, names)
+		j.Cases = append(j.Cases, judgedCase{Values: tree.AppendJSON(nil, withMetadata(values), ""), Behaviour: ours, about: xrFile, spec: spec})
+		seen[v] = true
+	})
+	for _, d := range readSet(t, dir, "xrds/*/*").Definitions {
+		if known := p.definitions[d.Origin.File]; known != nil {
+			d = known
+		}
+		for _, v := range d.Versions {
+			if !seen[v] {
+				add(d.Origin.File, d, v, nil)
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b *judged) int { return strings.Compare(a.about, b.about) })
+}
+
+// ask hands the forms to the judges.
+func ask(t *testing.T, forms []*judged) []verdict {
+	t.Helper()
+	read := func(name string) []byte {
+		data, err := os.ReadFile("testdata/judge/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	node, modules, err := npm.Install("form-judge", read("package.json"), read("package-lock.json"))
+	if errors.Is(err, npm.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in, out, notes bytes.Buffer
+	lines := json.NewEncoder(&in)
+	for _, f := range forms {
+		if err := lines.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), node, "testdata/judge/judge.mjs", modules)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &notes
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("cannot ask the judges: %v\n%s", err, notes.String())
+	}
+	var all []verdict
+	scanner := bufio.NewScanner(&out)
+	scanner.Buffer(nil, 64<<20)
+	for scanner.Scan() {
+		var v verdict
+		if err := json.Unmarshal(scanner.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	if len(all) != len(forms) {
+		t.Fatalf("%d verdicts on %d forms\n%s", len(all), len(forms), notes.String())
+	}
+	return all
+}
+
+func node(t *testing.T, data []byte) *tree.Node {
+	t.Helper()
+	docs, errs := tree.DecodeBytes(data)
+	if len(errs) > 0 || len(docs) != 1 {
+		t.Fatalf("cannot read %s: %v", data, errs)
+	}
+	return docs[0]
+}
+
+// uninvited returns the optional objects that a form made though nobody touched
+// them. One that has a default as a whole is meant to be there, and the lone
+// wrapper of spec is the page.
+func uninvited(d *xrd.Definition, s, value *tree.Node, path []string) (out []string) {
+	props := s.Get("properties")
+	required := members(s.Get("required"))
+	for _, f := range fieldsOf(value) {
+		p := props.Get(f.Key)
+		if typeOf(p) != "object" || len(path) == 0 && (Injected(d, f.Key) || len(props.Fields) == 1 || p.Get("properties").Len() == 0) {
+			continue
+		}
+		here := append(slices.Clone(path), f.Key)
+		if !required.has(f.Key) && p.Get("default").Len() == 0 && f.Value.IsMap() && !ruled(s, f.Key) {
+			out = append(out, strings.Join(here, "."))
+		}
+		out = append(out, uninvited(d, p, f.Value, here)...)
+	}
+	return out
+}
+
+// ruled reports whether a validation rule asks for a field.
+func ruled(s *tree.Node, key string) bool {
+	return slices.ContainsFunc(s.Get("x-kubernetes-validations").List(), func(r *tree.Node) bool {
+		return strings.Contains(r.Get("rule").Str(), "has(self."+key+")")
+	})
+}
+
+// matching returns a text that matches a pattern of a form.
+func matching(pattern string, random *rand.Rand) (string, bool) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", false
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	for range 200 {
+		var b strings.Builder
+		sample(&b, parsed, random)
+		if s := b.String(); s != "" && len(s) < 40 && re.MatchString(s) {
+			return s, true
+		}
+	}
+	return "", false
+}

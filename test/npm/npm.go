@@ -1,0 +1,83 @@
+// Package npm installs the npm packages that tests run: once, outside the
+// repository, shared by every checkout.
+package npm
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// ErrOff is returned by Install if node or npm is not installed.
+var ErrOff = errors.New("node or npm is not installed")
+
+// Install returns node, and the folder node_modules with the packages of a
+// manifest and its lock file. The folder is named by both, and is installed by
+// one process at a time, which says so; those that wait find it there. name says
+// whose packages they are.
+func Install(name string, manifest, lock []byte) (node, modules string, err error) {
+	node, err = exec.LookPath("node")
+	if err != nil {
+		return "", "", ErrOff
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", "", err
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	sum := sha256.Sum256(slices.Concat(manifest, lock))
+	dir := filepath.Join(cache, "ingestor", fmt.Sprintf("%s-%x", name, sum[:8]))
+	return node, filepath.Join(dir, "node_modules"), installInto(dir, name, manifest, lock)
+}
+
+func installInto(dir, name string, manifest, lock []byte) error {
+	stamp := filepath.Join(dir, ".installed")
+	if exists(stamp) {
+		return nil
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return ErrOff
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(dir + ".lock").Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if exists(stamp) {
+		return nil
+	}
+	fmt.Fprintf(os.Stderr, "%s: installing its npm packages into %s, once; it takes some seconds\n", name, dir)
+	for file, data := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot install the npm packages of %s: %w\n%s", name, err, out)
+	}
+	return os.WriteFile(stamp, nil, 0o644)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
