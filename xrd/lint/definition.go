@@ -201,7 +201,7 @@ var (
 		words.AnnotationTitle, words.AnnotationDescription, words.AnnotationOwner, words.AnnotationSystem, words.AnnotationTags,
 		words.AnnotationDefaultNamespace, words.AnnotationAPIVersion, words.AnnotationAPIKind, words.AnnotationGitOpsRepo,
 		words.AnnotationGitOpsPath, words.AnnotationPlainDescription, words.AnnotationTemplate, words.AnnotationWizard,
-		words.AnnotationSteps,
+		words.AnnotationSteps, words.AnnotationOtherTags, words.AnnotationOtherOwner, words.AnnotationOtherSystem, words.AnnotationLifecycle,
 	}
 	// switches are the labels that count only if they are exactly "true".
 	switches = []string{words.LabelIngest, words.LabelGenerateForm}
@@ -225,11 +225,19 @@ func (l *linter) ownWord(d *xrd.Definition, f *tree.Field, which string) {
 		l.report(RuleKnownWord, f.Key, f.Pos, "move it to metadata."+other+"s", "%s is read as %s only", f.Key, article(other))
 	default:
 		prefix, _, ok := strings.Cut(key, "/")
-		if !ok || !slices.ContainsFunc(here, func(w string) bool { return strings.HasPrefix(w, prefix+"/") }) {
+		if !ok || !slices.Contains(prefixes, prefix) {
+			return
+		}
+		if which == "annotations" && isForeign(key) {
 			return
 		}
 		if near := l.nearest(key, here); near != "" {
 			l.report(RuleKnownWord, f.Key, f.Pos, "did you mean "+d.Words.Out(words.Key, near)+"?", "%s is not known, so it has no effect", f.Key)
+			return
+		}
+		if which == "annotations" {
+			l.report(RuleUnknownWord, f.Key, f.Pos, "remove it, or leave it if another program reads it; the known ones are in docs/annotations.md",
+				"%s is not known, so it has no effect here", shorten(f.Key))
 		}
 	}
 }

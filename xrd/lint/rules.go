@@ -30,6 +30,7 @@ const (
 	RuleClaimScope      = "XRD033"
 	RuleSecretScope     = "XRD034"
 	RuleFieldValue      = "XRD035"
+	RuleUnknownWord     = "XRD036"
 
 	RuleNoVersions        = "XRD040"
 	RuleVersionName       = "XRD041"
@@ -132,6 +133,7 @@ var Rules = []finding.Rule{
 	{ID: RuleClaimScope, Severity: finding.Error, Title: "claimNames where there are no claims", Why: "Only LegacyCluster definitions offer claims. Remove claimNames, or write v1."},
 	{ID: RuleSecretScope, Severity: finding.Error, Title: "connectionSecretKeys where there are no connection secrets", Why: "Only LegacyCluster definitions have them. Remove the keys, or write v1."},
 	{ID: RuleFieldValue, Severity: finding.Error, Title: "a field of metadata or spec has a value that is not allowed", Why: "Kubernetes refuses the definition. Write one of the values that are named."},
+	{ID: RuleUnknownWord, Severity: finding.Info, Title: "an annotation of a prefix that is read, but not known", Why: "It has no effect here. Mend its name, or leave it if another program reads it."},
 
 	{ID: RuleNoVersions, Severity: finding.Error, Title: "spec.versions is missing or empty", Why: "A kind without a version cannot be created. Write at least one."},
 	{ID: RuleVersionName, Severity: finding.Error, Title: "a version has no name, or one that Kubernetes refuses", Why: "Write a name like v1, v1beta1 or v1alpha1."},
