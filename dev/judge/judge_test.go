@@ -58,11 +58,11 @@ func compare(t *testing.T, all []judged) tally {
 	sum := tally{differences: map[string]int{}}
 	for i := range all {
 		c := &all[i]
-		switch ours, real := len(c.rules) > 0, c.real.Stage != ""; {
-		case ours && real:
+		switch ours, theirs := len(c.rules) > 0, c.real.Stage != ""; {
+		case ours && theirs:
 			sum.refused++
 			continue
-		case !ours && !real:
+		case !ours && !theirs:
 			sum.taken++
 			continue
 		}
@@ -84,11 +84,11 @@ func compare(t *testing.T, all []judged) tally {
 // changed. A definition has an error exactly when a cluster refuses it.
 func TestVerdict(t *testing.T) {
 	corpus := definitions(files(t, "xrds", "weird"))
-	real := compare(t, judgeAll(t, len(corpus), func(i int) (string, []byte, map[string]any) {
+	found := compare(t, judgeAll(t, len(corpus), func(i int) (string, []byte, map[string]any) {
 		return corpus[i].path, corpus[i].text, clone(corpus[i].object)
 	}))
-	if real.taken < 550 || real.refused < 100 {
-		t.Errorf("%d taken and %d refused: is it another corpus?", real.taken, real.refused)
+	if found.taken < 550 || found.refused < 100 {
+		t.Errorf("%d taken and %d refused: is it another corpus?", found.taken, found.refused)
 	}
 
 	const number = 2400
@@ -105,7 +105,7 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("of %d changed definitions %d are refused and %d taken: the changes are too harmless or too coarse", number, changed.refused, changed.taken)
 	}
 	for name, d := range differences {
-		if real.differences[name]+changed.differences[name] == 0 {
+		if found.differences[name]+changed.differences[name] == 0 {
 			t.Errorf("the difference %q (%s) is not there any more: remove it from the table", name, d.reason)
 		}
 	}

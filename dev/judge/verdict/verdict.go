@@ -87,12 +87,12 @@ func (j *Judge) Definition(ctx context.Context, object map[string]any) Verdict {
 
 // resources judges what Crossplane makes of a definition.
 func resources(ctx context.Context, d *xpv1.CompositeResourceDefinition) Verdict {
-	make := []func(*xpv1.CompositeResourceDefinition) (*extv1.CustomResourceDefinition, error){xcrd.ForCompositeResource}
+	makers := []func(*xpv1.CompositeResourceDefinition) (*extv1.CustomResourceDefinition, error){xcrd.ForCompositeResource}
 	if d.Spec.ClaimNames != nil {
-		make = append(make, xcrd.ForCompositeResourceClaim)
+		makers = append(makers, xcrd.ForCompositeResourceClaim)
 	}
 	var v Verdict
-	for _, f := range make {
+	for _, f := range makers {
 		crd, err := f(d)
 		if err != nil {
 			return Verdict{Stage: StageCrossplane, Reasons: []string{err.Error()}, Made: v.Made}
