@@ -89,11 +89,21 @@ func (c *component) entity() *entity.Entity {
 		},
 		Spec: tree.Obj(
 			tree.F("type", tree.Str("service")),
-			tree.F("lifecycle", tree.Str(cmp.Or(c.opts.Lifecycle, defaultLifecycle))),
+			tree.F("lifecycle", tree.Str(c.lifecycle())),
 			tree.F("owner", tree.Str(cmp.Or(c.ref("owner", words.AnnotationOwner, c.opts.Owner, entity.KindGroup, namespace), defaultOwner))),
 			tree.F("system", tree.OptStr(c.ref("system", words.AnnotationSystem, "", entity.KindSystem, namespace))),
 		),
 	}
+}
+
+// lifecycle is that of the first workload that names one, else the option.
+func (c *component) lifecycle() string {
+	for _, p := range c.parts {
+		if given := p.Annotations[words.AnnotationLifecycle]; given != "" {
+			return given
+		}
+	}
+	return cmp.Or(c.opts.Lifecycle, defaultLifecycle)
 }
 
 func (c *component) annotations() map[string]string {
@@ -158,13 +168,13 @@ func (c *component) ref(field, key, option, kind, namespace string) string {
 	const hint = "write it as name, namespace/name or kind:namespace/name"
 	named := ""
 	for _, p := range c.parts {
-		v := p.Annotations[key]
+		v, from := words.Pick(p.Annotations, key)
 		switch {
 		case v == "":
 		case !isRef(v, kind, namespace):
-			c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
+			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), hint)
 		case named != "" && named != v:
-			c.note(RuleRef, p, placeOf(p.Node, key), fmt.Sprintf("%s is %q here and %q on another workload of the same id, so neither counts", field, v, named),
+			c.note(RuleRef, p, placeOf(p.Node, from), fmt.Sprintf("%s is %q here and %q on another workload of the same id, so neither counts", field, v, named),
 				"name the same everywhere, or give one of them another id")
 			return c.option(field, option, kind, namespace, hint)
 		default:

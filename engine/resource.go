@@ -123,7 +123,7 @@ func describeComposition(c *xrd.Composition) string {
 // ownerOf returns the owner a Composition or composite names itself, else the
 // definition's.
 func (t *transformation) ownerOf(o *xrd.Object) string {
-	if own := o.Annotations[words.AnnotationOwner]; own != "" && t.isRef(own, "Group") {
+	if own, _ := words.Pick(o.Annotations, words.AnnotationOwner); own != "" && t.isRef(own, "Group") {
 		return own
 	}
 	return t.owner
@@ -153,6 +153,13 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	e := t.entity(entity.KindResource, c.Name, compositeSuffix(c))
 	e.Metadata.Title = c.Name
 	e.Metadata.Description = c.Kind
+	if c.Unnamed {
+		e.Metadata.Title = c.Kind
+		if prefix := c.Node.Get("metadata", "generateName").Str(); prefix != "" {
+			e.Metadata.Title = prefix + "…"
+		}
+		e.Metadata.Description += " that gets its name when it is created"
+	}
 	if c.Namespace != "" {
 		e.Metadata.Description += " in namespace " + c.Namespace
 	}
@@ -161,7 +168,9 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	if c.Origin.Cluster != "" {
 		a[words.AnnotationDiscoveredFrom] = c.Origin.Cluster
 	}
-	a[words.AnnotationXRName] = c.Name
+	if !c.Unnamed {
+		a[words.AnnotationXRName] = c.Name
+	}
 	// The group is the platform's own, whatever word it resembles.
 	a[words.AnnotationXRAPIVersion] = c.Node.Get("apiVersion").Str()
 	a[words.AnnotationXRKind] = c.Kind

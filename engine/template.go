@@ -174,7 +174,7 @@ func (t *transformation) api(base string, v *xrd.Version) *entity.Entity {
 	})
 	e.Spec = tree.Obj(
 		tree.F("type", tree.Str("openapi")),
-		tree.F("lifecycle", tree.Str(t.opts.Lifecycle)),
+		tree.F("lifecycle", tree.Str(t.lifecycle())),
 		tree.F("owner", tree.Str(t.owner)),
 		tree.F("system", tree.Str(t.system)),
 		tree.F("definition", tree.Str(document)),

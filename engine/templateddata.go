@@ -79,7 +79,7 @@ func (r *rendering) facts() *tree.Node {
 		tree.F("owner", tree.Str(t.owner)),
 		tree.F("system", tree.Str(t.system)),
 		tree.F("type", tree.Str(t.templateType())),
-		tree.F("lifecycle", tree.Str(t.opts.Lifecycle)),
+		tree.F("lifecycle", tree.Str(t.lifecycle())),
 		tree.F("tags", tree.Strs(m.Tags)),
 		tree.F("labels", labels),
 		tree.F("annotations", annotations),

@@ -335,9 +335,10 @@ func (t *transformation) tags(more ...string) []string {
 // stand side by side.
 func (t *transformation) tagsSource() {
 	from, key := FromDefault, ""
+	given, annotation := words.Pick(t.def.Annotations, words.AnnotationTags)
 	switch {
-	case t.def.Annotations[words.AnnotationTags] != "":
-		from, key = FromAnnotation, t.def.Words.Out(words.Key, words.AnnotationTags)
+	case given != "":
+		from, key = FromAnnotation, t.def.Words.Out(words.Key, annotation)
 	case len(t.opts.Tags) > 0:
 		from, key = FromOption, "tags"
 	}
@@ -352,7 +353,8 @@ func (t *transformation) tagsSource() {
 // givenTags returns the tags of the annotation and the options.
 func (t *transformation) givenTags() []string {
 	var given []string
-	for tag := range strings.SplitSeq(t.def.Annotations[words.AnnotationTags], ",") {
+	annotated, _ := words.Pick(t.def.Annotations, words.AnnotationTags)
+	for tag := range strings.SplitSeq(annotated, ",") {
 		given = append(given, strings.TrimSpace(tag))
 	}
 	for _, tag := range t.opts.Tags {
@@ -365,7 +367,8 @@ func (t *transformation) givenTags() []string {
 func (t *transformation) reportTags() {
 	for _, tag := range t.givenTags() {
 		mended, ok := entity.Tag(tag)
-		pos := annotationPos(t.def.Node, t.def.Words.Out(words.Key, words.AnnotationTags))
+		_, annotation := words.Pick(t.def.Annotations, words.AnnotationTags)
+		pos := placeOf(t.def.Node, annotation)
 		switch {
 		case !ok:
 			t.note(RuleTag, pos, fmt.Sprintf("tag %q has nothing a tag may hold and is left out", tag), "use lower-case letters, digits and dashes")

@@ -29,10 +29,11 @@ const (
 // value settles a value: the annotation goes before the option, the option
 // before the default. Where it came from is remembered.
 func (t *transformation) value(field string, annotations map[string]string, key, option, fallback string) string {
+	given, from := words.Pick(annotations, key)
 	switch {
-	case annotations[key] != "":
-		t.source(field, annotations[key], FromAnnotation, t.def.Words.Out(words.Key, key))
-		return annotations[key]
+	case given != "":
+		t.source(field, given, FromAnnotation, t.def.Words.Out(words.Key, from))
+		return given
 	case option != "":
 		t.source(field, option, FromOption, field)
 		return option
@@ -53,8 +54,8 @@ func (t *transformation) source(field, value, from, key string) {
 // refValue is value for what must be an entity reference: a value that is
 // none is reported and passed over.
 func (t *transformation) refValue(field string, annotations map[string]string, key, option, fallback, kind string) string {
-	if v := annotations[key]; v != "" && !t.isRef(v, kind) {
-		t.note(RuleRef, annotationPos(t.def.Node, t.def.Words.Out(words.Key, key)),
+	if v, from := words.Pick(annotations, key); v != "" && !t.isRef(v, kind) {
+		t.note(RuleRef, placeOf(t.def.Node, from),
 			fmt.Sprintf("%s %q is not an entity reference and is passed over", field, v), "write it as name, namespace/name or kind:namespace/name")
 		annotations = nil
 	}
@@ -64,6 +65,14 @@ func (t *transformation) refValue(field string, annotations map[string]string, k
 		option = ""
 	}
 	return t.value(field, annotations, key, option, fallback)
+}
+
+// lifecycle returns the lifecycle of the API entities.
+func (t *transformation) lifecycle() string {
+	if given := t.def.Annotations[words.AnnotationLifecycle]; given != "" {
+		return t.value("lifecycle", t.def.Annotations, words.AnnotationLifecycle, "", "")
+	}
+	return t.opts.Lifecycle
 }
 
 // isRef reports whether s refers to an entity of the kind, or, where a Group

@@ -37,6 +37,13 @@ const (
 	AnnotationTemplate         = "portal.io/template"
 	AnnotationWizard           = "portal.io/wizard"
 	AnnotationSteps            = "portal.io/steps"
+
+	// The annotations of other ingestors, which are read where the contract's own
+	// are not there; see Pick.
+	AnnotationOtherTags   = "example.dev/tags"
+	AnnotationOtherOwner  = "vendor.portal.io/owner"
+	AnnotationOtherSystem = "vendor.portal.io/system"
+	AnnotationLifecycle   = "vendor.portal.io/lifecycle"
 )
 
 // Annotations on generated entities.
@@ -79,6 +86,10 @@ const (
 	AnnotationRequestedBy  = "example.dev/requested-by"
 	AnnotationTask         = "example.dev/task"
 	AnnotationFromTemplate = "example.dev/from-template"
+
+	// AnnotationMadeName is on composites that were read without a name, and holds
+	// the one that was made up for them.
+	AnnotationMadeName = "example.dev/made-name"
 )
 
 // Values that are written.

@@ -308,3 +308,19 @@ func Spellings(p Place, s string) []string {
 	}
 	return out
 }
+
+// instead are the annotations that are read where one of the contract's is not
+// there.
+var instead = map[string]string{
+	AnnotationTags: AnnotationOtherTags, AnnotationOwner: AnnotationOtherOwner, AnnotationSystem: AnnotationOtherSystem,
+}
+
+// Pick returns the value of an annotation, all keys being in the contract's
+// words, and the key it stands under: the contract's own or, if that has none,
+// the one that is read in its place.
+func Pick(annotations map[string]string, key string) (value, from string) {
+	if other := instead[key]; annotations[key] == "" && annotations[other] != "" {
+		return annotations[other], other
+	}
+	return annotations[key], key
+}

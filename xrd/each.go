@@ -111,7 +111,7 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 		d := NewDefinition(n, at)
 		return yield(Found{Definition: d, Record: NewRecord(d)})
 	}
-	o := newObject(n, at)
+	o := newObject(called(n), at)
 	return yield(Found{Other: &o})
 }
 

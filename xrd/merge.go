@@ -104,6 +104,10 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 	return &kept, findings
 }
 
+// Same reports whether o says the same as d in all that matters to what is made
+// of them.
+func (d *Definition) Same(o *Definition) bool { return d.content().Equal(o.content()) }
+
 func (d *Definition) hash() []byte {
 	sum := sha256.Sum256(tree.AppendCanonical(nil, d.content()))
 	return sum[:]

@@ -5,7 +5,11 @@
 package xrd
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
 	"strconv"
+	"strings"
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -49,8 +53,11 @@ type Object struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Generation  int64
-	Words       words.Vocabulary
-	Origin      Origin
+	// Unnamed says that the object has no name yet: Name was made up, and a
+	// cluster will choose another.
+	Unnamed bool
+	Words   words.Vocabulary
+	Origin  Origin
 	// Node is the object as it was read.
 	Node *tree.Node
 }
@@ -60,7 +67,7 @@ func newObject(n *tree.Node, origin Origin) Object {
 	apiVersion := n.Get("apiVersion").Str()
 	meta := n.Get("metadata")
 	generation, _ := strconv.ParseInt(meta.Get("generation").Scalar(), 10, 64)
-	return Object{
+	o := Object{
 		APIVersion:  words.APIVersionIn(apiVersion),
 		Kind:        n.Get("kind").Str(),
 		Name:        meta.Get("name").Str(),
@@ -72,6 +79,49 @@ func newObject(n *tree.Node, origin Origin) Object {
 		Origin:      origin,
 		Node:        n,
 	}
+	if made := o.Annotations[words.AnnotationMadeName]; o.Name == "" && made != "" {
+		o.Name, o.Unnamed = made, true
+	}
+	return o
+}
+
+// volatile are the fields of metadata that a cluster fills in.
+var volatile = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"}
+
+// called returns an object with a name. One without, as it stands in files from
+// which kubectl creates objects, gets a note of one that is made up: of the
+// beginning it asks for, or of its kind, and of its content. So it is the same
+// wherever the object stands, and another for each object that says something else.
+func called(n *tree.Node) *tree.Node {
+	meta := n.Get("metadata")
+	if !n.IsMap() || meta.Get("name").Str() != "" || meta.Get("annotations", words.AnnotationMadeName).Str() != "" {
+		return n
+	}
+	content := only(n, func(f *tree.Field) bool {
+		if f.Key == "metadata" {
+			f.Value = only(f.Value, func(f *tree.Field) bool { return !slices.Contains(volatile, f.Key) })
+		}
+		return f.Key != "status"
+	})
+	sum := sha256.Sum256(tree.AppendCanonical(nil, content))
+	prefix := strings.TrimRight(meta.Get("generateName").Str(), "-.")
+	if prefix == "" {
+		prefix = strings.ToLower(n.Get("kind").Str())
+	}
+	out := *n
+	out.Fields = slices.Clone(n.Fields)
+	noted := tree.Obj()
+	if meta.IsMap() {
+		noted = only(meta, func(*tree.Field) bool { return true })
+	}
+	annotations := tree.Obj()
+	if a := noted.Get("annotations"); a.IsMap() {
+		annotations = only(a, func(*tree.Field) bool { return true })
+	}
+	annotations.Set(words.AnnotationMadeName, tree.Str(prefix+"-"+hex.EncodeToString(sum[:4])))
+	noted.Set("annotations", annotations)
+	out.Set("metadata", noted)
+	return &out
 }
 
 // Group returns the API group.

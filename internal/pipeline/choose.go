@@ -21,6 +21,7 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	for _, d := range chosen {
 		r.report.Definitions = append(r.report.Definitions, d.Name)
 	}
+	r.unused(set.Definitions, chosen)
 	names, clashes := r.Engine.Names(chosen)
 	r.report.Findings = append(r.report.Findings, clashes...)
 	inputs := make([]engine.Input, len(chosen))
@@ -29,6 +30,25 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	}
 	r.attach(set, inputs)
 	return inputs
+}
+
+// unused checks the definitions in whose place another of the same name is used:
+// what is wrong with them is no less wrong, and whoever keeps them shall know.
+func (r *run) unused(all, chosen []*xrd.Definition) {
+	if r.SkipValidation || r.SkipLint {
+		return
+	}
+	used := make(map[string]*xrd.Definition, len(chosen))
+	for _, d := range chosen {
+		used[d.Name] = d
+	}
+	for _, d := range all {
+		winner := used[d.Name]
+		if d.Name == "" || winner == nil || winner.Node == d.Node || r.refuse(d) != "" || winner.Same(d) {
+			continue
+		}
+		r.report.Findings = append(r.report.Findings, r.lint(d, nil)...)
+	}
 }
 
 // clusters are those a definition was found in, in order.

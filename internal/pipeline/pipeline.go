@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/structural"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -267,7 +268,7 @@ func (r *run) lint(d *xrd.Definition, compositions []*xrd.Composition) []finding
 	if l := r.Engine.Profile().RequiredLabel; l != "" {
 		required = append(required, l)
 	}
-	found := lint.Definition(d, lint.Options{RequiredLabels: required})
+	found := lint.Definition(d, lint.Options{RequiredLabels: required, Schemas: structural.Checker{}})
 	for _, c := range compositions {
 		found = append(found, lint.Composition(c)...)
 	}

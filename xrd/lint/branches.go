@@ -76,8 +76,8 @@ func idleValue(n *tree.Node) bool {
 // reasons are what a validation may give as its reason.
 var reasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// validations checks the CEL rules of n. The expressions themselves are for
-// Kubernetes to judge.
+// validations checks the CEL rules of n, but for the expressions themselves: see
+// Options.Schemas.
 func (l *linter) validations(n *tree.Node) {
 	list := n.Get(extValidations)
 	if !list.IsList() {
@@ -100,6 +100,8 @@ func (l *linter) validations(n *tree.Node) {
 			l.report(RuleCEL, "message", message.At(), "write what is wrong, or remove message", "the message of a validation is blank")
 		case text == "" && strings.ContainsAny(strings.TrimSpace(rule.Text), "\r\n"):
 			l.report(RuleCEL, "message", rule.At(), "write a message", "a validation whose rule has several lines needs a message")
+		case v.Get("messageExpression").IsString() && v.Get("messageExpression").Text != "" && strings.TrimSpace(v.Get("messageExpression").Text) == "":
+			l.report(RuleCEL, "messageExpression", v.Get("messageExpression").At(), "write an expression, or remove messageExpression", "messageExpression is blank")
 		case v.Get("reason").IsString() && !slices.Contains(reasons, v.Get("reason").Text):
 			l.report(RuleCEL, "reason", v.Get("reason").At(), "write one of "+strings.Join(reasons, ", "), "%q is not a reason", shorten(v.Get("reason").Text))
 		}
@@ -120,6 +122,15 @@ func (l *linter) extensions(n *tree.Node) {
 		l.needsType(f, t, typeObject)
 		if n.Get("properties").Len() == 0 && !n.Get(extPreserve).IsTrue() {
 			l.report(RuleExtensionValue, f.Key, f.Pos, "write "+extPreserve+": true", "%s without properties needs %s", extEmbedded, extPreserve)
+		}
+		for _, key := range []string{"apiVersion", "kind", "metadata"} {
+			want := typeString
+			if key == "metadata" {
+				want = typeObject
+			}
+			if p := n.Get("properties", key, "type"); p.IsString() && p.Text != want {
+				l.report(RuleExtensionValue, f.Key, p.At(), "write type: "+want, "%s of an embedded resource is of type %q, but is always of type %s", key, shorten(p.Text), want)
+			}
 		}
 	}
 	if f := n.Field(extMapType); f != nil && f.Value.IsString() {
@@ -152,6 +163,9 @@ func (l *linter) listMap(n *tree.Node) {
 	switch {
 	case keyed != nil && keyed.Value.Len() > 0 && kind.Str() != "map":
 		l.report(RuleExtensionValue, keyed.Key, keyed.Pos, "write "+extListType+": map", "%s needs %s: map", extListMapKeys, extListType)
+		return
+	case (kind.Str() == "set" || kind.Str() == "map") && items.Get("nullable").IsTrue():
+		l.report(RuleExtensionValue, extListType, n.Field(extListType).Pos, "remove nullable from the items, or use another list type", "%s: %s with items that may be null", extListType, kind.Text)
 		return
 	case kind.Str() == "set":
 		if items.Get("type").Str() == typeObject && items.Get(extMapType).Str() != "atomic" {

@@ -66,6 +66,7 @@ func (l *linter) metadata(d *xrd.Definition, opts Options) {
 		m = meta.Value
 	}
 	l.name(d, m, fieldPos(meta, d.Node))
+	l.bookkeeping(m)
 	l.labels(d, m, "labels")
 	l.labels(d, m, "annotations")
 	for _, key := range opts.RequiredLabels {
@@ -152,7 +153,41 @@ func (l *linter) labels(d *xrd.Definition, meta *tree.Node, which string) {
 			l.report(RuleLabelValue, f.Key, v.At(), "write at most 63 letters, digits, dashes, dots and underscores; text belongs in an annotation",
 				"label %s has the value %q, which Kubernetes refuses", shorten(f.Key), shorten(v.Text))
 		}
+		l.key(f, one)
 		l.ownWord(d, f, which)
+	}
+}
+
+// bookkeeping checks the fields of metadata that clusters keep for themselves,
+// as far as people write them.
+func (l *linter) bookkeeping(meta *tree.Node) {
+	for _, key := range []string{"finalizers", "ownerReferences"} {
+		if f := meta.Field(key); f != nil && !f.Value.IsNull() && !f.Value.IsList() {
+			l.wrongKind(f, tree.List)
+		}
+	}
+	l.push("finalizers")
+	for i, v := range meta.Get("finalizers").List() {
+		l.pushIndex(i)
+		switch {
+		case !v.IsString():
+			l.report(RuleFieldType, "", v.At(), "put it in quotes", "a finalizer is %s, but must be a string", kindNames[kindOf(v)])
+		case !isQualifiedName(v.Text):
+			l.report(RuleFieldValue, "", v.At(), "write a domain, a slash and a name", "finalizer %q is refused by Kubernetes", shorten(v.Text))
+		}
+		l.pop()
+	}
+	l.pop()
+	l.push("ownerReferences")
+	defer l.pop()
+	for i, v := range meta.Get("ownerReferences").List() {
+		l.pushIndex(i)
+		for _, key := range []string{"apiVersion", "kind", "name", "uid"} {
+			if missing(v.Get(key)) {
+				l.report(RuleFieldValue, key, v.At(), "write it, or remove the owner", "an owner has no %s", key)
+			}
+		}
+		l.pop()
 	}
 }
 
@@ -166,7 +201,7 @@ var (
 		words.AnnotationTitle, words.AnnotationDescription, words.AnnotationOwner, words.AnnotationSystem, words.AnnotationTags,
 		words.AnnotationDefaultNamespace, words.AnnotationAPIVersion, words.AnnotationAPIKind, words.AnnotationGitOpsRepo,
 		words.AnnotationGitOpsPath, words.AnnotationPlainDescription, words.AnnotationTemplate, words.AnnotationWizard,
-		words.AnnotationSteps,
+		words.AnnotationSteps, words.AnnotationOtherTags, words.AnnotationOtherOwner, words.AnnotationOtherSystem, words.AnnotationLifecycle,
 	}
 	// switches are the labels that count only if they are exactly "true".
 	switches = []string{words.LabelIngest, words.LabelGenerateForm}
@@ -190,11 +225,19 @@ func (l *linter) ownWord(d *xrd.Definition, f *tree.Field, which string) {
 		l.report(RuleKnownWord, f.Key, f.Pos, "move it to metadata."+other+"s", "%s is read as %s only", f.Key, article(other))
 	default:
 		prefix, _, ok := strings.Cut(key, "/")
-		if !ok || !slices.ContainsFunc(here, func(w string) bool { return strings.HasPrefix(w, prefix+"/") }) {
+		if !ok || !slices.Contains(prefixes, prefix) {
+			return
+		}
+		if which == "annotations" && isForeign(key) {
 			return
 		}
 		if near := l.nearest(key, here); near != "" {
 			l.report(RuleKnownWord, f.Key, f.Pos, "did you mean "+d.Words.Out(words.Key, near)+"?", "%s is not known, so it has no effect", f.Key)
+			return
+		}
+		if which == "annotations" {
+			l.report(RuleUnknownWord, f.Key, f.Pos, "remove it, or leave it if another program reads it; the known ones are in docs/annotations.md",
+				"%s is not known, so it has no effect here", shorten(f.Key))
 		}
 	}
 }
@@ -255,37 +298,4 @@ func (l *linter) scopeHint(s string) string {
 		return "write " + near
 	}
 	return "write Namespaced or Cluster"
-}
-
-// choices are the fields of spec that take one of a few values.
-var choices = []struct {
-	field string
-	of    []string
-}{
-	{"defaultCompositionUpdatePolicy", []string{"Automatic", "Manual"}},
-	{"defaultCompositeDeletePolicy", []string{"Background", "Foreground"}},
-}
-
-// settings checks what spec says about Compositions.
-func (l *linter) settings(spec *tree.Node) {
-	for _, c := range choices {
-		v := spec.Get(c.field)
-		if v.IsString() && !slices.Contains(c.of, v.Text) {
-			l.report(RuleFieldValue, c.field, v.At(), "write "+strings.Join(c.of, " or "), "%s %q is not allowed", c.field, shorten(v.Text))
-		}
-	}
-	for _, ref := range []string{"defaultCompositionRef", "enforcedCompositionRef"} {
-		f := spec.Field(ref)
-		if f != nil && f.Value.IsMap() && f.Value.Get("name").Str() == "" {
-			l.report(RuleFieldValue, ref, f.Pos, "write the Composition's name under "+ref+".name", "%s names no Composition", ref)
-		}
-	}
-	for i, k := range spec.Get("connectionSecretKeys").List() {
-		if !k.IsString() {
-			l.push("connectionSecretKeys")
-			l.pushIndex(i)
-			l.report(RuleFieldType, "", k.At(), "put it in quotes", "a connection secret key is %s, but must be a string", kindNames[kindOf(k)])
-			l.popAll(2)
-		}
-	}
 }

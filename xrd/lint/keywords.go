@@ -245,6 +245,8 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 			l.nullKeyword(f)
 		case k.kinds != 0 && !k.kinds.has(v.Kind):
 			l.report(RuleKeywordType, f.Key, v.At(), keywordHint(f, k.kinds), "%s is %s, but must be %s", f.Key, kindNames[kindOf(v)], k.kinds)
+		case k.instead != "" && f.Key != "$ref" && (v.Len() == 0 && v.Kind >= tree.List || missing(v)):
+			l.report(RuleKeywordNull, f.Key, f.Pos, k.instead, "%s is empty", f.Key)
 		case k.instead != "":
 			l.report(RuleRefusedKeyword, f.Key, f.Pos, k.instead, "%s is refused by Kubernetes", f.Key)
 		case k.kinds == aString && v.Plain && isYAMLBoolean(v.Text):
@@ -257,6 +259,10 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write x-kubernetes-list-type: set", "uniqueItems: true is refused by Kubernetes")
 		case f.Key == "items" && v.IsList():
 			l.report(RuleRefusedKeyword, f.Key, f.Pos, "write one schema for all items", "a list of schemas for items is refused by Kubernetes")
+		case f.Key == "externalDocs":
+			l.push(f.Key)
+			l.knownFields(v, "externalDocs", fields{"description": tree.String, "url": tree.String})
+			l.pop()
 		case k.of != "" && t != "" && k.of != t && !(k.of == typeNumber && t == typeInteger):
 			l.idle(f, k.of, t)
 		}

@@ -23,6 +23,26 @@ type Options struct {
 	// RequiredLabels are keys, in the contract's words, of labels that must
 	// be "true". None by default.
 	RequiredLabels []string
+	// Schemas checks what takes an API server's own code. Without it, rules are
+	// not compiled.
+	Schemas Schemas
+}
+
+// Schemas says what an API server refuses in a schema that is right as far as
+// this package can tell. Many may call it at once.
+type Schemas interface {
+	Check(d *xrd.Definition, v *xrd.Version) []SchemaFault
+}
+
+// SchemaFault is something that an API server refuses.
+type SchemaFault struct {
+	// Rule is the rule that it breaks, RuleCEL or RuleDefault most of the time.
+	Rule string
+	// Path leads to it from the schema of the version: keys, and the numbers of
+	// entries in lists.
+	Path []string
+	// Message says what is wrong, and Hint what to do.
+	Message, Hint string
 }
 
 // Definition returns what is wrong with d, in reading order.
@@ -32,6 +52,7 @@ func Definition(d *xrd.Definition, opts Options) []finding.Finding {
 	}
 	l := newLinter(&d.Object)
 	l.modern = d.Modern()
+	l.about, l.schemas = d, opts.Schemas
 	l.definition(d, opts)
 	return l.done()
 }
@@ -51,8 +72,13 @@ type linter struct {
 	object, file string
 	found        []finding.Finding
 	tallies      map[string]*tally
+	// errors counts what was reported as one.
+	errors int
 	// path is where the run stands.
 	path []step
+	// about is the definition, if it is one, and schemas checks its schemas.
+	about   *xrd.Definition
+	schemas Schemas
 	// modern says that the composites keep Crossplane's fields apart.
 	modern bool
 	// budget bounds how much work checking defaults may be.
@@ -107,6 +133,9 @@ func (l *linter) report(rule, key string, pos tree.Pos, hint, format string, arg
 		l.tallies[rule] = t
 	}
 	t.count++
+	if severities[rule] == finding.Error {
+		l.errors++
+	}
 	if t.count > perRule+1 {
 		return
 	}

@@ -72,6 +72,10 @@ func (l *linter) nameValues(n *tree.Node) {
 			l.report(RuleKindCase, key, v.At(), "write it like XDatabase", "%s %q is not in CamelCase", key, shorten(v.Text))
 		}
 	}
+	const longest = 63 - len("List")
+	if k := n.Get("kind"); len(k.Str()) > longest && isLabel(strings.ToLower(k.Str())) && missing(n.Get("listKind")) {
+		l.report(RuleBadKind, "kind", k.At(), "write a shorter kind, or a listKind", "kind %q with List after it is longer than 63 characters", shorten(k.Text))
+	}
 	if k := n.Get("kind"); k.Str() != "" && k.Str() == n.Get("listKind").Str() {
 		l.report(RuleBadKind, "listKind", n.Get("listKind").At(), "write "+shorten(k.Text)+"List, or leave it out", "listKind is the same as kind")
 	}
@@ -131,6 +135,24 @@ func isDomain(s string) bool {
 		}
 	}
 	return true
+}
+
+// isQualifiedName reports whether s may be the key of a label or annotation, or
+// the name of a finalizer: a name, after a domain and a slash if there is one.
+func isQualifiedName(s string) bool {
+	name := s
+	if prefix, rest, ok := strings.Cut(s, "/"); ok {
+		if len(prefix) > 253 {
+			return false
+		}
+		for part := range strings.SplitSeq(prefix, ".") {
+			if !isDNSLabel(part) {
+				return false
+			}
+		}
+		name = rest
+	}
+	return name != "" && isLabelValue(name)
 }
 
 // isLabelValue reports whether s may be the value of a label.

@@ -30,6 +30,7 @@ const (
 	RuleClaimScope      = "XRD033"
 	RuleSecretScope     = "XRD034"
 	RuleFieldValue      = "XRD035"
+	RuleUnknownWord     = "XRD036"
 
 	RuleNoVersions        = "XRD040"
 	RuleVersionName       = "XRD041"
@@ -119,24 +120,25 @@ var Rules = []finding.Rule{
 	{ID: RuleNoKind, Severity: finding.Error, Title: "spec.names.kind is missing", Why: "Nothing can be created. Write the kind."},
 	{ID: RuleBadKind, Severity: finding.Error, Title: "a kind has characters that Kubernetes refuses", Why: "Write letters and digits only, beginning with a letter, at most 63."},
 	{ID: RuleKindCase, Severity: finding.Info, Title: "a kind does not begin with a capital", Why: "Kubernetes takes it, readers expect CamelCase."},
-	{ID: RuleNoPlural, Severity: finding.Warning, Title: "spec.names.plural is missing", Why: "It can be guessed from the name here, but Kubernetes refuses the definition. Write it."},
+	{ID: RuleNoPlural, Severity: finding.Error, Title: "spec.names.plural is missing", Why: "It can be guessed from the name here, but Kubernetes refuses the definition. Write it."},
 	{ID: RuleBadNames, Severity: finding.Error, Title: "plural, singular, short name or category is not a lower-case DNS label", Why: "Kubernetes refuses it. Write lower-case letters, digits and dashes, beginning with a letter."},
 	{ID: RuleClaimSame, Severity: finding.Error, Title: "claimNames repeats a name of the composite", Why: "Crossplane offers no claim then. Give the composite an X in front, or the claim another name."},
 	{ID: RuleClaimIncomplete, Severity: finding.Error, Title: "claimNames lacks kind or plural", Why: "Kubernetes refuses it. Write both, or leave claimNames out."},
 	{ID: RuleLabelType, Severity: finding.Error, Title: "a label or annotation is not a string", Why: "Kubernetes refuses the definition. Put the value in quotes."},
-	{ID: RuleLabelValue, Severity: finding.Error, Title: "a label's value has characters or a length that Kubernetes refuses", Why: "Write at most 63 letters, digits, dashes, dots and underscores. Text belongs in annotations."},
+	{ID: RuleLabelValue, Severity: finding.Error, Title: "a label's value, or the key of a label or annotation, has characters or a length that Kubernetes refuses", Why: "Write at most 63 letters, digits, dashes, dots and underscores. Text belongs in annotations."},
 	{ID: RuleRequiredLabel, Severity: finding.Warning, Title: "a label that discovery asks for is missing", Why: "The definition is passed over, so no developer sees it. Set the label to \"true\"."},
 	{ID: RuleKnownWord, Severity: finding.Warning, Title: "a label or annotation is nearly one of ours", Why: "As it stands it has no effect. Mend its name, place or value."},
 	{ID: RuleScope, Severity: finding.Error, Title: "spec.scope is not a scope", Why: "Kubernetes refuses it. Write Namespaced or Cluster."},
 	{ID: RuleLegacyScope, Severity: finding.Warning, Title: "scope LegacyCluster in v2", Why: "Kubernetes accepts it in v1 only. Write v1, or another scope."},
 	{ID: RuleClaimScope, Severity: finding.Error, Title: "claimNames where there are no claims", Why: "Only LegacyCluster definitions offer claims. Remove claimNames, or write v1."},
 	{ID: RuleSecretScope, Severity: finding.Error, Title: "connectionSecretKeys where there are no connection secrets", Why: "Only LegacyCluster definitions have them. Remove the keys, or write v1."},
-	{ID: RuleFieldValue, Severity: finding.Error, Title: "a field of spec has a value that is not allowed", Why: "Kubernetes refuses the definition. Write one of the values that are named."},
+	{ID: RuleFieldValue, Severity: finding.Error, Title: "a field of metadata or spec has a value that is not allowed", Why: "Kubernetes refuses the definition. Write one of the values that are named."},
+	{ID: RuleUnknownWord, Severity: finding.Info, Title: "an annotation of a prefix that is read, but not known", Why: "It has no effect here. Mend its name, or leave it if another program reads it."},
 
 	{ID: RuleNoVersions, Severity: finding.Error, Title: "spec.versions is missing or empty", Why: "A kind without a version cannot be created. Write at least one."},
 	{ID: RuleVersionName, Severity: finding.Error, Title: "a version has no name, or one that Kubernetes refuses", Why: "Write a name like v1, v1beta1 or v1alpha1."},
 	{ID: RuleVersionTwice, Severity: finding.Error, Title: "two versions have the same name", Why: "Kubernetes refuses the definition. Remove or rename one."},
-	{ID: RuleVersionSilent, Severity: finding.Warning, Title: "a version does not say whether it is served or referenceable", Why: "It counts as served here, but Kubernetes asks for both. Write served: true and, for one version, referenceable: true."},
+	{ID: RuleVersionSilent, Severity: finding.Error, Title: "a version does not say whether it is served or referenceable", Why: "It counts as served here, but Kubernetes refuses the definition. Write served: true and, for one version, referenceable: true."},
 	{ID: RuleNoServed, Severity: finding.Error, Title: "no version is served", Why: "Nothing can be created, so no entity is made. Serve one."},
 	{ID: RuleUnserved, Severity: finding.Info, Title: "a version is not served", Why: "It gets no Template and no API."},
 	{ID: RuleNoReferenceable, Severity: finding.Error, Title: "no version is referenceable", Why: "Kubernetes needs exactly one to store. Write referenceable: true on the one Compositions use."},
@@ -145,8 +147,8 @@ var Rules = []finding.Rule{
 	{ID: RuleSchemaMisplaced, Severity: finding.Error, Title: "openAPIV3Schema stands in the wrong place", Why: "It is not read there. Put it under the version's schema."},
 	{ID: RuleNoDescription, Severity: finding.Warning, Title: "the first version's schema has no description", Why: "Template and API have nothing to say for themselves. Describe the schema or its spec."},
 	{ID: RuleUndescribed, Severity: finding.Info, Title: "properties without a description", Why: "The form shows a bare name. Say what the value is for."},
-	{ID: RuleDeprecation, Severity: finding.Error, Title: "deprecationWarning without deprecated, or too long", Why: "Kubernetes refuses it. Write deprecated: true, and at most 256 characters."},
-	{ID: RulePrinterColumn, Severity: finding.Error, Title: "a printer column lacks name, type or jsonPath, or has a type there is not", Why: "Kubernetes refuses it. Write all three."},
+	{ID: RuleDeprecation, Severity: finding.Error, Title: "deprecationWarning without deprecated, empty, too long, or with line breaks", Why: "Kubernetes refuses it. Write deprecated: true, and at most 256 characters on one line."},
+	{ID: RulePrinterColumn, Severity: finding.Error, Title: "a printer column lacks name, type or jsonPath, or has a value that Kubernetes refuses", Why: "Write all three, a type and format that there are, and a path that begins with a dot."},
 
 	{ID: RuleSectionType, Severity: finding.Info, Title: "the schema, its spec or its status has no type", Why: "Crossplane fills in object. Other readers of the schema do not."},
 	{ID: RuleSectionTypeWrong, Severity: finding.Warning, Title: "the schema, its spec or its status is not an object", Why: "Crossplane makes an object of it all the same. Write type: object."},
@@ -175,7 +177,7 @@ var Rules = []finding.Rule{
 	{ID: RuleRefusedKeyword, Severity: finding.Error, Title: "a keyword that Kubernetes refuses", Why: "It knows part of JSON Schema only. Write it another way."},
 	{ID: RuleUnknownExtension, Severity: finding.Warning, Title: "an x-kubernetes- keyword that there is not", Why: "It has no effect. Write the one that is named."},
 	{ID: RuleExtensionValue, Severity: finding.Error, Title: "an x-kubernetes- keyword with a value or in a place that Kubernetes refuses", Why: "Mend it as the message says."},
-	{ID: RuleCEL, Severity: finding.Error, Title: "a validation without a rule, or with a message Kubernetes refuses", Why: "Write rule, and message on one line."},
+	{ID: RuleCEL, Severity: finding.Error, Title: "a validation that Kubernetes refuses: without a rule, with one that does not compile or costs too much, or with a message of several lines", Why: "Rules are compiled as an API server compiles them. Mend the expression, bound lists, maps and strings it goes through, and write message on one line."},
 	{ID: RuleBranchKeyword, Severity: finding.Error, Title: "a keyword that may not stand inside oneOf, anyOf, allOf or not", Why: "Kubernetes refuses a schema that is not structural. Write it outside."},
 	{ID: RuleBranchProperty, Severity: finding.Warning, Title: "a property that is declared inside oneOf, anyOf, allOf or not only", Why: "Kubernetes drops the field before it looks there. Declare it outside too."},
 	{ID: RuleInjected, Severity: finding.Info, Title: "a property that Crossplane puts there itself", Why: "What is declared is replaced. Remove it."},

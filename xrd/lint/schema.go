@@ -202,6 +202,11 @@ func (l *linter) required(n *tree.Node, p place, open bool) {
 			continue
 		}
 		l.pushIndex(i)
+		if it.IsNull() {
+			l.report(RuleKeywordNull, "", it.At(), "fill it in or remove it", "an entry of required is empty")
+			l.pop()
+			continue
+		}
 		l.report(RuleKeywordType, "", it.At(), "write names of properties", "an entry of required is %s, but must be a string", kindNames[kindOf(it)])
 		l.pop()
 	}

@@ -117,7 +117,7 @@ var valueCases = map[string]aCase{
 	"Bounds":            {reason: "a range has values", text: property("type: integer\nminimum: 3\nmaximum: 2"), want: []string{"XRD081 ….x.minimum"}},
 	"BoundsNegative":    {reason: "lengths are not negative", text: property("type: string\nminLength: -1"), want: []string{"XRD081 ….x.minLength"}},
 	"BoundsMultiple":    {reason: "nothing is a multiple of nothing", text: property("type: integer\nmultipleOf: 0"), want: []string{"XRD081 ….x.multipleOf"}},
-	"YAMLBooleanEnum":   {reason: "kubectl reads on as true", text: property("type: string\nenum: [on, off]"), want: []string{"XRD094 ….x.enum[0]", "XRD094 ….x.enum[1]"}},
+	"YAMLBooleanEnum":   {reason: "kubectl reads on as true, which Kubernetes takes and no value is", text: property("type: string\nenum: [on, off]"), want: []string{"XRD077 ….x.enum[0]", "XRD077 ….x.enum[1]"}},
 	"YAMLBooleanString": {reason: "kubectl reads no as false", text: property("type: string\ndefault: no"), want: []string{"XRD094 ….x.default"}},
 	"YAMLBooleanText":   {reason: "even in a title", text: property("type: string\ntitle: On"), want: []string{"XRD094 ….x.title"}},
 	"YAMLBooleanQuoted": {reason: "quotes make it a string", text: property("type: string\nenum: [\"on\", 'off']\ndefault: \"on\"")},

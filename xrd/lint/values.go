@@ -119,7 +119,7 @@ func (l *linter) enum(n *tree.Node, p place) {
 	for i, v := range f.Value.Items {
 		l.pushIndex(i)
 		switch {
-		case l.yamlBoolean(v, about):
+		case l.yamlBoolean(v, about, RuleEnumType):
 		case !fitsType(v, about, t):
 			l.report(RuleEnumType, "", v.At(), enumHint(v, t), "enum value %s is %s, but the type is %s", text(v), kindNames[kindOf(v)], t)
 		case kindOf(v) < tree.List && before.add(string('0'+rune(kindOf(v)))+v.Scalar()):
@@ -137,8 +137,9 @@ func enumHint(v *tree.Node, t string) string {
 }
 
 // yamlBoolean reports a value that is a boolean to some readers and a string
-// to others, and reports whether it was one.
-func (l *linter) yamlBoolean(v, schema *tree.Node) bool {
+// to others, and reports whether it was one. It breaks the rule if a string was
+// meant: Kubernetes refuses a default of the wrong type, but no enum value.
+func (l *linter) yamlBoolean(v, schema *tree.Node, rule string) bool {
 	if !v.IsString() || !v.Plain || !isYAMLBoolean(v.Text) {
 		return false
 	}
@@ -146,7 +147,7 @@ func (l *linter) yamlBoolean(v, schema *tree.Node) bool {
 		l.report(RuleYAMLBoolean, "", v.At(), "write true or false", "%s is a boolean to some tools and a string to others", v.Text)
 		return true
 	}
-	l.report(RuleYAMLBooleanString, "", v.At(), "quote it: \""+v.Text+"\"", "%s without quotes is read as a boolean by Kubernetes", v.Text)
+	l.report(rule, "", v.At(), "quote it: \""+v.Text+"\"", "%s without quotes is read as a boolean by Kubernetes", v.Text)
 	return true
 }
 
@@ -163,7 +164,7 @@ func (l *linter) defaultValue(n *tree.Node) {
 		}
 		return
 	}
-	if l.yamlBoolean(f.Value, n) {
+	if l.yamlBoolean(f.Value, n, RuleYAMLBooleanString) {
 		return
 	}
 	if at, fault := l.fault(n, f.Value, 0); fault != "" {

@@ -2,9 +2,12 @@ package lint
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // versions checks spec.versions and every entry of it.
@@ -67,6 +70,7 @@ func (l *linter) version(v *tree.Node, index int, named map[string]int, sum *sum
 	l.flags(v, label, sum)
 	l.deprecation(v)
 	l.printerColumns(v)
+	l.scale(v)
 	schema := v.Get("schema")
 	if schema.IsMap() {
 		l.push("schema")
@@ -77,13 +81,48 @@ func (l *linter) version(v *tree.Node, index int, named map[string]int, sum *sum
 	switch {
 	case root != nil && root.Value.IsMap():
 		l.pushAll("schema", "openAPIV3Schema")
+		before := l.errors
 		l.root(root, index == 0)
+		if l.errors == before {
+			l.served(v)
+		}
 		l.popAll(2)
 	case root != nil && !root.Value.IsNull(), v.Has("openAPIV3Schema"), schema != nil && !schema.IsNull() && !schema.IsMap():
 		// Reported as a field of the wrong type or in the wrong place.
 	default:
 		l.report(RuleNoSchema, "schema", fieldPosOr(v.Field("schema"), v.At()), "write the schema under schema.openAPIV3Schema",
 			"version %s has no schema", label)
+	}
+}
+
+// served reports what an API server refuses in the schema of a version, which
+// is right otherwise: in one that is not, what it says helps nobody.
+func (l *linter) served(v *tree.Node) {
+	i := slices.IndexFunc(l.about.Versions, func(o *xrd.Version) bool { return o.Node == v })
+	if l.schemas == nil || i < 0 {
+		return
+	}
+	version := l.about.Versions[i]
+	for _, f := range l.schemas.Check(l.about, version) {
+		n, pos, depth := version.Schema, version.Schema.At(), 0
+		for _, key := range f.Path {
+			if n.IsList() {
+				index, err := strconv.Atoi(key)
+				if err != nil || index >= len(n.Items) {
+					break
+				}
+				l.pushIndex(index)
+				depth++
+				n, pos = n.Items[index], n.Items[index].At()
+				continue
+			}
+			l.push(key)
+			depth++
+			field := n.Field(key)
+			pos, n = fieldPosOr(field, pos), n.Get(key)
+		}
+		l.report(f.Rule, "", pos, f.Hint, "%s", f.Message)
+		l.popAll(depth)
 	}
 }
 
@@ -142,27 +181,55 @@ func (l *linter) deprecation(v *tree.Node) {
 	if !v.Get("deprecated").IsTrue() {
 		l.report(RuleDeprecation, "deprecationWarning", w.At(), "write deprecated: true, or remove the warning", "deprecationWarning on a version that is not deprecated")
 	}
+	if w.Text == "" || strings.ContainsFunc(w.Text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		l.report(RuleDeprecation, "deprecationWarning", w.At(), "write one line of text, or remove the warning", "deprecationWarning is empty or has characters that cannot be printed")
+	}
 	if len(w.Text) > 256 {
 		l.report(RuleDeprecation, "deprecationWarning", w.At(), "shorten it", "deprecationWarning has %d characters; Kubernetes takes 256", len(w.Text))
 	}
 }
 
-// columnTypes are the types of printer columns.
-var columnTypes = []string{"boolean", "date", "integer", "number", "string"}
+// columnTypes and columnFormats are the types and formats of printer columns.
+var (
+	columnTypes   = []string{"boolean", "date", "integer", "number", "string"}
+	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+)
+
+var columnFields = fields{
+	"name": tree.String, "type": tree.String, "jsonPath": tree.String, "description": tree.String, "format": tree.String, "priority": tree.Int,
+}
 
 func (l *linter) printerColumns(v *tree.Node) {
 	l.push("additionalPrinterColumns")
 	defer l.pop()
 	for i, c := range v.Get("additionalPrinterColumns").List() {
 		l.pushIndex(i)
-		for _, key := range []string{"name", "type", "jsonPath"} {
-			if missing(c.Get(key)) {
-				l.report(RulePrinterColumn, key, fieldPosOr(c.Field(key), c.At()), "write "+key, "a printer column has no %s", key)
-			}
-		}
-		if t := c.Get("type"); t.IsString() && t.Text != "" && !slices.Contains(columnTypes, t.Text) {
-			l.report(RulePrinterColumn, "type", t.At(), "write one of "+strings.Join(columnTypes, ", "), "%q is not a type of printer columns", shorten(t.Text))
-		}
+		l.printerColumn(c)
 		l.pop()
+	}
+}
+
+func (l *linter) printerColumn(c *tree.Node) {
+	if c.IsMap() {
+		l.knownFields(c, "printer column", columnFields)
+	}
+	for _, key := range []string{"name", "type", "jsonPath"} {
+		if missing(c.Get(key)) {
+			l.report(RulePrinterColumn, key, fieldPosOr(c.Field(key), c.At()), "write "+key, "a printer column has no %s", key)
+		}
+	}
+	if t := c.Get("type"); t.IsString() && t.Text != "" && !slices.Contains(columnTypes, t.Text) {
+		l.report(RulePrinterColumn, "type", t.At(), "write one of "+strings.Join(columnTypes, ", "), "%q is not a type of printer columns", shorten(t.Text))
+	}
+	if f := c.Get("format"); f.IsString() && f.Text != "" && !slices.Contains(columnFormats, f.Text) {
+		l.report(RulePrinterColumn, "format", f.At(), "write one of "+strings.Join(columnFormats, ", "), "%q is not a format of printer columns", shorten(f.Text))
+	}
+	if p := c.Get("jsonPath"); p.IsString() && p.Text != "" && p.Text[0] != '.' {
+		l.report(RulePrinterColumn, "jsonPath", p.At(), "write a path that begins with a dot, such as .spec.size", "jsonPath %q does not begin with a dot", shorten(p.Text))
+	}
+	if p := c.Get("priority"); kindOf(p) == tree.Int {
+		if _, err := strconv.ParseInt(p.Text, 0, 32); err != nil {
+			l.report(RulePrinterColumn, "priority", p.At(), "write a small number", "priority %s is too large", shorten(p.Text))
+		}
 	}
 }

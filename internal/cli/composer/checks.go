@@ -23,9 +23,9 @@ type check struct {
 var checks = []check{
 	{"XRD structure valid", []string{
 		lint.RuleAPIVersion, lint.RuleNoName, lint.RuleNameMismatch, lint.RuleFieldType, lint.RuleNoSpec, lint.RuleNoGroup, lint.RuleBadGroup,
-		lint.RuleNoKind, lint.RuleBadKind, lint.RuleBadNames, lint.RuleClaimSame, lint.RuleClaimIncomplete, lint.RuleLabelType, lint.RuleLabelValue,
+		lint.RuleNoKind, lint.RuleBadKind, lint.RuleNoPlural, lint.RuleBadNames, lint.RuleClaimSame, lint.RuleClaimIncomplete, lint.RuleLabelType, lint.RuleLabelValue,
 		lint.RuleScope, lint.RuleClaimScope, lint.RuleSecretScope, lint.RuleFieldValue,
-		lint.RuleNoVersions, lint.RuleVersionName, lint.RuleVersionTwice, lint.RuleNoReferenceable, lint.RuleManyReferenceable,
+		lint.RuleNoVersions, lint.RuleVersionName, lint.RuleVersionTwice, lint.RuleVersionSilent, lint.RuleNoReferenceable, lint.RuleManyReferenceable,
 		lint.RuleDeprecation, lint.RulePrinterColumn,
 	}},
 	{"schema present", []string{lint.RuleNoSchema, lint.RuleSchemaMisplaced}},

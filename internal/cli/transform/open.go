@@ -19,6 +19,7 @@ import (
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/structural"
 	"example.dev/ingestor/templates"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
@@ -188,7 +189,7 @@ func (m *maker) make(ctx context.Context, f xrd.Found) made {
 	if finding.Count(out.findings, finding.Error) > 0 {
 		out.entities = taken(out.entities)
 	}
-	out.findings = append(out.findings, lint.Definition(f.Definition, lint.Options{})...)
+	out.findings = append(out.findings, lint.Definition(f.Definition, lint.Options{Schemas: structural.Checker{}})...)
 	return out
 }
 

@@ -100,10 +100,8 @@ func (o *files) write(ctx context.Context, s *step, _ bool) (*finding.Finding, e
 	if len(s.made.entities) == 0 {
 		return nil, nil
 	}
-	name := fileName(s.found.Definition, s.made.entities)
-	sum := sha256.Sum256([]byte(strings.ToLower(name)))
-	key := [16]byte(sum[:16])
-	if _, twice := o.taken[key]; twice {
+	name, key := nameOf(s)
+	if o.isTaken(s) {
 		d := s.found.Definition
 		return &finding.Finding{
 			Rule: entity.RuleDuplicate, Severity: finding.Error, Object: d.Name, File: d.Origin.File, Pos: d.Node.At(),
@@ -120,6 +118,23 @@ func (o *files) write(ctx context.Context, s *step, _ bool) (*finding.Finding, e
 		return nil, nil
 	}
 	return nil, o.flush(ctx)
+}
+
+// isTaken reports whether the files of a record are there already.
+func (o *files) isTaken(s *step) bool {
+	if len(s.made.entities) == 0 {
+		return false
+	}
+	_, key := nameOf(s)
+	_, taken := o.taken[key]
+	return taken
+}
+
+// nameOf returns what the files of a record are called by, and a hash of it.
+func nameOf(s *step) (name string, key [16]byte) {
+	name = fileName(s.found.Definition, s.made.entities)
+	sum := sha256.Sum256([]byte(strings.ToLower(name)))
+	return name, [16]byte(sum[:16])
 }
 
 func (o *files) end(ctx context.Context, _ string) error { return o.flush(ctx) }

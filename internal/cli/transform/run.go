@@ -3,6 +3,7 @@ package transform
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,6 +59,7 @@ type tally struct {
 	documents, definitions, failed int
 	files                          int
 	kinds                          map[string]int
+	references                     references
 	// errors and warnings count findings, and broken those that are about a
 	// template that failed, not about what it made.
 	errors, warnings, broken int
@@ -72,7 +74,7 @@ type tally struct {
 
 // all reads, renders and writes. The error is one that kept it from finishing.
 func (r *run) all(ctx context.Context) (err error) {
-	r.kinds = map[string]int{}
+	r.kinds, r.references = map[string]int{}, references{}
 	// What is written to a terminal shows by itself how far it has come.
 	if r.output != "" || !r.Env.StdoutTerminal {
 		r.progress = r.Progress("transforming", "definitions")
@@ -98,12 +100,19 @@ func (r *run) all(ctx context.Context) (err error) {
 // work renders a record. It may be called for several at once.
 func (r *run) work(ctx context.Context, f xrd.Found) made {
 	m := r.maker.make(ctx, f)
-	if r.output == "" {
-		for _, e := range m.entities {
-			m.text = appendEntity(m.text, e, r.format)
-		}
-	}
+	r.render(&m)
 	return m
+}
+
+// render writes entities down, if a stream is to have them.
+func (r *run) render(m *made) {
+	m.text = m.text[:0]
+	if r.output != "" {
+		return
+	}
+	for _, e := range m.entities {
+		m.text = appendEntity(m.text, e, r.format)
+	}
 }
 
 // take takes a record that is worked on, in its turn.
@@ -126,6 +135,10 @@ func (r *run) take(ctx context.Context, s *step, idle bool) error {
 		r.progress.Clear()
 		r.Sayf("passed over %s %q: not a definition", term.Safe(other.Kind), term.Safe(other.Name))
 	}
+	// Of a record without a place in the output all is left out at once.
+	if f, ok := r.out.(*files); !ok || !f.isTaken(s) {
+		found = append(found, r.repeated(s)...)
+	}
 	twice, err := r.out.write(ctx, s, idle)
 	if err != nil {
 		return err
@@ -138,6 +151,42 @@ func (r *run) take(ctx context.Context, s *step, idle bool) error {
 	}
 	r.progress.Update(r.definitions, 0)
 	return r.note(found)
+}
+
+// repeated leaves out the entities of a record whose reference one of an earlier
+// record has, and reports each: a catalog would take one of the two only.
+func (r *run) repeated(s *step) []finding.Finding {
+	var all []finding.Finding
+	d := s.found.Definition
+	kept := make([]*entity.Entity, 0, len(s.made.entities))
+	for _, e := range s.made.entities {
+		sum := sha256.Sum256([]byte(e.Key()))
+		if key := [16]byte(sum[:16]); !r.references.add(key) {
+			all = append(all, finding.Finding{
+				Rule: entity.RuleDuplicate, Severity: finding.Error, Object: e.Key(), Path: "metadata.name", File: d.Origin.File, Pos: d.Node.At(),
+				Message: fmt.Sprintf("entity %s of definition %q is left out: another definition has one of that name", e.Key(), d.Name),
+				Hint:    "the same definition is there twice, or two templates give the same name",
+			})
+			continue
+		}
+		kept = append(kept, e)
+	}
+	if len(all) > 0 {
+		s.made.entities = kept
+		r.render(&s.made)
+	}
+	return all
+}
+
+// references are hashes of the references that were written, because there may
+// be a million of them.
+type references map[[16]byte]struct{}
+
+// add adds a reference, and reports whether it is new.
+func (r references) add(key [16]byte) bool {
+	_, old := r[key]
+	r[key] = struct{}{}
+	return !old
 }
 
 // incomplete is the finding about a failure record.

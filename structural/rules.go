@@ -1,0 +1,211 @@
+package structural
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"example.dev/ingestor/xrd/lint"
+)
+
+// The limits of an API server on what rules may cost at worst: one of them, and
+// all of a resource together. They stand in a package that links a client.
+const (
+	mostOfOne = 10_000_000
+	mostOfAll = 100_000_000
+)
+
+const validations = "x-kubernetes-validations"
+
+// environmentOfRules is what rules may use, made once because that takes long.
+var environmentOfRules = sync.OnceValue(func() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+})
+
+// compiler compiles the rules of one resource.
+type compiler struct {
+	faults []lint.SchemaFault
+	cost   uint64
+	// dearest is where the rule is that costs most.
+	dearest     []string
+	dearestCost uint64
+}
+
+func newCompiler() *compiler { return &compiler{} }
+
+// walk compiles the rules of a schema and of those in it. most is how many
+// values the schema describes at most in one resource, nil if nothing bounds
+// them. loose says that a value cannot be compared with what it was before.
+func (c *compiler) walk(s *apiextensions.JSONSchemaProps, path []string, root bool, most *uint64, loose bool) {
+	if s == nil {
+		return
+	}
+	inside := product(most, elements(s))
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		c.walk(&p, join(path, "properties", name), false, inside, loose || !cel.MapIsCorrelatable(s.XMapType))
+	}
+	if s.AdditionalProperties != nil {
+		c.walk(s.AdditionalProperties.Schema, join(path, "additionalProperties"), false, inside, loose)
+	}
+	if s.Items != nil {
+		c.walk(s.Items.Schema, join(path, "items"), false, inside, loose || s.XListType == nil || *s.XListType != "map")
+	}
+	if len(s.XValidations) > 0 {
+		c.rules(s, join(path, validations), root, most, loose)
+	}
+}
+
+// join returns a path that goes on. It shares nothing with the one before.
+func join(path []string, more ...string) []string { return slices.Concat(path, more) }
+
+// rules compiles the rules of one schema.
+func (c *compiler) rules(s *apiextensions.JSONSchemaProps, path []string, root bool, most *uint64, loose bool) {
+	structural, err := schema.NewStructural(s)
+	if err != nil {
+		c.fault(path, "the schema is not structural: "+err.Error())
+		return
+	}
+	declared := model.SchemaDeclType(structural, root || s.XEmbeddedResource)
+	if declared == nil {
+		c.fault(path, "rules cannot be checked: Kubernetes knows no type for the schema")
+		return
+	}
+	results, err := cel.Compile(structural, declared, celconfig.PerCallLimit, environmentOfRules(), cel.NewExpressionsEnvLoader())
+	if err != nil {
+		c.fault(path, "rules cannot be checked: "+err.Error())
+		return
+	}
+	for i := range results {
+		c.result(&s.XValidations[i], &results[i], join(path, strconv.Itoa(i)), most, loose)
+		if field := s.XValidations[i].FieldPath; field != "" {
+			if _, _, err := cel.ValidFieldPath(field, structural); err != nil {
+				c.fault(join(path, strconv.Itoa(i), "fieldPath"), fmt.Sprintf("fieldPath %q is not the path of a field: %v", field, err))
+			}
+		}
+	}
+}
+
+// result says what is wrong with a rule that was compiled.
+func (c *compiler) result(r *apiextensions.ValidationRule, res *cel.CompilationResult, path []string, most *uint64, loose bool) {
+	rule, message := join(path, "rule"), join(path, "messageExpression")
+	if most == nil {
+		most = &res.MaxCardinality
+	}
+	c.spend(rule, "rule", *product(&res.MaxCost, most))
+	if res.Error != nil {
+		c.fault(rule, "the rule does not compile: "+reason(res.Error.Detail))
+	}
+	switch {
+	case res.MessageExpressionError != nil:
+		c.fault(message, "messageExpression does not compile: "+reason(res.MessageExpressionError.Detail))
+	case res.MessageExpression != nil:
+		c.spend(message, "messageExpression", res.MessageExpressionMaxCost)
+	}
+	switch {
+	case res.UsesOldSelf && loose:
+		c.fault(rule, "the rule uses oldSelf in a list or map whose entries Kubernetes cannot compare with what they were")
+	case !res.UsesOldSelf && r.OptionalOldSelf != nil:
+		c.fault(join(path, "optionalOldSelf"), "optionalOldSelf is set, but the rule does not use oldSelf")
+	}
+}
+
+// spend counts what a rule may cost, and says so if it is too much.
+func (c *compiler) spend(path []string, what string, cost uint64) {
+	if cost > mostOfOne {
+		c.fault(path, fmt.Sprintf("the %s may cost %s what Kubernetes allows", what, times(cost, mostOfOne)))
+	}
+	c.cost = sum(c.cost, cost)
+	if cost > c.dearestCost {
+		c.dearest, c.dearestCost = path, cost
+	}
+}
+
+// total says whether all rules together cost too much.
+func (c *compiler) total() {
+	if c.cost > mostOfAll && len(c.faults) == 0 {
+		c.fault(c.dearest, fmt.Sprintf("all rules together may cost %s what Kubernetes allows; this one costs most", times(c.cost, mostOfAll)))
+	}
+}
+
+func (c *compiler) fault(path []string, message string) {
+	hint := "mend the rule; the language is CEL"
+	if strings.Contains(message, "may cost") {
+		hint = "write maxItems, maxProperties and maxLength where lists, maps and strings are declared, or a simpler rule"
+	}
+	c.faults = append(c.faults, lint.SchemaFault{Rule: lint.RuleCEL, Path: path, Message: message, Hint: hint})
+}
+
+// reason puts what the compiler says on one line, without the drawing that
+// shows where.
+func reason(detail string) string {
+	detail = strings.TrimPrefix(detail, "compilation failed: ")
+	var parts []string
+	for line := range strings.Lines(detail) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "|") {
+			continue
+		}
+		parts = append(parts, strings.TrimPrefix(line, "ERROR: <input>:"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// elements returns how many values of one kind a value of s holds at most; nil
+// if nothing bounds them.
+func elements(s *apiextensions.JSONSchemaProps) *uint64 {
+	limit := int64(1)
+	switch {
+	case s.Type == "object" && s.AdditionalProperties != nil:
+		if s.MaxProperties == nil {
+			return nil
+		}
+		limit = *s.MaxProperties
+	case s.Type == "array":
+		if s.MaxItems == nil {
+			return nil
+		}
+		limit = *s.MaxItems
+	}
+	n := uint64(max(limit, 0))
+	return &n
+}
+
+// product multiplies two numbers, of which nil is without bound.
+func product(a, b *uint64) *uint64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := *a * *b
+	if *a != 0 && n / *a != *b {
+		n = math.MaxUint64
+	}
+	return &n
+}
+
+func sum(a, b uint64) uint64 {
+	if math.MaxUint64-a < b {
+		return math.MaxUint64
+	}
+	return a + b
+}
+
+// times says how much more cost is than limit.
+func times(cost, limit uint64) string {
+	n := float64(cost) / float64(limit)
+	if n > 100 {
+		return "more than 100 times"
+	}
+	return fmt.Sprintf("%.1f times", n)
+}
