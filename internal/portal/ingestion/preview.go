@@ -245,7 +245,7 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 		Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 		Engine: eng, Transformer: rec, Words: m.options.Words,
 		// What the service would not take is shown too, with the reason.
-		Unrequired: true,
+		Fallback: func(*xrd.Definition) bool { return true },
 		// One after the other, so that they come in order.
 		Parallelism: 1,
 	})
