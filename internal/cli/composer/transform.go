@@ -82,7 +82,7 @@ func (o *transformOptions) parts(s *session) []pipeline.Part {
 		v.options = o.settled(v.options)
 		p := v.part(o.sources[i])
 		if v.profile.Name == engine.ComposerIngestor.Name {
-			p.Engine = engine.New(engine.CLI, o.settled(s.engineOptions(engine.CLI)), engine.Hooks{})
+			p.Engine, p.Transformer = s.extension.Engine(engine.CLI, o.settled(s.engineOptions(engine.CLI)))
 			p.Chooser = &v.profile
 			// The label says what the service takes, and somebody may ask before.
 			p.Fallback = func(d *xrd.Definition) bool { ok, _ := v.filter.Admit(d); return ok }

@@ -18,6 +18,8 @@ type variant struct {
 	name    string
 	profile engine.Profile
 	options engine.Options
+	// extension is code of somebody else around the engine.
+	extension engine.Extension
 	// asks is what it asks of definitions.
 	asks selection
 	// filter is the part of asks that is not the profile's.
@@ -39,7 +41,7 @@ func (s *session) variants() []*variant {
 	c := s.config
 	profile, filter := c.Selection(engine.ComposerIngestor)
 	a := &variant{
-		name: config.SectionComposer, profile: profile, filter: filter, options: s.engineOptions(profile),
+		name: config.SectionComposer, extension: s.extension, profile: profile, filter: filter, options: s.engineOptions(profile),
 		asks:       append(asked(profile), parts("xrdFilters.", filterNames, filter)...),
 		namespaces: c.Composer.Namespaces, clusters: c.Composer.Clusters,
 		on: c.Composer.Enabled || !s.choice.Configured, definitions: true,
@@ -49,7 +51,7 @@ func (s *session) variants() []*variant {
 	}
 	profile, filter = c.Selection(engine.ClusterIngestor)
 	b := &variant{
-		name: config.SectionClusterIngestor, profile: profile, filter: filter, options: s.engineOptions(profile),
+		name: config.SectionClusterIngestor, extension: s.extension, profile: profile, filter: filter, options: s.engineOptions(profile),
 		asks:     append(asked(profile), parts("", ingestAllNames, filter)...),
 		clusters: c.Orchestrator.Clusters, definitions: c.ClusterIngestor.XRDs.Enabled, workloads: c.ClusterIngestor.Components.Enabled,
 	}
@@ -78,8 +80,8 @@ func (v *variant) reads(opts cluster.ReadOptions) cluster.ReadOptions {
 
 // part returns the variant as a part of a run.
 func (v *variant) part(from source.Source) pipeline.Part {
+	e, t := v.extension.Engine(v.profile, v.options)
 	return pipeline.Part{Name: v.name, Options: pipeline.Options{
-		Source: from, Filter: v.filter, Words: v.options.Words,
-		Engine: engine.New(v.profile, v.options, engine.Hooks{}),
+		Source: from, Filter: v.filter, Words: v.options.Words, Engine: e, Transformer: t,
 	}}
 }
