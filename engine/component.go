@@ -18,8 +18,22 @@ const mostWorkloads = 8
 
 // Component makes the Component that stands for the workloads with one id, which
 // is the value of their label words.LabelClusterID. The order of the workloads
-// does not matter. Without any there is nothing to make, and it returns nil.
-func Component(id string, workloads []*xrd.Object, opts Options) (*entity.Entity, []finding.Finding) {
+// does not matter. Without any there is nothing to make. The hook PostProcess
+// sees the Component as it sees the entities of a definition; the error is its.
+func (e *Engine) Component(id string, workloads []*xrd.Object) (Result, error) {
+	made, c := newComponent(id, workloads, e.opts)
+	if made == nil {
+		return Result{}, nil
+	}
+	out := Result{Entities: []*entity.Entity{made}, Findings: c.findings}
+	if err := e.conclude(&out, fmt.Sprintf("workloads %q", id), c.vocabulary(), c.parts[0].Origin.File, tree.Pos{}); err != nil {
+		return Result{}, err
+	}
+	return out, nil
+}
+
+// newComponent makes a Component in the contract's words; nil without workloads.
+func newComponent(id string, workloads []*xrd.Object, opts Options) (*entity.Entity, *component) {
 	if len(workloads) == 0 {
 		return nil, nil
 	}
@@ -32,9 +46,7 @@ func Component(id string, workloads []*xrd.Object, opts Options) (*entity.Entity
 			strings.Compare(a.kind, b.kind), strings.Compare(a.name, b.name),
 			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Origin.Location, b.Origin.Location))
 	})
-	e := c.entity()
-	entity.Speak(e, opts.Words.For(c.vocabulary()))
-	return e, c.findings
+	return c.entity(), c
 }
 
 // component is one run of Component.

@@ -39,6 +39,19 @@ func ownedBy(kind, name string) edit {
 	return set([]any{object{"apiVersion": "batch/v1", "kind": kind, "name": name}}, "metadata", "ownerReferences")
 }
 
+// component makes a Component without hooks.
+func component(t *testing.T, id string, workloads []*xrd.Object, opts engine.Options) (*entity.Entity, []finding.Finding) {
+	t.Helper()
+	res, err := engine.New(engine.ClusterIngestor, opts, engine.Hooks{}).Component(id, workloads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Entities) == 0 {
+		return nil, res.Findings
+	}
+	return res.Entities[0], res.Findings
+}
+
 func TestComponent(t *testing.T) {
 	w := func(cluster, namespace, kind, name string, edits ...edit) *xrd.Object {
 		return workload(t, words.Portal, cluster, namespace, kind, name, edits...)
@@ -120,7 +133,7 @@ func TestComponent(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for range 2 {
-				e, findings := engine.Component("shop", tc.workloads, tc.opts)
+				e, findings := component(t, "shop", tc.workloads, tc.opts)
 				valid(t, []*entity.Entity{e})
 				if diff := cmp.Diff(tc.want, string(entity.AppendYAML(nil, e))); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -155,7 +168,7 @@ func TestComponentWords(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			e, _ := engine.Component("shop", tc.workloads, engine.Options{Words: choice(t, tc.words), Now: found})
+			e, _ := component(t, "shop", tc.workloads, engine.Options{Words: choice(t, tc.words), Now: found})
 			valid(t, []*entity.Entity{e})
 			if got := words.Of(e.APIVersion); got != tc.want {
 				t.Errorf("%s: it speaks %s", tc.reason, got)
@@ -171,11 +184,11 @@ func TestComponentWords(t *testing.T) {
 
 // TestComponentNames makes Components of ids that are no names, and of nothing.
 func TestComponentNames(t *testing.T) {
-	if e, findings := engine.Component("shop", nil, engine.Options{}); e != nil || findings != nil {
+	if e, findings := component(t, "shop", nil, engine.Options{}); e != nil || findings != nil {
 		t.Errorf("without workloads there is %v, and %v", e, findings)
 	}
 	id := "the shop: " + strings.Repeat("x", 80)
-	e, findings := engine.Component(id, []*xrd.Object{workload(t, words.Portal, "", "", "Deployment", "a")}, engine.Options{Namespace: "Team A"})
+	e, findings := component(t, id, []*xrd.Object{workload(t, words.Portal, "", "", "Deployment", "a")}, engine.Options{Namespace: "Team A"})
 	valid(t, []*entity.Entity{e})
 	if diff := cmp.Diff([]string{engine.RuleName, engine.RuleNamespace}, rules(findings)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

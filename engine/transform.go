@@ -66,28 +66,34 @@ func (e *Engine) preProcess(in Input) (Input, error) {
 	return in, nil
 }
 
-// finish has the hook change the entities, translates them and stamps them.
+// finish finishes the entities of the definition.
 func (t *transformation) finish() error {
-	if t.hooks.PostProcess != nil {
+	return t.conclude(&t.out, fmt.Sprintf("%q", t.def.Name), t.def.Words, t.def.Origin.File, t.def.Node.At())
+}
+
+// conclude has the hook change the entities of a thing, translates them into the
+// words in which the thing is written, unless the options choose, and stamps them.
+func (e *Engine) conclude(out *Result, of string, written words.Vocabulary, file string, at tree.Pos) error {
+	if e.hooks.PostProcess != nil {
 		// Parts are shared between forms and steps; a hook may change its own.
-		for _, x := range t.out.Entities {
+		for _, x := range out.Entities {
 			x.Spec = x.Spec.Clone()
 		}
-		es, err := t.hooks.PostProcess(t.out.Entities)
+		es, err := e.hooks.PostProcess(out.Entities)
 		if err != nil {
-			return fmt.Errorf("cannot post-process the entities of %q: %w", t.def.Name, err)
+			return fmt.Errorf("cannot post-process the entities of %s: %w", of, err)
 		}
 		if slices.Contains(es, nil) {
-			return fmt.Errorf("cannot post-process the entities of %q: the hook returned a nil entity", t.def.Name)
+			return fmt.Errorf("cannot post-process the entities of %s: the hook returned a nil entity", of)
 		}
-		t.out.Entities = es
+		out.Entities = es
 	}
-	spoken := t.opts.Words.For(t.def.Words)
-	for _, x := range t.out.Entities {
+	spoken := e.opts.Words.For(written)
+	for _, x := range out.Entities {
 		// A hook may have added one.
 		for _, f := range entity.DropUnsafeURLs(x) {
-			f.File, f.Pos = t.def.Origin.File, t.def.Node.At()
-			t.out.Findings = append(t.out.Findings, f)
+			f.File, f.Pos = file, at
+			out.Findings = append(out.Findings, f)
 		}
 		entity.Speak(x, spoken)
 		Stamp(x)

@@ -4,6 +4,7 @@ package portal
 
 import (
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/portal"
 )
@@ -12,8 +13,15 @@ import (
 type Options struct {
 	// Actions are what steps can do beside what the portal brings.
 	Actions []action.Action
+	// Hooks, Transformer and Version are those of engine.Extension. Package
+	// ingestor takes the same for the command-line programs.
+	Hooks       engine.Hooks
+	Transformer func(engine.Transformer) engine.Transformer
+	Version     string
 }
 
 // Main runs the program portal-backend, with its flags and its configuration,
 // and ends the process.
-func Main(o Options) { app.Main(portal.Name, portal.With(o.Actions)) }
+func Main(o Options) {
+	app.Main(portal.Name, portal.With(o.Actions, engine.Extension{Hooks: o.Hooks, Transformer: o.Transformer, Version: o.Version}))
+}

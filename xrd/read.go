@@ -40,8 +40,10 @@ type Set struct {
 	Compositions []*Composition
 	// Others are objects of other kinds; some of them may turn out to be
 	// composites once the definitions are known.
-	Others   []*Object
-	Findings []finding.Finding
+	Others []*Object
+	// Workloads are those with an id. Only clusters give them.
+	Workloads []*Object
+	Findings  []finding.Finding
 	// Documents counts all documents, bad ones included.
 	Documents int
 }
@@ -96,6 +98,12 @@ func isExtension(n *tree.Node) bool {
 	return groupOf(words.APIVersionIn(n.Get("apiVersion").Str())) == words.GroupExtensions
 }
 
+// AddWorkload adds a workload with an id.
+func (s *Set) AddWorkload(n *tree.Node, origin Origin) {
+	o := newObject(n, origin)
+	s.Workloads = append(s.Workloads, &o)
+}
+
 // Within leaves of the Others those of namespaces, and those of none unless they
 // belong to a claim of another one. No namespaces are all of them.
 func (s *Set) Within(namespaces []string) {
@@ -113,6 +121,7 @@ func (s *Set) Join(from *Set) {
 	s.Definitions = append(s.Definitions, from.Definitions...)
 	s.Compositions = append(s.Compositions, from.Compositions...)
 	s.Others = append(s.Others, from.Others...)
+	s.Workloads = append(s.Workloads, from.Workloads...)
 	s.Findings = append(s.Findings, from.Findings...)
 	s.Documents += from.Documents
 }

@@ -4,6 +4,8 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +30,25 @@ func BuildVersion() string {
 		return info.Main.Version
 	}
 	return "unknown"
+}
+
+// Identity returns a name for this build of the program, which another build does
+// not have: a hash of the executable.
+func Identity() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+	}
+	defer func() { _ = f.Close() }() // It was only read.
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("cannot tell this build from others: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // Exit codes, the same for all programs.

@@ -16,10 +16,17 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	chosen, refused, conflicts := xrd.Select(set.Definitions, r.refuse)
 	r.report.Findings = append(r.report.Findings, conflicts...)
 	for _, d := range refused {
+		if r.claims.left(r.index, d.Name) && r.refusal(d) == "" {
+			r.report.LeftBy[d.Name] = []string{r.name}
+			continue
+		}
 		r.report.Refused = append(r.report.Refused, Refusal{Name: d.Name, Why: r.refuse(d)})
 	}
 	for _, d := range chosen {
 		r.report.Definitions = append(r.report.Definitions, d.Name)
+		if r.refusal(d) == "" {
+			r.report.TakenBy[d.Name] = r.name
+		}
 	}
 	r.unused(set.Definitions, chosen)
 	names, clashes := r.Engine.Names(chosen)
@@ -63,14 +70,32 @@ func clusters(d *xrd.Definition) []string {
 	return slices.Compact(out)
 }
 
-func (r *run) refuse(d *xrd.Definition) string {
-	if ok, why := r.Engine.Profile().Admit(d); !ok && !r.Unrequired {
+// refusal says why profile and filter refuse a definition; empty if they do not.
+func (r *run) refusal(d *xrd.Definition) string {
+	profile := r.Engine.Profile()
+	if r.Chooser != nil {
+		profile = *r.Chooser
+	}
+	if ok, why := profile.Admit(d); !ok {
 		return why
 	}
 	if ok, why := r.Filter.Admit(d); !ok {
 		return why
 	}
 	return ""
+}
+
+// refuse says why the part makes nothing of a definition; empty if it does.
+func (r *run) refuse(d *xrd.Definition) string {
+	why := r.refusal(d)
+	by, fallback, claimed := r.claims.of(d.Name)
+	switch {
+	case claimed && by != r.index && why == "":
+		return r.claims.names[by] + " takes it"
+	case why != "" && r.Fallback != nil && (!claimed || fallback && by == r.index) && r.Fallback(d):
+		return ""
+	}
+	return why
 }
 
 // attach gives each input the Compositions and composites that belong to it,

@@ -49,11 +49,14 @@ type Options struct {
 	// Discard lets go of entities once they are checked, for runs that only
 	// want to know what is wrong. It needs a nil Sink.
 	Discard bool
+	// Chooser chooses among the definitions; nil means the engine's profile.
+	Chooser *engine.Profile
 	// Filter chooses among the definitions, after the profile has.
 	Filter xrd.Filter
-	// Unrequired takes definitions that lack what the profile requires, for
-	// runs that show what would be made of them. The Filter is asked as ever.
-	Unrequired bool
+	// Fallback, if not nil, says which of the definitions that profile and
+	// Filter refuse are taken all the same, for runs that show what would be made
+	// of them. A definition that another part takes is not asked for.
+	Fallback func(*xrd.Definition) bool
 	// SkipValidation leaves out all checks of definitions and entities.
 	SkipValidation bool
 	// SkipLint leaves out the checks of definitions alone, for runs in which
@@ -98,6 +101,12 @@ type Report struct {
 	Outcomes []Outcome
 	// Sources say, by definition, where values came from.
 	Sources map[string][]engine.Source
+	// TakenBy says, by definition, which part took it, and LeftBy which others
+	// would have. One that was taken by a Fallback is in neither.
+	TakenBy map[string]string
+	LeftBy  map[string][]string
+	// Workloads counts the objects that Components were made of.
+	Workloads int
 	// ReadErr joins what could not be read; everything else was.
 	ReadErr error
 }
@@ -126,45 +135,61 @@ type Passed struct {
 // Run reads, chooses, transforms, checks and writes. The error is one that
 // kept it from finishing; what is wrong with the input is in the Report.
 func Run(ctx context.Context, opts Options) (*Report, error) {
-	if opts.Transformer == nil {
-		opts.Transformer = opts.Engine
-	}
-	if opts.Parallelism <= 0 {
-		opts.Parallelism = runtime.GOMAXPROCS(0)
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	r := &run{Options: opts, report: &Report{Sources: map[string][]engine.Source{}}}
-	return r.report, r.all(ctx)
+	return RunParts(ctx, []Part{{Options: opts}}, opts.Sink)
 }
 
+// run is the run of one part.
 type run struct {
 	Options
+	name string
+	// index is the part's place among all, claims what they take.
+	index  int
+	claims *claims
+	// holder is the definition that has an entity, by the entity's reference. All
+	// parts share it.
+	holder map[string]string
+	set    *xrd.Set
 	report *Report
 }
 
-func (r *run) all(ctx context.Context) error {
-	set, err := r.Source.Read(ctx)
-	r.report.ReadErr = err
+func newRun(p Part, index int, c *claims, holder map[string]string) *run {
+	r := &run{Options: p.Options, name: p.Name, index: index, claims: c, holder: holder}
+	if r.Transformer == nil {
+		r.Transformer = r.Engine
+	}
+	if r.Parallelism <= 0 {
+		r.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if r.Log == nil {
+		r.Log = slog.New(slog.DiscardHandler)
+	}
+	r.report = &Report{Sources: map[string][]engine.Source{}, TakenBy: map[string]string{}, LeftBy: map[string][]string{}}
+	return r
+}
+
+// read reads the part's source.
+func (r *run) read(ctx context.Context) error {
+	r.set, r.report.ReadErr = r.Source.Read(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.report.Documents = set.Documents
-	r.report.Findings = append(r.report.Findings, set.Findings...)
-	r.Log.Debug("read", "documents", set.Documents, "definitions", len(set.Definitions),
-		"compositions", len(set.Compositions), "others", len(set.Others))
-	inputs := r.choose(set)
-	if err := r.transform(ctx, inputs); err != nil {
+	r.report.Documents = r.set.Documents
+	r.report.Findings = append(r.report.Findings, r.set.Findings...)
+	r.Log.Debug("read", "documents", r.set.Documents, "definitions", len(r.set.Definitions),
+		"compositions", len(r.set.Compositions), "others", len(r.set.Others))
+	return nil
+}
+
+// work makes the part's entities.
+func (r *run) work(ctx context.Context) error {
+	set := r.set
+	// Definitions are large, and go one by one.
+	r.set = nil
+	if err := r.transform(ctx, r.choose(set)); err != nil {
 		return err
 	}
-	entity.Sort(r.report.Entities)
-	finding.Sort(r.report.Findings)
-	if r.Sink == nil || len(r.report.Entities) == 0 {
-		return nil
-	}
-	r.Log.Debug("write", "entities", len(r.report.Entities))
-	return r.Sink.Write(ctx, r.report.Entities)
+	r.components(set.Workloads)
+	return nil
 }
 
 // outcome is what became of a definition, and what is still needed of it.
@@ -211,10 +236,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 		return ctx.Err()
 	}
 	systems := words.Upstream
-	holder := map[string]string{}
 	for i := range results {
 		o := &results[i]
-		o.Findings = append(o.Findings, r.keep(o, holder)...)
+		o.Findings = append(o.Findings, r.keep(o)...)
 		r.report.Findings = append(r.report.Findings, o.Findings...)
 		r.report.Outcomes = append(r.report.Outcomes, Outcome{Name: o.name, Findings: o.Findings})
 		r.report.Sources[o.name] = o.Sources
@@ -241,12 +265,12 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 // keep adds entities to the report. Of two with the same reference the first
 // stays; definitions come in the order of their names, so that it is always
 // the same one. The other is reported.
-func (r *run) keep(o *outcome, holder map[string]string) (clashes []finding.Finding) {
+func (r *run) keep(o *outcome) (clashes []finding.Finding) {
 	for _, e := range o.Entities {
 		key := e.Key()
-		first, taken := holder[key]
+		first, taken := r.holder[key]
 		if !taken {
-			holder[key] = o.name
+			r.holder[key] = o.name
 			if e.Spec != nil {
 				r.report.Entities = append(r.report.Entities, e)
 			}
@@ -297,18 +321,26 @@ func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	if !r.SkipLint {
 		res.Findings = append(res.Findings, r.lint(d, in.Compositions)...)
 	}
-	kept := res.Entities[:0]
+	return checked(res, d.Origin.File, d.Node.At())
+}
+
+// checked takes out what the catalog would refuse, and says why. What is wrong
+// is told of the place that the entities were made of.
+func checked(res engine.Result, file string, at tree.Pos) (kept engine.Result, withheld []string) {
+	good := res.Entities[:0]
 	for _, e := range res.Entities {
-		fs := placed(entity.Check(e), d)
+		fs := entity.Check(e)
+		for i := range fs {
+			fs[i].File, fs[i].Pos = file, at
+		}
 		res.Findings = append(res.Findings, fs...)
-		// What the catalog would refuse is not handed on.
 		if finding.Count(fs, finding.Error) > 0 {
 			withheld = append(withheld, e.Key())
 			continue
 		}
-		kept = append(kept, e)
+		good = append(good, e)
 	}
-	res.Entities = kept
+	res.Entities = good
 	return res, withheld
 }
 
@@ -328,12 +360,4 @@ func failure(d *xrd.Definition, message string) finding.Finding {
 		Message: Failed + message,
 		Hint:    "the other definitions are not affected",
 	}
-}
-
-// placed gives findings about entities the place of their definition.
-func placed(fs []finding.Finding, d *xrd.Definition) []finding.Finding {
-	for i := range fs {
-		fs[i].File, fs[i].Pos = d.Origin.File, d.Node.At()
-	}
-	return fs
 }

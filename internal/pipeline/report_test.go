@@ -257,7 +257,7 @@ func TestOutcomes(t *testing.T) {
 	if err != nil || len(r.Outcomes) != 0 || len(r.Refused) != 2 {
 		t.Fatalf("both lack the label: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
-	opts.Unrequired = true
+	opts.Fallback = func(*xrd.Definition) bool { return true }
 	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 2 || len(r.Refused) != 0 {
 		t.Fatalf("now they are taken: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
@@ -277,8 +277,8 @@ func TestOutcomes(t *testing.T) {
 			}
 		}
 	}
-	opts.Filter = xrd.Filter{Exclude: []string{"bad.example.org"}}
+	opts.Fallback = func(d *xrd.Definition) bool { return d.Name != "bad.example.org" }
 	if r, err = pipeline.Run(t.Context(), opts); err != nil || len(r.Outcomes) != 1 || len(r.Refused) != 1 {
-		t.Errorf("the filter is asked all the same: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
+		t.Errorf("the fallback chooses: %d outcomes, %d refused, error %v", len(r.Outcomes), len(r.Refused), err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/portal/audit"
@@ -40,8 +41,8 @@ import (
 	"example.dev/ingestor/web"
 )
 
-// Options are what a Portal is made of. All but Build, Actions and Stdout are
-// needed.
+// Options are what a Portal is made of. All but Build, Actions, Extension and
+// Stdout are needed.
 type Options struct {
 	Config *config.Config
 	// Build names the version of the program. What another one made of a
@@ -51,6 +52,8 @@ type Options struct {
 	Log   *slog.Logger
 	// Actions are what steps can do beside what the portal brings.
 	Actions []action.Action
+	// Extension is code of somebody else around the engine.
+	Extension engine.Extension
 	// Stdout is where the audit log goes if it is configured to go to standard
 	// output; otherwise it is not needed.
 	Stdout io.Writer
@@ -151,7 +154,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	p.auth, p.intake = who, in
 	p.ingestion = ingestion.New(ingestion.Options{
 		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
-		Build: opts.Build, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
+		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
 	})
 	cat.Deleted = p.ingestion.Restore
 	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})

@@ -57,6 +57,8 @@ type CheckOptions struct {
 	Watch bool
 	// Workloads are kinds to be listed as well; see the function Workloads.
 	Workloads []Kind
+	// NoDefinitions leaves out definitions and what belongs to them.
+	NoDefinitions bool
 }
 
 // Check takes the way to the cluster step by step and tells each one: the
@@ -68,9 +70,12 @@ func (c *Cluster) Check(ctx context.Context, opts CheckOptions, tell func(Check)
 		name string
 		take func(context.Context) (string, error)
 	}{
-		{"address", t.address}, {"TLS", t.tls}, {"authentication", t.who}, {"version", t.version}, {"definitions", t.served},
+		{"address", t.address}, {"TLS", t.tls}, {"authentication", t.who}, {"version", t.version},
 	} {
 		t.step(ctx, step.name, step.take)
+	}
+	if !opts.NoDefinitions {
+		t.step(ctx, "definitions", t.served)
 	}
 	t.permissions(ctx)
 }
@@ -261,7 +266,7 @@ func (t *checking) permissions(ctx context.Context) {
 	for _, k := range t.opts.Workloads {
 		t.may(ctx, "list", k.Resource)
 	}
-	if t.opts.Composites == nil {
+	if t.opts.Composites == nil || t.opts.NoDefinitions {
 		return
 	}
 	if !listable {

@@ -35,6 +35,11 @@ type ReadOptions struct {
 	// Namespaces are those whose composites and claims are read; empty means
 	// all.
 	Namespaces []string
+	// NoDefinitions reads neither definitions nor what belongs to them.
+	NoDefinitions bool
+	// Workloads reads the metadata of workloads with an id, in either spelling of
+	// the label.
+	Workloads bool
 }
 
 // atOnce is how many lists of composites, or permissions to read them, a server
@@ -51,12 +56,17 @@ func (c *Cluster) Read(ctx context.Context, opts ReadOptions) (*xrd.Set, error) 
 // read is Read that tells as well how it went.
 func (c *Cluster) read(ctx context.Context, opts ReadOptions) (*reading, error) {
 	r := &reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
-	apis, err := c.APIs(ctx)
-	r.known = err == nil
-	if err != nil {
-		r.errs = append(r.errs, err)
-	}
 	var first sync.WaitGroup
+	if opts.Workloads {
+		first.Go(func() { r.workloads(ctx) })
+	}
+	var apis []API
+	if !opts.NoDefinitions {
+		var err error
+		apis, err = c.APIs(ctx)
+		r.known = err == nil
+		r.failed(err)
+	}
 	for _, api := range apis {
 		first.Go(func() { r.definitions(ctx, api) })
 		if !opts.NoCompositions && len(api.Compositions) > 0 {
@@ -64,7 +74,7 @@ func (c *Cluster) read(ctx context.Context, opts ReadOptions) (*reading, error) 
 		}
 	}
 	first.Wait()
-	if opts.Composites != nil && ctx.Err() == nil {
+	if opts.Composites != nil && !opts.NoDefinitions && ctx.Err() == nil {
 		r.composites(ctx)
 	}
 	r.sort()
@@ -78,6 +88,7 @@ func (r *reading) sort() {
 	slices.SortFunc(r.set.Definitions, func(a, b *xrd.Definition) int { return byPlace(&a.Object, &b.Object) })
 	slices.SortFunc(r.set.Compositions, func(a, b *xrd.Composition) int { return byPlace(&a.Object, &b.Object) })
 	slices.SortFunc(r.set.Others, byPlace)
+	slices.SortFunc(r.set.Workloads, byPlace)
 }
 
 func byPlace(a, b *xrd.Object) int {
@@ -203,6 +214,16 @@ func (r *reading) unserved(d *xrd.Definition, k Kind) {
 		Hint:    "wait until the definition is established; if it stays so, kubectl describe xrd " + d.Name + " says why",
 	})
 	r.lists++
+}
+
+// failed notes an error, unless it is nil.
+func (r *reading) failed(err error) {
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errs = append(r.errs, err)
 }
 
 // keep adds what a list gave. short is what people call the kind.

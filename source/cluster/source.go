@@ -12,8 +12,8 @@ import (
 // Status is what became of reading one cluster.
 type Status struct {
 	Cluster, URL string
-	// Definitions, Compositions and Composites count what was read.
-	Definitions, Compositions, Composites int
+	// Definitions, Compositions, Composites and Workloads count what was read.
+	Definitions, Compositions, Composites, Workloads int
 	// Lists counts the lists read to their end; if there is none, nothing is
 	// known of the cluster.
 	Lists int
@@ -57,7 +57,7 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 			defer mu.Unlock()
 			s.done(Status{
 				Cluster: c.name, URL: c.way.URL, Lists: r.lists, Known: r.known, Err: err,
-				Definitions: len(r.set.Definitions), Compositions: len(r.set.Compositions), Composites: len(r.set.Others),
+				Definitions: len(r.set.Definitions), Compositions: len(r.set.Compositions), Composites: len(r.set.Others), Workloads: len(r.set.Workloads),
 			})
 		})
 	}

@@ -106,10 +106,12 @@ var plan = map[string]room{
 		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},
 	"web": {},
 	// The backend as a program of somebody else.
-	"portal": {ours: []string{"action", "internal/app", "internal/cli"}},
+	"portal": {ours: []string{"action", "engine", "internal/app", "internal/cli"}},
+	// The command-line programs as those of somebody else.
+	".": {ours: []string{"engine", "internal/app", "internal/cli"}},
 
 	// An example is somebody else's program; a test may look everywhere.
-	"examples": {ours: slices.Concat(public, []string{"templates", "portal"})},
+	"examples": {ours: slices.Concat(public, []string{"templates", "portal", "."})},
 	"test":     {ours: slices.Concat(public, []string{"cmd", "internal", "templates", "web"})},
 }
 
@@ -160,12 +162,15 @@ func withinAny(pkg string, dirs []string) bool {
 
 // roomOf returns the room of the plan that the package in folder dir is in.
 func roomOf(dir string) (string, bool) {
-	for d := dir; d != "."; d = path.Dir(d) {
-		if _, ok := plan[d]; ok {
+	for d := dir; ; d = path.Dir(d) {
+		// The package of the module itself is a room; what is below it is not in it.
+		if _, ok := plan[d]; ok && (d != "." || dir == ".") {
 			return d, true
 		}
+		if d == "." {
+			return "", false
+		}
 	}
-	return "", false
 }
 
 // judge says why the package in folder dir may not import imp, or returns "".
@@ -175,7 +180,11 @@ func judge(dir, imp string) string {
 		return fmt.Sprintf("%s is in no room of the plan: add it to design/ and to the plan in test/rules", dir)
 	}
 	r := plan[name]
-	if ours, ok := strings.CutPrefix(imp, module+"/"); ok {
+	ours, ok := strings.CutPrefix(imp, module+"/")
+	if imp == module {
+		ours, ok = ".", true
+	}
+	if ok {
 		if within(ours, name) || withinAny(ours, r.ours) {
 			return ""
 		}
@@ -226,7 +235,9 @@ func TestJudge(t *testing.T) {
 		"ExampleInternal": {"a user cannot import internal", "examples/extending", module + "/internal/pipeline", "examples may"},
 		"UnknownRoom":     {"a new room is planned first", "attic", "fmt", "attic is in no room of the plan"},
 		"UnknownInternal": {"internal is a floor, not a room", "internal/attic", "fmt", "no room of the plan"},
-		"RootPackage":     {"the top folder is no room", ".", "fmt", "no room of the plan"},
+		"RootPackage":     {"the module's own package is the programs for somebody else", ".", module + "/internal/cli/composer", ""},
+		"RootStore":       {"it is no more than that", ".", module + "/internal/store", "may import of ours only"},
+		"RootForTheHouse": {"nobody inside imports it", "internal/cli", module, "may import of ours only"},
 		"HeavyHome":       {"client-go is at home", "source/cluster", "k8s.io/client-go/dynamic", ""},
 		"HeavyNextDoor":   {"next door is not home", "source/file", "k8s.io/client-go/dynamic", "lives only in source/cluster"},
 		"HeavyStandard":   {"the standard library has heavy parts", "internal/portal", "database/sql", "internal/store and internal/jobs"},

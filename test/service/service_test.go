@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/pipeline/ingest"
@@ -52,7 +53,11 @@ type setup struct {
 	build string
 	// environment are further variables, for a process of its own.
 	environment []string
-	now         func() time.Time
+	// executable is the program, for a process of its own; empty means this one.
+	executable string
+	// extension is code around the engine.
+	extension engine.Extension
+	now       func() time.Time
 }
 
 // write writes the configuration into a folder of the test.
@@ -114,7 +119,7 @@ func start(t *testing.T, s setup) *service {
 	}
 	log := &process.Log{}
 	p, err := portal.New(t.Context(), portal.Options{
-		Config: cfg, Build: s.build, Now: s.now, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Config: cfg, Build: s.build, Extension: s.extension, Now: s.now, Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

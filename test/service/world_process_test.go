@@ -56,6 +56,9 @@ func launch(t *testing.T, s setup) *program {
 	}
 	p := &program{service: &service{t: t, base: "http://" + at, log: &process.Log{}}}
 	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
+	if s.executable != "" {
+		cmd = exec.Command(s.executable, "--config", path, "--log-format", "json")
+	}
 	cmd.Env = append(append(os.Environ(), programConfig+"="+path), s.environment...)
 	cmd.Dir = t.TempDir()
 	cmd.Stdout, cmd.Stderr = p.log, p.log

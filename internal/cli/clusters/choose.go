@@ -28,8 +28,8 @@ or set ORCHESTRATOR_API_URL, ORCHESTRATOR_SERVICE_ACCOUNT_TOKEN and
 ORCHESTRATOR_CA_FILE, or KUBECONFIG, or make ~/.kube/config;
 inside a cluster nothing is needed`
 
-// choose returns the clusters to read, in order.
-func (c *Choice) choose() ([]source.Cluster, error) {
+// Choose returns the clusters to read, in order.
+func (c *Choice) Choose() ([]source.Cluster, error) {
 	all, usual, err := c.known()
 	switch {
 	case err != nil:

@@ -56,7 +56,11 @@ type Choice struct {
 // none of what only they need.
 func (c *Choice) Configure(clusters bool) error {
 	c.Configured = len(c.Configs) > 0
-	opts := config.Options{Sections: []string{config.SectionComposer, config.SectionOrchestrator}, UseCluster: c.picks}
+	opts := config.Options{
+		// The scaffolder says which clusters a form lets one choose from.
+		Sections:   []string{config.SectionComposer, config.SectionClusterIngestor, config.SectionOrchestrator, config.SectionScaffolder},
+		UseCluster: c.picks, NoTasks: true,
+	}
 	if !clusters {
 		opts.UseCluster = func(string) bool { return false }
 	}

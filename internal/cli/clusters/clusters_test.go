@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 			var got []source.Cluster
 			err := c.Configure(true)
 			if err == nil {
-				got, err = c.choose()
+				got, err = c.Choose()
 			}
 			if tc.err != "" {
 				e, ok := errors.AsType[*app.Exit](err)

@@ -7,6 +7,7 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -28,34 +29,37 @@ func (m *Member) Title() string {
 // Fleet is the clusters of a run, in order, and what became of each.
 type Fleet struct {
 	Members []*Member
-	voice   *voice.Voice
 }
 
 // Connect prepares to reach the clusters that are chosen. Settings that cannot
 // be used are the trouble of one cluster, unless all have it.
 func (c *Choice) Connect() (*Fleet, error) {
-	chosen, err := c.choose()
+	chosen, err := c.Choose()
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{voice: c.Voice}
+	f := c.ConnectTo(chosen)
+	if usable, _ := f.Usable(); len(usable) == 0 {
+		f.Complain(c.Voice)
+		return nil, &app.Exit{Code: app.ExitUsage}
+	}
+	return f, nil
+}
+
+// ConnectTo prepares to reach clusters.
+func (c *Choice) ConnectTo(chosen []source.Cluster) *Fleet {
+	f := &Fleet{}
 	// One logger for all, because each keeps its own lines whole and no other's.
 	log := c.Logger()
-	usable := 0
 	for _, settings := range chosen {
 		k, err := cluster.Connect(settings, cluster.Options{Timeout: c.Timeout, Agent: c.Program + "/" + app.BuildVersion(), Log: log})
 		m := &Member{Cluster: k, Status: cluster.Status{Cluster: settings.Name, Err: err}}
 		if err == nil {
 			m.Status.URL = k.URL()
-			usable++
 		}
 		f.Members = append(f.Members, m)
 	}
-	if usable == 0 {
-		f.Complain()
-		return nil, &app.Exit{Code: app.ExitUsage}
-	}
-	return f, nil
+	return f
 }
 
 // Usable returns the clusters that could be connected to, and the errors of the
@@ -81,7 +85,7 @@ func (f *Fleet) Note(st cluster.Status) {
 }
 
 // Complain shows every failure with its way out.
-func (f *Fleet) Complain() {
+func (f *Fleet) Complain(v *voice.Voice) {
 	for _, m := range f.Members {
 		if m.Status.Err == nil {
 			continue
@@ -91,7 +95,7 @@ func (f *Fleet) Complain() {
 			if e, ok := errors.AsType[*cluster.Error](err); ok {
 				hint = e.Hint
 			}
-			f.voice.Complain(err, hint)
+			v.Complain(err, hint)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -39,10 +40,15 @@ const examples = `  # Can the clusters be read, and what is missing?
   composer-ingestor explain --config app-config.yaml --xrd databases.platform.io`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-func newCommand(env *app.Env) *cobra.Command {
-	c := &common{Voice: voice.Voice{Program: Name, Env: env}}
+// With is Run with code of somebody else around the engine.
+func With(x engine.Extension) app.Program {
+	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
+}
+
+func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
+	c := &common{Voice: voice.Voice{Program: Name, Env: env}, extension: x}
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Show what the service finds in clusters and what it makes of it",

@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 )
 
 func commands() (*cobra.Command, []*cobra.Command) {
-	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
 	return root, root.Commands()
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source/cluster"
@@ -48,7 +47,7 @@ rules to add to a ClusterRole.`,
 
 // connection is what was seen on the way to one cluster.
 type connection struct {
-	*clusters.Member
+	member
 	checks []cluster.Check
 	done   chan struct{}
 }
@@ -61,13 +60,10 @@ func (s *session) testConnection(ctx context.Context, output string, composites 
 	if err != nil {
 		return err
 	}
-	opts := cluster.CheckOptions{Watch: true}
-	if composites {
-		opts.Composites, opts.Namespaces = s.selection().takes, s.config.Composer.Namespaces
-	}
 	var all []*connection
-	for _, m := range fleet.Members {
-		c := &connection{Member: m, done: make(chan struct{})}
+	for _, m := range fleet.members() {
+		opts := m.variant.checks(composites)
+		c := &connection{member: m, done: make(chan struct{})}
 		all = append(all, c)
 		go func() {
 			defer close(c.done)
@@ -81,6 +77,18 @@ func (s *session) testConnection(ctx context.Context, output string, composites 
 		return ctx.Err()
 	}
 	return judge(all)
+}
+
+// checks returns what the ingestor needs of a cluster.
+func (v *variant) checks(composites bool) cluster.CheckOptions {
+	opts := cluster.CheckOptions{Watch: true, NoDefinitions: !v.definitions}
+	if composites && v.definitions {
+		opts.Composites, opts.Namespaces = v.takes, v.namespaces
+	}
+	if v.workloads {
+		opts.Workloads = cluster.Workloads(nil)
+	}
+	return opts
 }
 
 // take takes the way to the cluster.
@@ -180,7 +188,7 @@ func (c *connection) node() *tree.Node {
 		))
 	}
 	return tree.Obj(
-		tree.F("name", tree.Str(c.Status.Cluster)), tree.F("url", tree.OptStr(c.Status.URL)),
+		tree.F("name", tree.Str(c.Status.Cluster)), tree.F("ingestor", tree.Str(c.variant.name)), tree.F("url", tree.OptStr(c.Status.URL)),
 		tree.F("ok", tree.Boolean(c.ok())), tree.F("checks", steps), tree.F("missing", rules),
 	)
 }

@@ -38,7 +38,7 @@ func (s *session) end(e ending) error {
 		}
 	}
 	if e.fleet != nil {
-		if err := e.fleet.Verdict(); err != nil {
+		if err := e.fleet.verdict(); err != nil {
 			return err
 		}
 	}
@@ -64,9 +64,9 @@ func isSpoilt(name string, found []finding.Finding) bool {
 // none.
 func (f *fleet) known() string {
 	var names []string
-	for _, m := range f.Members {
-		if m.Status.Known {
-			names = append(names, fmt.Sprintf("%q", m.Status.Cluster))
+	for _, m := range f.members() {
+		if name := fmt.Sprintf("%q", m.Status.Cluster); m.Status.Known && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	switch last := len(names) - 1; last {

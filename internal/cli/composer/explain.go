@@ -11,9 +11,7 @@ import (
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -59,36 +57,25 @@ func (s *session) explain(ctx context.Context, given []string, output string) er
 	if err := in.openOne(s, given[0]); err != nil {
 		return err
 	}
-	set, unread := in.source.Read(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := in.readAll(ctx); err != nil {
+		return err
 	}
-	// What the service takes hides what it does not; of the rest it is shown
-	// what would become of it.
-	taken, refused, _ := xrd.Select(set.Definitions, s.selection().refusal)
-	used := *set
-	used.Definitions = slices.DeleteFunc(slices.Clone(set.Definitions), func(d *xrd.Definition) bool {
-		return !s.selection().takes(d) && slices.ContainsFunc(taken, func(t *xrd.Definition) bool { return t.Name == d.Name })
-	})
-	in.source = source.Func(func(context.Context) (*xrd.Set, error) { return &used, unread })
-	e := engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{})
-	r, err := in.run(ctx, s, e, pipeline.Options{})
+	r, err := in.run(ctx, s, in.parts(), nil)
 	if err != nil {
 		return err
 	}
-	merged := slices.SortedStableFunc(slices.Values(append(taken, refused...)), func(a, b *xrd.Definition) int { return strings.Compare(a.Name, b.Name) })
 	var all []*explanation
-	for _, d := range merged {
-		all = append(all, s.explanation(d, set, in.fleet, r))
+	for _, name := range in.found() {
+		all = append(all, s.explanation(name, in, r))
 	}
-	if len(merged) == 0 && in.fleet != nil {
-		all = append(all, in.fleet.notFound(given[0]))
+	if len(all) == 0 && in.fleet != nil {
+		all = append(all, in.notFound(given[0]))
 	}
 	if err := s.showExplanations(all, output); err != nil {
 		return err
 	}
 	if in.fleet != nil {
-		in.fleet.Fleet.Complain()
+		in.fleet.complain()
 	}
 	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
 		return err
@@ -96,17 +83,45 @@ func (s *session) explain(ctx context.Context, given []string, output string) er
 	return s.end(in.ending(r, false))
 }
 
+// readAll reads the sources, once, and keeps what they have.
+func (in *inputs) readAll(ctx context.Context) error {
+	for i := range in.sources {
+		set, unread := in.sources[i].Read(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		in.sets = append(in.sets, set)
+		in.sources[i] = source.Func(func(context.Context) (*xrd.Set, error) { return set, unread })
+	}
+	return nil
+}
+
+// found returns the names of all definitions that were read, in order.
+func (in *inputs) found() []string {
+	var out []string
+	for _, set := range in.sets {
+		for _, d := range set.Definitions {
+			out = append(out, d.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // openOne opens a file, or the clusters to look for a name in.
 func (in *inputs) openOne(s *session, given string) (err error) {
 	if isFile(given) {
-		in.source = s.files(in.given)
-		return s.configure(false)
+		if err := s.configure(false); err != nil {
+			return err
+		}
+		in.openFiles(s)
+		return nil
 	}
 	if in.fleet, err = s.connect(); err != nil {
 		return err
 	}
 	in.names = in.given
-	in.source = in.fleet.source(cluster.ReadOptions{Names: in.names})
+	in.readClusters()
 	return nil
 }
 
@@ -135,7 +150,7 @@ var optionKeys = map[string]string{
 // values returns where the values of a definition's entities came from. What
 // the configuration does not set is the default, although it is handed on as
 // if it were set.
-func (s *session) values(sources []engine.Source) []engine.Source {
+func values(sources []engine.Source) []engine.Source {
 	none, _ := config.Load(nil, config.Options{})
 	usual := none.EngineOptions(engine.ComposerIngestor)
 	defaults := map[string]string{"owner": usual.Owner, "system": usual.System, "default-namespace": usual.ResourceNamespace}

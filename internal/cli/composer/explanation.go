@@ -8,7 +8,6 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
-	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/tree"
@@ -21,18 +20,20 @@ type explanation struct {
 	copies []sighting
 	// used is the place of the copy that is used, and differ says that the
 	// others are not the same.
-	used     string
-	differ   bool
-	taken    bool
+	used   string
+	differ bool
+	// by is the ingestor that takes it, empty if none does.
+	by       string
 	values   []engine.Source
 	entities []*entity.Entity
 }
 
 // sighting is one place that was looked at.
 type sighting struct {
-	// place is for people; cluster and url, or file, are for machines.
-	place, cluster, url, file string
-	found                     bool
+	// place is for people; cluster and url, or file, are for machines. ingestor is
+	// who looked there.
+	place, cluster, url, file, ingestor string
+	found                               bool
 	// unread says that the place could not be looked at.
 	unread   bool
 	verdicts []verdict
@@ -45,51 +46,72 @@ type verdict struct {
 	why string
 }
 
-// explanation collects what there is to say of the definition that is used.
-func (s *session) explanation(d *xrd.Definition, set *xrd.Set, f *fleet, r *pipeline.Report) *explanation {
-	asks := s.selection()
-	x := &explanation{name: d.Label(), taken: asks.takes(d), values: s.values(r.Sources[d.Name])}
-	for _, def := range set.Definitions {
-		if def.Name == d.Name && def.Origin.Cluster == "" {
-			x.copies = append(x.copies, sighting{place: def.Origin.File, file: def.Origin.File, found: true, verdicts: ask(asks, def)})
+// explanation collects what there is to say of a definition that was found.
+func (s *session) explanation(name string, in *inputs, r *pipeline.Report) *explanation {
+	x := &explanation{name: name, by: r.TakenBy[name], values: values(r.Sources[name])}
+	if x.name == "" {
+		x.name = (&xrd.Definition{}).Label()
+	}
+	for i, v := range in.variants {
+		if in.fleet != nil {
+			break
+		}
+		for _, def := range in.sets[i].Definitions {
+			if def.Name == name {
+				x.copies = append(x.copies, sighting{place: def.Origin.File, file: def.Origin.File, found: true, verdicts: ask(v.asks, def)})
+			}
 		}
 	}
-	if f != nil {
-		for _, m := range f.Members {
-			x.copies = append(x.copies, look(m, d.Name, set, asks))
-		}
+	if in.fleet != nil {
+		x.copies = in.look(name)
 	}
-	x.used = d.Origin.File
-	if d.Origin.Cluster != "" {
-		x.used = "cluster " + d.Origin.Cluster
-	}
-	x.differ = slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Rule == xrd.RuleConflict && f.Object == d.Name })
+	x.used = in.used(name, x.by)
+	x.differ = slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Rule == xrd.RuleConflict && f.Object == name })
 	for _, e := range r.Entities {
-		if definitionOf(e) == d.Name {
+		if definitionOf(e) == name {
 			x.entities = append(x.entities, e)
 		}
 	}
 	return x
 }
 
-// notFound is the explanation of a definition that is nowhere.
-func (f *fleet) notFound(name string) *explanation {
-	x := &explanation{name: name}
-	for _, m := range f.Members {
-		x.copies = append(x.copies, look(m, name, &xrd.Set{}, nil))
-	}
-	return x
-}
-
-// look looks for a definition in a cluster.
-func look(m *clusters.Member, name string, set *xrd.Set, asks selection) sighting {
-	at := sighting{place: m.Title(), cluster: m.Status.Cluster, url: m.Status.URL, unread: !m.Status.Known}
-	for _, def := range set.Definitions {
-		if def.Name == name && def.Origin.Cluster == m.Status.Cluster {
-			at.found, at.verdicts = true, ask(asks, def)
+// used says where the copy of a definition is that its entities are made of.
+func (in *inputs) used(name, by string) string {
+	for i, v := range in.variants {
+		if by != "" && v.name != by {
+			continue
+		}
+		same := slices.DeleteFunc(slices.Clone(in.sets[i].Definitions), func(d *xrd.Definition) bool { return d.Name != name })
+		// What is taken hides what is not.
+		taken, refused, _ := xrd.Select(same, v.asks.refusal)
+		for _, d := range append(taken, refused...) {
+			if d.Origin.Cluster != "" {
+				return "cluster " + d.Origin.Cluster
+			}
+			return d.Origin.File
 		}
 	}
-	return at
+	return ""
+}
+
+// notFound is the explanation of a definition that is nowhere.
+func (in *inputs) notFound(name string) *explanation {
+	return &explanation{name: name, copies: in.look(name)}
+}
+
+// look looks for a definition in every cluster.
+func (in *inputs) look(name string) []sighting {
+	var out []sighting
+	for _, m := range in.fleet.members() {
+		at := sighting{place: m.Title(), cluster: m.Status.Cluster, url: m.Status.URL, ingestor: m.variant.name, unread: !m.Status.Known}
+		for _, def := range in.sets[slices.Index(in.variants, m.variant)].Definitions {
+			if def.Name == name && def.Origin.Cluster == m.Status.Cluster {
+				at.found, at.verdicts = true, ask(m.variant.asks, def)
+			}
+		}
+		out = append(out, at)
+	}
+	return out
 }
 
 // ask asks every filter, whatever the others say.
@@ -124,8 +146,8 @@ func (x *explanation) write(b *strings.Builder, style term.Style) {
 		}
 		fmt.Fprintf(b, "  used: the one of %s; %s\n", term.Safe(x.used), same)
 	}
-	if x.taken {
-		fmt.Fprintf(b, "  %s\n", style.Green("the service takes it"))
+	if x.by != "" {
+		fmt.Fprintf(b, "  %s: %s\n", style.Green("the service takes it"), x.by)
 	} else {
 		fmt.Fprintf(b, "  %s; if it did:\n", style.Red("the service does not take it"))
 	}
@@ -177,7 +199,7 @@ func (x *explanation) node() *tree.Node {
 			))
 		}
 		places.Items = append(places.Items, tree.Obj(
-			tree.F("cluster", tree.OptStr(at.cluster)), tree.F("url", tree.OptStr(at.url)), tree.F("file", tree.OptStr(at.file)),
+			tree.F("cluster", tree.OptStr(at.cluster)), tree.F("url", tree.OptStr(at.url)), tree.F("file", tree.OptStr(at.file)), tree.F("ingestor", tree.OptStr(at.ingestor)),
 			tree.F("state", tree.Str(at.state())), tree.F("filters", filters),
 		))
 	}
@@ -192,7 +214,7 @@ func (x *explanation) node() *tree.Node {
 		))
 	}
 	return tree.Obj(
-		tree.F("name", tree.Str(x.name)), tree.F("taken", tree.Boolean(x.taken)),
+		tree.F("name", tree.Str(x.name)), tree.F("taken", tree.Boolean(x.by != "")), tree.F("takenBy", tree.OptStr(x.by)),
 		tree.F("used", tree.OptStr(x.used)), tree.F("differ", tree.Boolean(x.differ)),
 		tree.F("places", places), tree.F("values", values), tree.F("entities", entities),
 	)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/flags"
@@ -34,9 +33,9 @@ func newExport(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [options]",
 		Short: "Write everything the service makes of clusters to files",
-		Long: `Writes the entities of all definitions that the service takes to
-<output>/<Kind>/<name>.yaml, and catalog-info.yaml, a Location that lists them
-for a portal to read.
+		Long: `Writes the entities of all definitions that the service takes, and of the
+workloads, to <output>/<Kind>/<name>.yaml, and catalog-info.yaml, a Location
+that lists them for a portal to read.
 
 Nothing is removed. What comes from a cluster that cannot be read, or is not
 asked, stays as it is. What all its clusters have no more leaves the list, and
@@ -70,11 +69,6 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if err != nil {
 		return voice.Failure(err)
 	}
-	filters := s.config.Composer
-	read := cluster.ReadOptions{Labels: filters.Filter.Labels}
-	if o.composites {
-		read.Composites, read.Namespaces = s.selection().takes, filters.Namespaces
-	}
 	files := dir.New(o.output, dir.Options{Layout: dir.PerEntity, Wrote: func(path string, _ int) {
 		if s.Detailed() {
 			s.Sayf("wrote %s", term.Safe(path))
@@ -83,17 +77,23 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	}})
 	progress := s.Progress("transforming", "definitions")
 	defer progress.Done()
-	r, err := pipeline.Run(ctx, pipeline.Options{
-		Source: fleet.source(read), Filter: filters.Filter, Words: s.words, Progress: progress.Update, Log: s.Logger(),
-		Engine: engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{}),
-		Sink: sink.Func(func(ctx context.Context, es []*entity.Entity) error {
-			es, err := catalog.spare(fleet, es)
-			if err != nil {
-				return err
-			}
-			return files.Write(ctx, es)
-		}),
-	})
+	var parts []pipeline.Part
+	for _, v := range fleet.variants {
+		read := cluster.ReadOptions{Labels: v.filter.Labels}
+		if o.composites {
+			read.Composites, read.Namespaces = v.takes, v.namespaces
+		}
+		p := v.part(fleet.source(v, read))
+		p.Progress, p.Log = progress.Update, s.Logger()
+		parts = append(parts, p)
+	}
+	r, err := pipeline.RunParts(ctx, parts, sink.Func(func(ctx context.Context, es []*entity.Entity) error {
+		es, err := catalog.spare(fleet, es)
+		if err != nil {
+			return err
+		}
+		return files.Write(ctx, es)
+	}))
 	progress.Done()
 	if err != nil {
 		return voice.Failure(err)
@@ -106,7 +106,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	if err := s.conclude(ctx, fleet, catalog, o, r); err != nil {
 		return voice.Failure(err)
 	}
-	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions) == 0, why: func() string {
+	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions)+r.Workloads == 0, why: func() string {
 		if why := voice.WhyNothing(r); why != "" {
 			return why
 		}
@@ -130,7 +130,7 @@ func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportO
 	if s.Quiet {
 		return nil
 	}
-	if len(r.Definitions) > 0 {
+	if len(r.Definitions)+r.Workloads > 0 {
 		s.Sayf("%s in %s under %s", voice.Made(r), voice.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
 	}
 	tell := func(n int, what, why string) {
@@ -151,7 +151,7 @@ func (f *fleet) gone(e *earlier, composites bool) bool {
 		return false
 	}
 	if len(e.from) == 0 {
-		return f.Verdict() == nil
+		return f.verdict() == nil
 	}
 	return !slices.ContainsFunc(e.from, func(cluster string) bool { complete, _ := f.complete(cluster); return !complete })
 }

@@ -6,48 +6,135 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
 
-// fleet is the clusters of a run, in order, and what became of each.
+// fleet is the clusters of a run, by the ingestor that reads them.
 type fleet struct {
 	*session
-	*clusters.Fleet
+	variants []*variant
+}
+
+// member is a cluster that an ingestor reads.
+type member struct {
+	*clusters.Member
+	variant *variant
+	// alone says that no other ingestor reads clusters.
+	alone bool
+}
+
+// Title names the cluster, and who reads it if that is a question.
+func (m member) Title() string {
+	if m.alone {
+		return m.Member.Title()
+	}
+	return m.variant.name + ", " + m.Member.Title()
+}
+
+// members returns the clusters of all ingestors, in order.
+func (f *fleet) members() []member {
+	var out []member
+	for _, v := range f.variants {
+		for _, m := range v.fleet.Members {
+			out = append(out, member{m, v, len(f.variants) == 1})
+		}
+	}
+	return out
 }
 
 // connect reads the configuration and prepares to reach the clusters that are
-// chosen. Settings that cannot be used are the trouble of one cluster, unless
-// all have it.
+// chosen, for each ingestor those that are its. Settings that cannot be used are
+// the trouble of one cluster, unless all have it.
 func (s *session) connect() (*fleet, error) {
 	if err := s.configure(true); err != nil {
 		return nil, err
 	}
-	all, err := s.choice.Connect()
+	chosen, err := s.choice.Choose()
 	if err != nil {
 		return nil, err
 	}
-	if c := s.config.Composer; len(c.Clusters) > 0 && !c.Enabled && !s.Quiet {
-		s.Sayf("composerIngestor.enabled is false: this is what the service would do")
+	f := &fleet{session: s, variants: s.share(chosen)}
+	usable := 0
+	for _, v := range f.variants {
+		v.fleet = s.choice.ConnectTo(v.clusters)
+		connected, _ := v.fleet.Usable()
+		usable += len(connected)
+	}
+	if usable == 0 {
+		f.complain()
+		return nil, &app.Exit{Code: app.ExitUsage}
 	}
 	if n := len(s.config.Composer.Sources); n > 0 && !s.Quiet {
 		s.Sayf("%s of the configuration not read: only clusters are", voice.Count(n, "source", "sources"))
 	}
-	return &fleet{session: s, Fleet: all}, nil
+	return f, nil
 }
 
-// source reads all clusters at once.
-func (f *fleet) source(opts cluster.ReadOptions) source.Source {
+// share gives each ingestor the clusters of the chosen that are its. One that
+// only a kubeconfig or the environment names stands for those of every ingestor
+// that runs. Of ingestors that the service does not run it is shown what they
+// would do, if there is no other.
+func (s *session) share(chosen []source.Cluster) []*variant {
+	all := s.variants()
+	named := s.config.Clusters()
+	run := running(all)
+	for _, v := range all {
+		own := v.clusters
+		v.clusters = nil
+		for _, c := range chosen {
+			i := slices.IndexFunc(own, func(o source.Cluster) bool { return o.Name == c.Name })
+			configured := slices.ContainsFunc(named, func(o source.Cluster) bool { return o.Name == c.Name })
+			switch {
+			case i >= 0 && s.choice.Configured:
+				v.clusters = append(v.clusters, own[i])
+			case (!configured || !s.choice.Configured) && slices.Contains(run, v):
+				v.clusters = append(v.clusters, c)
+			}
+		}
+	}
+	with := slices.DeleteFunc(all, func(v *variant) bool { return len(v.clusters) == 0 })
+	shown := slices.DeleteFunc(slices.Clone(with), func(v *variant) bool { return !v.on })
+	for _, v := range with {
+		switch {
+		case v.on || s.Quiet:
+		case len(shown) == 0:
+			s.Sayf("%s: this is what the service would do", v.off(s.config))
+		default:
+			s.Sayf("%s: its clusters are not read", v.off(s.config))
+		}
+	}
+	if len(shown) == 0 {
+		return with
+	}
+	return shown
+}
+
+// off says why the service does not run the ingestor.
+func (v *variant) off(c *config.Config) string {
+	switch {
+	case v.name == config.SectionComposer:
+		return v.name + ".enabled is false"
+	case c.ClusterIngestor.Enabled:
+		return v.name + " has components and composer.xrds switched off"
+	}
+	return v.name + " is not there, or switched off"
+}
+
+// source reads all clusters of an ingestor at once.
+func (f *fleet) source(v *variant, opts cluster.ReadOptions) source.Source {
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
 		progress := f.Progress("reading", "clusters")
 		defer progress.Done()
-		usable, errs := f.Usable()
+		usable, errs := v.fleet.Usable()
 		ready := 0
-		set, err := cluster.New(usable, opts, func(st cluster.Status) {
-			f.Note(st)
+		set, err := cluster.New(usable, v.reads(opts), func(st cluster.Status) {
+			v.fleet.Note(st)
 			ready++
 			progress.Update(ready, len(usable))
 		}).Read(ctx)
@@ -69,23 +156,52 @@ func dropStrangers(set *xrd.Set) {
 // tell says how each cluster was read, and what was wrong.
 func (f *fleet) tell() {
 	if !f.Quiet {
-		for _, m := range f.Members {
-			f.Sayf("%s: %s", m.Title(), outcome(m.Status))
+		for _, m := range f.members() {
+			f.Sayf("%s: %s", m.Title(), outcome(m.Status, m.variant))
 		}
 	}
-	f.Fleet.Complain()
+	f.complain()
 }
 
-func outcome(st cluster.Status) string {
+// complain shows every failure with its way out, once if several ingestors have
+// the same one.
+func (f *fleet) complain() {
+	all := &clusters.Fleet{}
+	said := map[string]bool{}
+	for _, m := range f.members() {
+		if m.Status.Err != nil && !said[m.Status.Err.Error()] {
+			said[m.Status.Err.Error()] = true
+			all.Members = append(all.Members, m.Member)
+		}
+	}
+	all.Complain(&f.Voice)
+}
+
+// verdict is how a run ends that could not read everything: nil if it could.
+func (f *fleet) verdict() error {
+	all := &clusters.Fleet{}
+	for _, m := range f.members() {
+		all.Members = append(all.Members, m.Member)
+	}
+	return all.Verdict()
+}
+
+func outcome(st cluster.Status, v *variant) string {
 	if st.Lists == 0 && st.Err != nil {
 		return "not read"
 	}
-	parts := []string{voice.Count(st.Definitions, "definition", "definitions")}
+	var parts []string
+	if v.definitions {
+		parts = append(parts, voice.Count(st.Definitions, "definition", "definitions"))
+	}
 	if st.Compositions > 0 {
 		parts = append(parts, voice.Count(st.Compositions, "Composition", "Compositions"))
 	}
 	if st.Composites > 0 {
 		parts = append(parts, voice.Count(st.Composites, "composite or claim", "composites and claims"))
+	}
+	if v.workloads {
+		parts = append(parts, voice.Count(st.Workloads, "workload with an id", "workloads with an id"))
 	}
 	text := strings.Join(parts, ", ")
 	if st.Err != nil {
@@ -97,10 +213,10 @@ func outcome(st cluster.Status) string {
 // complete reports whether everything that was asked of a cluster was read, and
 // failed whether something was not. A cluster that was not asked is neither.
 func (f *fleet) complete(name string) (complete, failed bool) {
-	for _, m := range f.Members {
+	for _, m := range f.members() {
 		if m.Status.Cluster == name {
-			return m.Status.Err == nil, m.Status.Err != nil
+			complete, failed = true, failed || m.Status.Err != nil
 		}
 	}
-	return false, false
+	return complete && !failed, failed
 }

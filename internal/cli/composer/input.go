@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
+	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/source/file"
@@ -24,8 +24,13 @@ type inputs struct {
 	given []string
 
 	// fleet are the clusters that are read; nil if it is files.
-	fleet  *fleet
-	source source.Source
+	fleet *fleet
+	// variants are the ingestors that are asked, and sources what each of them
+	// reads.
+	variants []*variant
+	sources  []source.Source
+	// sets are what was read, if it was read ahead.
+	sets []*xrd.Set
 	// names are the definitions that are asked for.
 	names []string
 	// chosen says that the service's filters choose, because nobody else did.
@@ -60,8 +65,25 @@ func (in *inputs) open(s *session, args []string) error {
 	if err := s.configure(false); err != nil {
 		return err
 	}
-	in.source = s.files(in.given)
+	in.openFiles(s)
 	return nil
+}
+
+// openFiles has every ingestor that runs read the files.
+func (in *inputs) openFiles(s *session) {
+	from := s.files(in.given)
+	var set *xrd.Set
+	for i, v := range running(s.variants()) {
+		in.variants = append(in.variants, v)
+		in.sources = append(in.sources, source.Func(func(ctx context.Context) (_ *xrd.Set, err error) {
+			if i == 0 {
+				set, err = from.Read(ctx)
+				return set, err
+			}
+			// What is wrong with the files was told by the first.
+			return &xrd.Set{Definitions: set.Definitions, Compositions: set.Compositions, Others: set.Others}, nil
+		}))
+	}
 }
 
 // files reads files.
@@ -85,26 +107,47 @@ func (in *inputs) openClusters(s *session) (err error) {
 		return err
 	}
 	in.names, in.chosen = in.given, len(in.given) == 0
-	read := cluster.ReadOptions{Names: in.names}
-	if in.chosen {
-		read.Labels = s.config.Composer.Filter.Labels
-	}
-	in.source = in.fleet.source(read)
+	in.readClusters()
 	return nil
 }
 
-// run runs the pipeline over the inputs. What is named is taken whatever it
-// lacks; what is not named, the service's filters choose.
-func (in *inputs) run(ctx context.Context, s *session, e *engine.Engine, opts pipeline.Options) (*pipeline.Report, error) {
+// readClusters has every ingestor read its clusters.
+func (in *inputs) readClusters() {
+	for _, v := range in.fleet.variants {
+		read := cluster.ReadOptions{Names: in.names}
+		if in.chosen {
+			read.Labels = v.filter.Labels
+		} else {
+			// Somebody asks for definitions.
+			v.workloads = false
+		}
+		in.variants = append(in.variants, v)
+		in.sources = append(in.sources, in.fleet.source(v, read))
+	}
+}
+
+// run runs the pipeline over the inputs, each ingestor as parts has it. What is
+// named is taken whatever it lacks; what is not named, the service's filters
+// choose.
+func (in *inputs) run(ctx context.Context, s *session, parts []pipeline.Part, to sink.Sink) (*pipeline.Report, error) {
 	progress := s.Progress("transforming", "definitions")
 	defer progress.Done()
-	opts.Source, opts.Engine, opts.Words = in.source, e, s.words
-	opts.Progress, opts.Log = progress.Update, s.Logger()
-	opts.Unrequired = !in.chosen
-	if in.chosen {
-		opts.Filter = s.config.Composer.Filter
+	for i := range parts {
+		parts[i].Progress, parts[i].Log = progress.Update, s.Logger()
+		if !in.chosen {
+			parts[i].Fallback = func(*xrd.Definition) bool { return true }
+		}
 	}
-	return pipeline.Run(ctx, opts)
+	return pipeline.RunParts(ctx, parts, to)
+}
+
+// parts returns the ingestors as parts of a run, as the service has them.
+func (in *inputs) parts() []pipeline.Part {
+	var out []pipeline.Part
+	for i, v := range in.variants {
+		out = append(out, v.part(in.sources[i]))
+	}
+	return out
 }
 
 // tell says how the clusters were read, and what was left out.
@@ -127,7 +170,7 @@ func (s *session) tellRefused(r *pipeline.Report) {
 // ending returns what the exit code of a run over the inputs depends on.
 func (in *inputs) ending(r *pipeline.Report, strict bool) ending {
 	e := ending{
-		fleet: in.fleet, findings: r.Findings, strict: strict, absent: absent(in.names, r.Definitions), empty: len(r.Definitions) == 0,
+		fleet: in.fleet, findings: r.Findings, strict: strict, absent: absent(in.names, r.Definitions), empty: len(r.Definitions)+r.Workloads == 0,
 		why: func() string {
 			if why := voice.WhyNothing(r); why != "" {
 				return why

@@ -142,16 +142,20 @@ func readEarlier(in *os.Root, name string) *earlier {
 	}
 	annotations := words.KeysIn(e.Metadata.Annotations)
 	from := strings.FieldsFunc(annotations[words.AnnotationDiscoveredFrom], func(r rune) bool { return r == ',' || r == ' ' })
-	if annotations[words.AnnotationXRDName] == "" {
+	workload := e.Kind == entity.KindComponent && annotations[words.AnnotationClusterID] != "" && slices.ContainsFunc(e.Metadata.Tags, isOurs)
+	if annotations[words.AnnotationXRDName] == "" && !workload {
 		return nil
 	}
 	return &earlier{key: e.Key(), from: from, composite: annotations[words.AnnotationXRName] != ""}
 }
 
+// isOurs reports whether a tag says that we made an entity.
+func isOurs(tag string) bool { return words.In(words.Tag, tag) == words.TagSource }
+
 // spare leaves out the entities that were made of more before: of a cluster
 // that something could not be read of now.
 func (c *catalog) spare(f *fleet, es []*entity.Entity) ([]*entity.Entity, error) {
-	if f.Verdict() == nil || !c.there {
+	if f.verdict() == nil || !c.there {
 		return es, nil
 	}
 	in, err := os.OpenRoot(c.dir)

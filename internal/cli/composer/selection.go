@@ -33,15 +33,17 @@ func (s selection) refusal(d *xrd.Definition) string {
 // takes reports whether a definition is taken.
 func (s selection) takes(d *xrd.Definition) bool { return s.refusal(d) == "" }
 
-// selection returns what the service asks of definitions.
-func (s *session) selection() selection {
-	return append(asked(engine.ComposerIngestor), parts("xrdFilters.", filterNames, s.config.Composer.Filter)...)
-}
-
 // asked returns what a profile asks of definitions.
 func asked(p engine.Profile) selection {
-	label := strings.Join(words.Spellings(words.Key, p.RequiredLabel), " or ")
-	return selection{{name: "profile " + p.Name, asks: fmt.Sprintf("label %s: \"true\"", label), admit: p.Admit}}
+	var asks []string
+	if p.Modern {
+		asks = append(asks, "scope Namespaced or Cluster, in version v2")
+	}
+	if p.RequiredLabel != "" {
+		label := strings.Join(words.Spellings(words.Key, p.RequiredLabel), " or ")
+		asks = append(asks, fmt.Sprintf("label %s: \"true\"", label))
+	}
+	return selection{{name: "profile " + p.Name, asks: strings.Join(asks, "; "), admit: p.Admit}}
 }
 
 // partNames are what the parts of a filter are called where they are set.
@@ -49,7 +51,9 @@ type partNames struct{ exclude, name, groups, labels, annotations string }
 
 var (
 	filterNames = partNames{exclude: "exclude", groups: "groups", labels: "labelSelector", annotations: "annotationSelector"}
-	flagNames   = partNames{name: "name-pattern", groups: "group", labels: "selector"}
+	// What the profile of variant B does not ask, this key does.
+	ingestAllNames = partNames{labels: "composer.xrds.ingestAllXRDs"}
+	flagNames      = partNames{name: "name-pattern", groups: "group", labels: "selector"}
 )
 
 // parts takes a filter apart, so that each part can be asked for itself. They

@@ -19,6 +19,7 @@ type common struct {
 	voice.Voice
 	clusters.Flags
 	wordsName string
+	extension engine.Extension
 }
 
 func (c *common) bind(root *cobra.Command) {

@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/sink/dir"
 	"example.dev/ingestor/sink/stream"
 	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
 )
 
 // transformOptions are the flags of transform.
@@ -68,9 +69,31 @@ func (o *transformOptions) settle(s *session) (err error) {
 	return o.Check()
 }
 
-// engineOptions are those of the configuration, with the flags before them.
-func (o *transformOptions) engineOptions(s *session) engine.Options {
-	e := s.engineOptions(engine.CLI)
+// parts are the ingestors, with the flags before the configuration. What the
+// first takes, and what is in files, gets the short names of ingestor-cli.
+func (o *transformOptions) parts(s *session) []pipeline.Part {
+	if o.fleet == nil {
+		v := *o.variants[0]
+		v.profile, v.filter, v.options = engine.CLI, xrd.Filter{}, o.settled(s.engineOptions(engine.CLI))
+		return []pipeline.Part{v.part(o.sources[0])}
+	}
+	var out []pipeline.Part
+	for i, v := range o.variants {
+		v.options = o.settled(v.options)
+		p := v.part(o.sources[i])
+		if v.profile.Name == engine.ComposerIngestor.Name {
+			p.Engine, p.Transformer = s.extension.Engine(engine.CLI, o.settled(s.engineOptions(engine.CLI)))
+			p.Chooser = &v.profile
+			// The label says what the service takes, and somebody may ask before.
+			p.Fallback = func(d *xrd.Definition) bool { ok, _ := v.filter.Admit(d); return ok }
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// settled returns options with the flags before them.
+func (o *transformOptions) settled(e engine.Options) engine.Options {
 	e.Namespace, e.Tags = o.Namespace, o.Tags
 	if o.Owner != "" {
 		e.Owner = o.Owner
@@ -98,7 +121,7 @@ func (s *session) transform(ctx context.Context, o *transformOptions, args []str
 			}
 		})
 	}
-	r, err := o.run(ctx, s, engine.New(engine.CLI, o.engineOptions(s), engine.Hooks{}), pipeline.Options{Sink: to})
+	r, err := o.run(ctx, s, o.parts(s), to)
 	if err != nil {
 		return voice.Failure(err)
 	}
@@ -106,7 +129,7 @@ func (s *session) transform(ctx context.Context, o *transformOptions, args []str
 	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
-	if len(r.Definitions) > 0 && !s.Quiet {
+	if len(r.Definitions)+r.Workloads > 0 && !s.Quiet {
 		where := ""
 		if !o.stdout {
 			where = fmt.Sprintf(" in %s under %s", voice.Count(files, "file", "files"), term.Safe(o.output))
@@ -141,14 +164,20 @@ func definitionOf(e *entity.Entity) string {
 }
 
 // definitionNames returns what the entities of each definition are called: as
-// its Template is or, if it has none, as its own Resource is.
+// its Template is or, if it has none or one for each version, as its own Resource
+// is.
 func definitionNames(entities []*entity.Entity) map[string]string {
-	names := map[string]string{}
+	names, templates := map[string]string{}, map[string]int{}
+	for _, e := range entities {
+		if e.Kind == entity.KindTemplate {
+			templates[definitionOf(e)]++
+		}
+	}
 	for _, e := range entities {
 		name := definitionOf(e)
 		switch {
 		case name == "":
-		case e.Kind == entity.KindTemplate:
+		case e.Kind == entity.KindTemplate && templates[name] == 1:
 			names[name] = e.Metadata.Name
 		case e.Kind == entity.KindResource && names[name] == "" && words.In(words.Type, e.Spec.Get("type").Str()) == words.TypeXRD:
 			names[name] = baseName(e)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.dev/ingestor/engine"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -61,8 +60,15 @@ func (s *session) validate(ctx context.Context, o *validateOptions, args []strin
 	if err := o.open(s, args); err != nil {
 		return err
 	}
-	e := engine.New(engine.ComposerIngestor, s.engineOptions(engine.ComposerIngestor), engine.Hooks{})
-	r, err := o.run(ctx, s, e, pipeline.Options{Discard: true})
+	for _, v := range o.variants {
+		// A workload has nothing to validate.
+		v.workloads = false
+	}
+	parts := o.parts()
+	for i := range parts {
+		parts[i].Discard = true
+	}
+	r, err := o.run(ctx, s, parts, nil)
 	if err != nil {
 		return voice.Failure(err)
 	}

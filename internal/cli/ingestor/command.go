@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -50,10 +51,15 @@ const examples = `  # Write the entities of a directory to ./catalog-entities/
   kubectl get xrd -o yaml | ingestor-cli - --words upstream --stdout --format json`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-func newCommand(env *app.Env) *cobra.Command {
-	o := &options{Voice: voice.Voice{Program: Name, Env: env}}
+// With is Run with code of somebody else around the engine.
+func With(x engine.Extension) app.Program {
+	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
+}
+
+func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
+	o := &options{Voice: voice.Voice{Program: Name, Env: env}, extension: x}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [files...]",
 		Short:         "Turn composite resource definitions into catalog entities",

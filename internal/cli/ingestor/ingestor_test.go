@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/test/sample"
 )
@@ -158,7 +159,7 @@ func TestHandbook(t *testing.T) {
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
 		documented = append(documented, fmt.Sprintf("--%s -%s", m[2], m[1]))
 	}
-	cmd := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	cmd := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
 	cmd.InitDefaultVersionFlag()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { there = append(there, fmt.Sprintf("--%s -%s", f.Name, f.Shorthand)) })
 	slices.Sort(documented)
@@ -179,7 +180,7 @@ func TestContract(t *testing.T) {
 		"kind": {"", "[]"}, "api-version": {"", "[]"}, "name-pattern": {"", ""}, "label-selector": {"", ""},
 		"quiet": {"", "false"}, "verbose": {"", "false"}, "debug": {"", "false"}, "no-color": {"", "false"},
 	}
-	flags := newCommand(&app.Env{Getenv: func(string) string { return "" }}).Flags()
+	flags := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{}).Flags()
 	for name, w := range want {
 		f := flags.Lookup(name)
 		if f == nil {

@@ -47,6 +47,7 @@ type options struct {
 
 	voice.Voice
 	settled
+	extension engine.Extension
 }
 
 // settled is what the flags mean.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
@@ -41,9 +40,11 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 	defer reading.Done()
 	working := s.Progress("transforming", "definitions")
 	defer working.Done()
+	maker, transformer := s.extension.Engine(s.profile, s.engine)
 	return pipeline.Run(ctx, pipeline.Options{
 		Source:         s.source(reading.Update),
-		Engine:         engine.New(s.profile, s.engine, engine.Hooks{}),
+		Engine:         maker,
+		Transformer:    transformer,
 		Sink:           s.sink(),
 		Discard:        s.validate,
 		Filter:         s.filter,

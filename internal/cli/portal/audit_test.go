@@ -65,7 +65,7 @@ func TestAuditStdout(t *testing.T) {
 	defer stop()
 	ended := make(chan int, 1)
 	env := &app.Env{Args: []string{"--config", path}, Stdout: out, Stderr: errs, Getenv: func(string) string { return "" }, Now: time.Now}
-	go func() { ended <- app.Run(ctx, Name, env, With(nil)) }()
+	go func() { ended <- app.Run(ctx, Name, env, Run) }()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		resp, err := http.Post("http://"+address+"/api/auth/guest/refresh", "application/json", nil) //nolint:noctx // it is asked again
 		if err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK {
@@ -96,7 +96,7 @@ func TestAuditFile(t *testing.T) {
 	path, _ := configured(t, "{ to: file, file: nowhere/audit.jsonl }")
 	out, errs := &screen{}, &screen{}
 	env := &app.Env{Args: []string{"--config", path}, Stdout: out, Stderr: errs, Getenv: func(string) string { return "" }, Now: time.Now}
-	code := app.Run(t.Context(), Name, env, With(nil))
+	code := app.Run(t.Context(), Name, env, Run)
 	want := fmt.Sprintf("%s: cannot open audit log %s: no such file or directory\n  create its folder, or set audit.file to another path\n", Name, filepath.Join(filepath.Dir(path), "nowhere", "audit.jsonl"))
 	if code != app.ExitFailed || errs.String() != want {
 		t.Errorf("exit code %d, and\n%s, want\n%s", code, errs, want)

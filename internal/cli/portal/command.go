@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -36,18 +37,28 @@ const examples = `  # Start it
   portal-backend config print`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error { return With(nil)(ctx, env) }
+func Run(ctx context.Context, env *app.Env) error {
+	return flags.Execute(ctx, env, newCommand(env, &serving{}))
+}
 
-// With is Run for a portal whose steps can do more than usual.
-func With(actions []action.Action) app.Program {
+// With is Run for a portal whose steps can do more than usual, or with code of
+// somebody else around the engine. What another build of the program made is made
+// anew.
+func With(actions []action.Action, x engine.Extension) app.Program {
 	return func(ctx context.Context, env *app.Env) error {
-		return flags.Execute(ctx, env, newCommand(env, actions))
+		if x.Version == "" {
+			var err error
+			if x.Version, err = app.Identity(); err != nil {
+				return &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set Version of the options"}
+			}
+		}
+		return flags.Execute(ctx, env, newCommand(env, &serving{actions: actions, extension: x}))
 	}
 }
 
-func newCommand(env *app.Env, actions []action.Action) *cobra.Command {
+func newCommand(env *app.Env, s *serving) *cobra.Command {
 	v := &voice.Voice{Program: Name, Env: env}
-	s := &serving{voice: v, actions: actions}
+	s.voice = v
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Serve a developer portal's catalog and scaffolder",

@@ -13,7 +13,7 @@ import (
 // TestConfigHelp wants every command about the configuration to show examples
 // that use it.
 func TestConfigHelp(t *testing.T) {
-	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, nil)
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, &serving{})
 	cmd, _, err := root.Find([]string{"config"})
 	if err != nil {
 		t.Fatal(err)

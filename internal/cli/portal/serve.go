@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -31,6 +32,7 @@ type serving struct {
 	config        []string
 	level, format string
 	actions       []action.Action
+	extension     engine.Extension
 }
 
 func (s *serving) run(ctx context.Context) error {
@@ -45,7 +47,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions, Stdout: s.voice.Env.Stdout})
+	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions, Extension: s.extension, Stdout: s.voice.Env.Stdout})
 	if err != nil {
 		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
 	}

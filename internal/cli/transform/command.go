@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -56,11 +57,17 @@ const examples = `  # The three tools in a row
   xrd-transform --input xrds/ --set 'clusters=[dev, prod]' --format ndjson`
 
 // Run runs the command.
-func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
+func Run(ctx context.Context, env *app.Env) error { return With(engine.Extension{})(ctx, env) }
 
-func newCommand(env *app.Env) *cobra.Command {
+// With is Run with code of somebody else around the templates.
+func With(x engine.Extension) app.Program {
+	return func(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env, x)) }
+}
+
+func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
 	v := &voice.Voice{Program: Name, Env: env}
 	o := &options{Voice: v}
+	o.extension = x
 	root := &cobra.Command{
 		Use:           Name + " [options] [files...]",
 		Short:         "Render catalog entities from definitions and template files",
@@ -82,7 +89,7 @@ func newCommand(env *app.Env) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flags.Usage(err, flags.Help(cmd)) })
 	o.bind(root)
 	v.Bind(root.PersistentFlags())
-	root.AddCommand(newInit(v), newLint(v), newTest(v), newDebug(v), newList(v))
+	root.AddCommand(newInit(v), newLint(v, x), newTest(v, x), newDebug(v, x), newList(v))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
 		// The usage line says so already.

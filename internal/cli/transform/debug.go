@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
@@ -26,8 +27,9 @@ type debugOptions struct {
 	text bool
 }
 
-func newDebug(v *voice.Voice) *cobra.Command {
+func newDebug(v *voice.Voice, x engine.Extension) *cobra.Command {
 	o := &debugOptions{Voice: v}
+	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "debug [options] [files...]",
 		Short: "Show what a template sees, or what it writes",

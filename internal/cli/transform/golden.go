@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
@@ -41,8 +42,9 @@ type testOptions struct {
 	update bool
 }
 
-func newTest(v *voice.Voice) *cobra.Command {
+func newTest(v *voice.Voice, x engine.Extension) *cobra.Command {
 	o := &testOptions{Voice: v}
+	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "test [options] [cases...]",
 		Short: "Compare what the templates give with what they are to give",

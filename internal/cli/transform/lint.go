@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
@@ -29,8 +30,9 @@ type lintOptions struct {
 	strict       bool
 }
 
-func newLint(v *voice.Voice) *cobra.Command {
+func newLint(v *voice.Voice, x engine.Extension) *cobra.Command {
 	o := &lintOptions{Voice: v}
+	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "lint [options] [files...]",
 		Short: "Check templates",

@@ -130,7 +130,7 @@ func (r *rendering) open(v *voice.Voice) (*maker, error) {
 func (r *rendering) maker(t *templateSet) *maker {
 	m := &maker{templateSet: t, engine: engine.New(engine.Concept, engine.Options{
 		Owner: r.Owner, System: r.System, Namespace: r.Namespace, Tags: r.Tags, Words: r.words,
-	}, engine.Hooks{}), onError: r.onError}
+	}, r.extension.Hooks), onError: r.onError, extension: r.extension}
 	return m.with(r.values)
 }
 
@@ -141,6 +141,10 @@ type maker struct {
 	engine      *engine.Engine
 	onError     folder.OnError
 	transformer *engine.Templated
+	// extension is code of somebody else; around is what it puts in the place of
+	// the transformer, nil if nothing.
+	extension engine.Extension
+	around    engine.Transformer
 }
 
 // with returns a maker with values for the templates, laid over those of
@@ -148,6 +152,9 @@ type maker struct {
 func (m *maker) with(values *tree.Node) *maker {
 	own := *m
 	own.transformer = m.engine.Templated(m.folder, engine.TemplateOptions{Values: overlay(m.folder.Values(), values), OnError: m.onError})
+	if own.extension.Transformer != nil {
+		own.around = own.extension.Around(own.transformer)
+	}
 	return &own
 }
 
@@ -179,9 +186,25 @@ func (m *maker) input(f xrd.Found) engine.Input {
 	return in
 }
 
+// transform makes the entities of a definition as it is. A hook that panics
+// fails the definition, and no other.
+func (m *maker) transform(ctx context.Context, f xrd.Found) (res engine.Result, err error) {
+	if m.extension.Hooks.PreProcess != nil || m.extension.Hooks.PostProcess != nil || m.around != nil {
+		defer func() {
+			if p := recover(); p != nil {
+				res, err = engine.Result{}, fmt.Errorf("code around the templates panicked: %v", p)
+			}
+		}()
+	}
+	if m.around != nil {
+		return m.around.Transform(m.input(f))
+	}
+	return m.transformer.TransformContext(ctx, m.input(f))
+}
+
 // make makes the entities of a definition.
 func (m *maker) make(ctx context.Context, f xrd.Found) made {
-	res, err := m.transformer.TransformContext(ctx, m.input(f))
+	res, err := m.transform(ctx, f)
 	out := made{entities: res.Entities, findings: m.placed(res.Findings)}
 	if err != nil {
 		out.findings = append(out.findings, m.failure(err, f.Definition))

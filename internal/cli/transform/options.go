@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
@@ -37,6 +38,8 @@ type rendering struct {
 	onError folder.OnError
 	// values are what --set says.
 	values *tree.Node
+	// extension is code of somebody else around the templates.
+	extension engine.Extension
 }
 
 func (r *rendering) bindTemplates(f *pflag.FlagSet) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/tree"
 )
@@ -85,7 +86,7 @@ func place(t *testing.T, path, text string) {
 // TestHelp wants every command to show examples that use it, and every flag
 // with few values to offer them.
 func TestHelp(t *testing.T) {
-	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
 	few := map[string]bool{"format": true, "output-format": true, "words": true, "on-error": true, "only": true}
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.Long == "" || !regexp.MustCompile(`(?m)^  (.*\| )?`+cmd.CommandPath()+`( |$)`).MatchString(cmd.Example) {
@@ -101,7 +102,7 @@ func TestHelp(t *testing.T) {
 
 // TestContract holds the flags against the table of the contract.
 func TestContract(t *testing.T) {
-	root := newCommand(&app.Env{Getenv: func(string) string { return "" }})
+	root := newCommand(&app.Env{Getenv: func(string) string { return "" }}, engine.Extension{})
 	for _, name := range []string{"input", "templates", "template-dir", "output", "watch"} {
 		if root.Flag(name) == nil {
 			t.Errorf("there is no --%s", name)

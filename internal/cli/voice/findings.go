@@ -109,7 +109,11 @@ func Count(n int, one, many string) string {
 // Made says what was made: "3 entities from 1 definition (1 Template, 1 API,
 // 1 Resource)".
 func Made(r *pipeline.Report) string {
-	return fmt.Sprintf("%s from %s%s", Count(len(r.Entities), "entity", "entities"), Count(len(r.Definitions), "definition", "definitions"), byKind(r.Entities))
+	from := Count(len(r.Definitions), "definition", "definitions")
+	if r.Workloads > 0 {
+		from += " and " + Count(r.Workloads, "workload", "workloads")
+	}
+	return fmt.Sprintf("%s from %s%s", Count(len(r.Entities), "entity", "entities"), from, byKind(r.Entities))
 }
 
 // WhyNothing says why a run had nothing to do, as far as its report tells.

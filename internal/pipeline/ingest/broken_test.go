@@ -107,7 +107,7 @@ func TestBrokenAmongMany(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b := kitchen(t, nil, func(o *Options) {
 		p := &o.Parts[0]
-		p.Clusters, p.Watch, p.Transform = []source.Cluster{{Name: "prod", Kubeconfig: c.Kubeconfig}}, true, glass.around
+		p.Clusters, p.Watch, p.Extension.Transformer = []source.Cluster{{Name: "prod", Kubeconfig: c.Kubeconfig}}, true, glass.around
 		o.Processing.RetryAttempts, o.Processing.RetryDelay, o.Registry = 2, delay, registry
 	})
 	ctx, stop := context.WithCancel(t.Context())

@@ -181,8 +181,8 @@ type Part struct {
 	Name    string
 	Profile engine.Profile
 	Engine  engine.Options
-	// Transform, if not nil, puts something around the engine.
-	Transform func(engine.Transformer) engine.Transformer
+	// Extension is code of somebody else around the engine.
+	Extension engine.Extension
 	// Filter chooses definitions, after the profile.
 	Filter xrd.Filter
 	// Namespaces are those whose composites and claims are read; none means

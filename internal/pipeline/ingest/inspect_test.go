@@ -126,7 +126,7 @@ func TestFindings(t *testing.T) {
 func TestFindingsBounded(t *testing.T) {
 	t.Parallel()
 	b := kitchen(t, []string{"shelf"}, func(o *Options) {
-		o.Parts[0].Transform = func(next engine.Transformer) engine.Transformer { return brittle{next} }
+		o.Parts[0].Extension.Transformer = func(next engine.Transformer) engine.Transformer { return brittle{next} }
 	})
 	b.shelves["shelf"].set("many", definition("as", "size"))
 	for i := range mostFindings + 50 {

@@ -11,7 +11,6 @@ import (
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
-	"example.dev/ingestor/xrd"
 )
 
 // labelled reads the workloads of a cluster that have an id.
@@ -58,9 +57,7 @@ func (w *labelled) list(k cluster.Kind, label string) list {
 	return list{
 		name: listWorkloads + k.String() + " " + label, short: strings.ToLower(k.Kind), res: k.Resource, survey: label, labels: []string{label}, refuse: never,
 		object: func(n *tree.Node) (state.Object, error) {
-			n = xrd.Prune(n, xrd.RoleWorkload)
-			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
-			n.Set("kind", tree.Str(k.Kind))
+			n = cluster.Workload(k, n)
 			origin := w.cluster.Origin(strings.ToLower(k.Kind), n.Get("metadata", "namespace").Str(), name(n))
 			return state.Object{
 				Unit: unitWorkload + n.Get("metadata", "labels", label).Str(), Note: note{Origin: origin}.encode(), Body: body(n),

@@ -198,9 +198,5 @@ func (p *part) filterText() string {
 func (p *part) engine(found time.Time, forms engine.FormCache) (*engine.Engine, engine.Transformer) {
 	o := p.Engine
 	o.Now, o.Forms = found, forms
-	e := engine.New(p.Profile, o, engine.Hooks{})
-	if p.Transform == nil {
-		return e, e
-	}
-	return e, p.Transform(e)
+	return p.Extension.Engine(p.Profile, o)
 }

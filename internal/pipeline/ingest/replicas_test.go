@@ -213,7 +213,7 @@ func TestWithheld(t *testing.T) {
 		catalog = stored{o.Memory.(*store.Store)}
 		o.Catalog = catalog
 		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
-		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return untidy{e} }
+		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }
 	})
 	const template, api, xrd, composition = "template:default/as.example.org", "api:default/as.example.org-api",
 		"resource:default/as.example.org-xrd", "resource:default/one-composition"

@@ -176,13 +176,37 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 	if strings.HasPrefix(unit, unitWorkload) {
 		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
 	}
-	m := making{}
-	var entities []*entity.Entity
+	parts, err := s.partsOf(unit, objects, found)
+	if err != nil {
+		return nil, making{failed: err.Error()}
+	}
+	report, err := pipeline.RunParts(ctx, parts, nil)
+	if err != nil {
+		return nil, making{failed: err.Error()}
+	}
+	if len(report.Definitions) == 0 {
+		return nil, making{}
+	}
+	name := report.Definitions[0]
+	m := making{
+		part: report.TakenBy[name], left: report.LeftBy[name], withheld: report.Withheld, findings: report.Findings, sources: report.Sources[name],
+	}
+	for _, f := range report.Findings {
+		if f.Rule == pipeline.RuleInternal {
+			m.failed = f.Message
+		}
+	}
+	return report.Entities, m
+}
+
+// partsOf returns the parts that have seen a unit's definition, each with what it
+// has seen.
+func (s *shift) partsOf(unit string, objects []state.Object, found time.Time) ([]pipeline.Part, error) {
+	var out []pipeline.Part
 	for _, p := range s.parts {
 		set, err := s.set(p, objects)
 		if err != nil {
-			m.failed = err.Error()
-			return nil, m
+			return nil, err
 		}
 		if len(set.Definitions) == 0 || !p.Definitions {
 			continue
@@ -191,31 +215,13 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 		if why, fails := s.spared[unit]; fails {
 			transformer = engine.TransformerFunc(func(engine.Input) (engine.Result, error) { return engine.Result{}, errors.New(why) })
 		}
-		report, err := pipeline.Run(ctx, pipeline.Options{
+		out = append(out, pipeline.Part{Name: p.Name, Options: pipeline.Options{
 			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 			Engine: maker, Transformer: transformer, Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
 			SkipLint: !s.asked,
-		})
-		if err != nil {
-			m.failed = err.Error()
-			return nil, m
-		}
-		if len(report.Definitions) == 0 {
-			continue
-		}
-		if m.part != "" {
-			m.left = append(m.left, p.Name)
-			continue
-		}
-		m.part, m.withheld, m.findings, m.sources = p.Name, report.Withheld, report.Findings, report.Sources[report.Definitions[0]]
-		entities = report.Entities
-		for _, f := range report.Findings {
-			if f.Rule == pipeline.RuleInternal {
-				m.failed = f.Message
-			}
-		}
+		}})
 	}
-	return entities, m
+	return out, nil
 }
 
 // panicked logs where the engine panicked, if that is wanted.
@@ -267,16 +273,15 @@ func (s *shift) component(id string, objects []state.Object, at time.Time) ([]*e
 		if len(found) == 0 {
 			continue
 		}
-		o := p.Engine
-		o.Now = at
-		e, fs := engine.Component(id, found, o)
-		m := making{part: p.Name, findings: fs}
-		if bad := entity.Check(e); finding.Count(bad, finding.Error) > 0 {
-			m.findings = append(m.findings, bad...)
-			m.withheld = []string{e.Key()}
-			return nil, m
+		maker, _ := p.engine(at, nil)
+		res, withheld := pipeline.Component(maker, id, found, p.panicked)
+		m := making{part: p.Name, findings: res.Findings, withheld: withheld}
+		for _, f := range res.Findings {
+			if f.Rule == pipeline.RuleInternal {
+				m.failed = f.Message
+			}
 		}
-		return []*entity.Entity{e}, m
+		return res.Entities, m
 	}
 	return nil, making{}
 }

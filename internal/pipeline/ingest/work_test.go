@@ -130,7 +130,7 @@ func TestProcessors(t *testing.T) {
 	all := &crowd{want: int64(max(1, have-1)), full: make(chan struct{})}
 	b := kitchen(t, []string{"files"}, func(o *Options) {
 		o.Now, o.Processing = time.Now, Processing{BatchSize: 1, Parallelism: have + 3}
-		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
+		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
 	})
 	definitions := 5 * (have + 3)
 	for i := range definitions {
@@ -177,7 +177,7 @@ func broken(t *testing.T, change func(*Options)) (b *bench, seen func() int, men
 	var mu sync.Mutex
 	count, whole := 0, false
 	b = kitchen(t, []string{"files"}, func(o *Options) {
-		o.Parts[0].Transform = func(e engine.Transformer) engine.Transformer { return breaking{e, &mu, &count, &whole} }
+		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return breaking{e, &mu, &count, &whole} }
 		change(o)
 	})
 	b.shelves["files"].set("bad", definition("bad", "one"))

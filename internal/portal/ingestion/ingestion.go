@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/pipeline/ingest"
@@ -31,9 +33,11 @@ type Options struct {
 	Policy *permission.Policy
 	// Build names the version of the program, Replica this process.
 	Build, Replica string
-	Now            func() time.Time
-	Log            *slog.Logger
-	Registry       prometheus.Registerer
+	// Extension is code of somebody else around the engine.
+	Extension engine.Extension
+	Now       func() time.Time
+	Log       *slog.Logger
+	Registry  prometheus.Registerer
 	// Audit records scans that were asked for; nil records nothing.
 	Audit *audit.Log
 }
@@ -55,14 +59,14 @@ const taskScan = "scan"
 
 // New puts the service together and tells the queue of its schedules.
 func New(opts Options) *Ingestion {
-	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config)}
+	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
 	c := opts.Config
 	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
 	in.ingest = ingest.New(ingest.Options{
 		Parts: opts.parts(), Memory: opts.Store, Catalog: catalog{opts.Store},
 		Processing: ingest.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
-		Build:      opts.Build, Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
+		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
 		Again: func(ctx context.Context, place string) error { return in.scanSoon(ctx, place, ingest.TriggerWatch) },
 	})

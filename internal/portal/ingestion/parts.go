@@ -22,7 +22,7 @@ func (o *Options) composer() ingest.Part {
 	c := &o.Config.Composer
 	profile, filter := o.Config.Selection(engine.ComposerIngestor)
 	p := ingest.Part{
-		Name: config.SectionComposer, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
+		Name: config.SectionComposer, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
 		Detection: o.detection(),
@@ -52,7 +52,7 @@ func (o *Options) cluster() ingest.Part {
 	c := &o.Config.ClusterIngestor
 	profile, filter := o.Config.Selection(engine.ClusterIngestor)
 	p := ingest.Part{
-		Name: config.SectionClusterIngestor, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
+		Name: config.SectionClusterIngestor, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
 		// The contract names no others for this variant.
 		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(),

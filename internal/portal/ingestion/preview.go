@@ -89,15 +89,16 @@ type PreviewPassed struct {
 
 // previewer makes previews, few at a time. It writes nothing.
 type previewer struct {
-	config *config.Config
+	config    *config.Config
+	extension engine.Extension
 	// turns has a place for each that may be made at once.
 	turns chan struct{}
 	// limit is the constant, but in tests.
 	limit time.Duration
 }
 
-func newPreviewer(c *config.Config) *previewer {
-	return &previewer{config: c, turns: make(chan struct{}, previewsAtOnce), limit: previewTime}
+func newPreviewer(c *config.Config, x engine.Extension) *previewer {
+	return &previewer{config: c, extension: x, turns: make(chan struct{}, previewsAtOnce), limit: previewTime}
 }
 
 // route is that of POST /preview.
@@ -166,9 +167,10 @@ func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Pr
 
 // manner is how a preview is made.
 type manner struct {
-	profile engine.Profile
-	filter  xrd.Filter
-	options engine.Options
+	extension engine.Extension
+	profile   engine.Profile
+	filter    xrd.Filter
+	options   engine.Options
 	// namespaces are those of which the service reads composites; none are all.
 	namespaces []string
 	// flags are what tells ingestor-cli the same.
@@ -186,7 +188,7 @@ func (p *previewer) how(q url.Values) (*manner, error) {
 		}
 		profile = allowed[i]
 	}
-	m := &manner{options: p.config.EngineOptions(profile), flags: " --config app-config.yaml --profile " + profile.Name}
+	m := &manner{extension: p.extension, options: p.config.EngineOptions(profile), flags: " --config app-config.yaml --profile " + profile.Name}
 	m.profile, m.filter = p.config.Selection(profile)
 	if profile.Name == engine.ComposerIngestor.Name {
 		m.namespaces = p.config.Composer.Namespaces
@@ -211,14 +213,14 @@ type made struct {
 
 // recorder notes what the engine makes of each definition, in order.
 type recorder struct {
-	engine *engine.Engine
-	made   []made
+	next engine.Transformer
+	made []made
 }
 
 // Transform implements engine.Transformer.
 func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
 	r.made = append(r.made, made{definition: in.Definition})
-	res, err := r.engine.Transform(in)
+	res, err := r.next.Transform(in)
 	// The pipeline takes out of the list what the catalog would refuse.
 	last := &r.made[len(r.made)-1]
 	last.entities, last.sources = slices.Clone(res.Entities), res.Sources
@@ -239,13 +241,13 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	if n := len(set.Definitions); n > previewDefinitions {
 		return nil, server.TooLarge("The text has %d definitions, and a preview is of %d at most", n, previewDefinitions)
 	}
-	eng := engine.New(m.profile, m.options, engine.Hooks{})
-	rec := &recorder{engine: eng}
+	eng, transformer := m.extension.Engine(m.profile, m.options)
+	rec := &recorder{next: transformer}
 	report, err := pipeline.Run(ctx, pipeline.Options{
 		Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 		Engine: eng, Transformer: rec, Words: m.options.Words,
 		// What the service would not take is shown too, with the reason.
-		Unrequired: true,
+		Fallback: func(*xrd.Definition) bool { return true },
 		// One after the other, so that they come in order.
 		Parallelism: 1,
 	})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/portal/server"
 )
 
@@ -93,7 +94,7 @@ func inShort(p *Preview) told {
 
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig))
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
 	good := aBucket("buckets", "storage.example.org", taken, "size: {type: integer, description: How much.}")
 	three := []string{"Template", "API", "Resource"}
 	for name, tc := range map[string]struct {
@@ -141,7 +142,7 @@ func TestPreview(t *testing.T) {
 // asked for, and a command that is safe to copy.
 func TestPreviewDetails(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig))
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
 	got, err := previewOf(t, p, "words=upstream", aBucket("buckets", "storage.example.org", taken, "size: {type: strin}"))
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestPreviewDetails(t *testing.T) {
 // documents in the order in which everything that writes entities has them.
 func TestPreviewOrder(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"))
+	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
 	got, err := previewOf(t, p, "", aBucket("buckets", "storage.example.org", taken, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func TestPreviewExamples(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	p := newPreviewer(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"))
+	p := newPreviewer(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -221,7 +222,7 @@ func TestPreviewExamples(t *testing.T) {
 // TestPreviewBounds wants what is too much to be refused.
 func TestPreviewBounds(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig))
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
 	var many strings.Builder
 	for i := range previewDefinitions + 1 {
 		many.WriteString("---\n" + aBucket(fmt.Sprintf("b%d", i), "storage.example.org", taken, ""))
@@ -281,7 +282,7 @@ func TestPreviewHostile(t *testing.T) {
 	for name, text := range hostile() {
 		for _, query := range []string{"", "profile=clusterIngestor"} {
 			t.Run(name+" "+query, func(t *testing.T) {
-				p := newPreviewer(load(t, previewConfig))
+				p := newPreviewer(load(t, previewConfig), engine.Extension{})
 				// This machine may have much else to do.
 				p.limit = time.Minute
 				if len(text) > previewBytes {
@@ -310,7 +311,7 @@ func TestPreviewHostile(t *testing.T) {
 // turn to last as long as its work does.
 func TestPreviewTurns(t *testing.T) {
 	t.Parallel()
-	p := newPreviewer(load(t, previewConfig))
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
 	p.limit = 20 * time.Millisecond
 	release, ended := make(chan struct{}), make(chan error, previewsAtOnce)
 	for range previewsAtOnce {
