@@ -57,6 +57,12 @@ type SourceHealth struct {
 	Stale map[string]time.Time `json:"stale,omitempty"`
 	// Objects counts what is known, by list.
 	Objects map[string]int `json:"objects,omitempty"`
+	// Problems are objects and files that cannot be read, the first of
+	// ProblemCount; StaleObjects counts those that stay as they were last read
+	// because of that.
+	Problems     []Problem `json:"problems,omitempty"`
+	ProblemCount int       `json:"problemCount,omitempty"`
+	StaleObjects int       `json:"staleObjects,omitempty"`
 }
 
 // Health returns how the service fares. entities is how many the catalog has of
@@ -109,7 +115,7 @@ func worse(has, state string) bool {
 }
 
 func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
-	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint}
+	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint, Problems: c.Problems, ProblemCount: c.ProblemCount}
 	if p.cluster {
 		s.Cluster = p.at
 	}
@@ -124,9 +130,11 @@ func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
 	stale := 0
 	for name, l := range c.Lists {
 		if l.Stale.IsZero() {
+			s.StaleObjects += len(l.Kept)
 			continue
 		}
 		stale++
+		s.StaleObjects += s.Objects[name]
 		if s.Stale == nil {
 			s.Stale = map[string]time.Time{}
 		}
@@ -161,7 +169,9 @@ func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
 		for name, l := range conditions[p.name].Lists {
 			if !l.Stale.IsZero() {
 				out[p.name] += counts[[2]string{p.name, name}]
+				continue
 			}
+			out[p.name] += len(l.Kept)
 		}
 	}
 	return out, nil
@@ -222,11 +232,18 @@ type Finding struct {
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 	File     string `json:"file,omitempty"`
-	Path     string `json:"path,omitempty"`
+	// Line and Column are where in the file; 0 if that is not known.
+	Line   int32  `json:"line,omitempty"`
+	Column int32  `json:"column,omitempty"`
+	Path   string `json:"path,omitempty"`
 }
 
 func findingOf(f finding.Finding) Finding {
-	return Finding{Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path}
+	out := Finding{Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path}
+	if f.File != "" {
+		out.Line, out.Column = f.Pos.Line, f.Pos.Column
+	}
+	return out
 }
 
 // Explain says what is known of a definition. It reports false if nothing is.

@@ -76,7 +76,7 @@ func TestConclude(t *testing.T) {
 		{"It can be read.", nil, definition("a", "one"), Connected, Healthy, false, "one"},
 		{"It cannot be read, and stays as it was.", errors.New("away"), "", "failed", Degraded, true, "one"},
 		{"It still cannot, for another reason.", errors.New("gone"), "", "failed", Degraded, true, "one"},
-		{"What it shows all the same is taken.", errors.New("half"), definition("a", "two"), "failed", Degraded, true, "two"},
+		{"What it shows all the same is taken, and is not stale.", errors.New("half"), definition("a", "two"), Partial, Degraded, false, "two"},
 		{"It is back.", nil, definition("a", "three"), Connected, Healthy, false, "three"},
 	}
 	var since time.Time

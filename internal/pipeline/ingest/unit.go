@@ -287,16 +287,17 @@ func (s *shift) stale(objects []state.Object) (what string, since time.Time) {
 	var places []string
 	for i := range objects {
 		o := &objects[i]
-		c, ok := s.conditions[o.Source].Lists[o.List]
-		if !ok || c.Stale.IsZero() {
+		c := s.conditions[o.Source].Lists[o.List]
+		at := c.stale(o.Key)
+		if at.IsZero() {
 			continue
 		}
 		where := s.called(o.Source, o.List)
 		if !slices.Contains(places, where) {
 			places = append(places, where)
 		}
-		if since.IsZero() || c.Stale.Before(since) {
-			since = c.Stale
+		if since.IsZero() || at.Before(since) {
+			since = at
 		}
 	}
 	slices.Sort(places)
