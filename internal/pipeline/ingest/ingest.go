@@ -275,6 +275,7 @@ func New(opts Options) *Ingest {
 		in.parts = append(in.parts, p)
 		in.places = append(in.places, p.places()...)
 	}
+	in.meters.begin(in.places)
 	return in
 }
 

@@ -307,14 +307,17 @@ func joinOnce(errs []error) error {
 
 // reason is a word for what went wrong.
 func reason(err error) string {
-	if e, ok := errors.AsType[*cluster.Error](err); ok {
+	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason != cluster.Canceled {
 		return string(e.Reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return string(cluster.Timeout)
 	}
-	return "failed"
+	return failedReason
 }
+
+// failedReason is the reason of errors that have no better one.
+const failedReason = "failed"
 
 // hint is the way out of what went wrong; empty if none is known.
 func hint(err error) string {
