@@ -10,7 +10,7 @@ import (
 )
 
 // roomy is how much memory a server takes before it collects more often.
-const roomy = 144 << 20
+const roomy = 128 << 20
 
 // liveHeap is what was reachable at the last collection.
 const liveHeap = "/gc/heap/live:bytes"
