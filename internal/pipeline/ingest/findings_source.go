@@ -25,6 +25,20 @@ func (in *Ingest) general(ctx context.Context, q FindingsQuery) ([]Found, error)
 		for _, problem := range c.Problems {
 			out = append(out, p.found(noted{Finding: problem.Finding, Object: problem.Object}))
 		}
+		if c.Selection != nil && c.Selection.Message != "" {
+			out = append(out, p.found(noted{Finding: Finding{
+				Rule: RuleNoneSelected, Severity: finding.Warning.String(), Message: c.Selection.Message, Hint: c.Selection.Hint,
+			}}))
+		}
+	}
+	if q.Cluster == "" {
+		missing, err := in.missing(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range missing {
+			out = append(out, Found{noted: noted{Finding: m.finding(), Object: m.Ref, Entity: m.Example}, Sources: []string{}, Clusters: []string{}})
+		}
 	}
 	out = slices.DeleteFunc(out, func(f Found) bool {
 		return q.Rule != "" && f.Rule != q.Rule || q.Severity != nil && f.Severity != q.Severity.String()

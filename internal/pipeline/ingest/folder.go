@@ -111,6 +111,7 @@ func (r *reading) all(ctx context.Context) (failed, err error) {
 		// Whoever stores must not wait for a reader that panicked.
 		defer close(r.pages)
 		err := source.Walk(ctx, r.Source, func(f xrd.Found) bool { return r.take(f, hand) })
+		r.follow(nil)
 		if r.deferredWinners(); len(r.page) > 0 {
 			hand(r.page)
 		}

@@ -43,6 +43,9 @@ type reading struct {
 	// bad are documents and files that cannot be read.
 	bad   []finding.Finding
 	found int
+	// file is the one that is being read, objects how many it has had.
+	file    string
+	objects int
 }
 
 // standing is what decides which of the Compositions of one name is used.
@@ -63,6 +66,7 @@ const pageBytes = 1 << 20
 
 // take takes one thing that was read, and reports whether more is wanted.
 func (r *reading) take(f xrd.Found, hand func([]state.Object) bool) bool {
+	r.follow(&f)
 	if bad, ok := f.Complaint(); ok {
 		if bad.Severity == finding.Error {
 			r.complain(bad)
@@ -74,8 +78,10 @@ func (r *reading) take(f xrd.Found, hand func([]state.Object) bool) bool {
 	case f.Definition != nil:
 		r.definition(f.Definition)
 	case c != nil:
-		r.composition(c)
-	case f.Other.Within(r.place.part.Namespaces):
+		if !r.place.part.NoCompositions {
+			r.composition(c)
+		}
+	case !r.place.part.NoComposites && f.Other.Within(r.place.part.Namespaces):
 		r.add(composite(f.Other.Node, f.Other.Origin), r.key(f.Other))
 	}
 	if len(r.page) < pageSize && r.size < pageBytes {
@@ -86,13 +92,43 @@ func (r *reading) take(f xrd.Found, hand func([]state.Object) bool) bool {
 	return hand(page)
 }
 
+// follow logs which file was read when something of the next one is met. Nothing
+// met is the end.
+func (r *reading) follow(f *xrd.Found) {
+	file := ""
+	switch {
+	case f == nil:
+	case f.Definition != nil:
+		file = f.Definition.Origin.File
+	case f.Other != nil:
+		file = f.Other.Origin.File
+	case f.Finding != nil:
+		file = f.Finding.File
+	default:
+		file = f.File
+	}
+	if f == nil || file != r.file {
+		if r.file != "" {
+			r.place.part.Log.Debug("file read", "source", r.s.name, "file", r.file, "objects", r.objects)
+		}
+		r.file, r.objects = file, 0
+	}
+	r.objects++
+}
+
 // complain notes a document or file that cannot be read.
-func (r *reading) complain(f finding.Finding) { r.bad = append(r.bad, f) }
+func (r *reading) complain(f finding.Finding) {
+	r.place.part.Log.Debug("document skipped", "source", r.s.name, "at", f.Where(), "why", f.Message)
+	r.bad = append(r.bad, f)
+}
 
 func (r *reading) definition(d *xrd.Definition) {
 	r.found++
 	// It cannot fail: nothing of it is asked of a server.
 	o, _ := r.place.part.definition(d.Node, d.Origin)
+	why := noteOf(&o).Refused
+	r.s.picks.add(d.Name, why, d.Words)
+	r.place.part.Log.Debug("definition read", "source", r.s.name, "definition", d.Name, "file", d.Origin.File, "selected", why == "", "why", why)
 	if o.Unit == "" {
 		sum := sha256.Sum256(tree.AppendCanonical(nil, d.Node))
 		o.Unit = "unnamed-" + hex.EncodeToString(sum[:8])

@@ -140,6 +140,9 @@ func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
 	return out, nil
 }
 
+// Missing implements Catalog.
+func (*ledger) Missing(context.Context, int) ([]MissingRef, error) { return nil, nil }
+
 // entries returns all documents by reference.
 func (l *ledger) entries() map[string]string {
 	l.mu.Lock()

@@ -15,9 +15,17 @@ import (
 // RuleUnreadable is a file or folder that cannot be read.
 const RuleUnreadable = "ING001"
 
+// RuleNoneSelected is a source that has definitions of which none is taken.
+const RuleNoneSelected = "ING002"
+
+// RuleMissing is an owner or a system that entities name and nobody defines.
+const RuleMissing = "ING003"
+
 // Rules are the rules about sources.
 var Rules = []finding.Rule{
 	{ID: RuleUnreadable, Severity: finding.Error, Title: "a file or folder cannot be read", Why: "It is not there, or the service may not read it. What was known of it stays, marked as stale; all other files are read."},
+	{ID: RuleNoneSelected, Severity: finding.Warning, Title: "none of the definitions of a source is selected", Why: "The source can be read and has definitions, but nothing is made of any of them. Set the label, or ingestAll."},
+	{ID: RuleMissing, Severity: finding.Warning, Title: "an owner or a system is not in the catalog", Why: "Entities name it, so that their relation leads nowhere. Register the Group, User or System, or name another one."},
 }
 
 // Problem is an object or a file of a source that cannot be read.
@@ -81,6 +89,9 @@ func (l *listed) condition(was listCondition, now time.Time, spoilt int) listCon
 	out := listCondition{Count: l.count, Version: l.version, Good: now, Spoilt: spoilt}
 	if l.err != nil {
 		out = listCondition{Count: was.Count, Version: was.Version, Good: was.Good, Error: l.err.Error(), Stale: was.staleSince(now), Kept: maps.Clone(was.Kept)}
+	}
+	if l.untracked != "" {
+		out = listCondition{Untracked: l.untracked}
 	}
 	for key, unit := range l.kept {
 		if out.Kept == nil {

@@ -36,8 +36,12 @@ type Run struct {
 	Phases       map[string]int64 `json:"phases,omitempty"`
 	// Discovered counts definitions, Changed the units that were dirty after
 	// the source was read.
-	Discovered int `json:"discovered"`
-	Changed    int `json:"changed"`
+	// Selected counts those of the definitions that are taken, and Notice says why
+	// none is.
+	Discovered int    `json:"discovered"`
+	Selected   int    `json:"selected"`
+	Notice     string `json:"notice,omitempty"`
+	Changed    int    `json:"changed"`
 	Tally
 	// Error is what went wrong; what could be done was.
 	Error string `json:"error,omitempty"`
@@ -102,7 +106,12 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	} else {
 		in.meters.well(p, s.now)
 	}
-	run.Discovered, run.Changed = s.found, s.dirty
+	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
+	if chosen := p.part.selection(&s.picks); chosen != nil {
+		run.Notice = chosen.Message
+	}
+	p.part.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
+		"milliseconds", read.Milliseconds(), "error", errorText(unread))
 	run.Phases = map[string]int64{"read": read.Milliseconds()}
 	var worked error
 	run.Tally, worked = in.workAfter(ctx, p)

@@ -38,6 +38,8 @@ type scan struct {
 	// spoilt are objects that cannot be read, by list.
 	spoilt map[string][]finding.Finding
 	errs   []error
+	// picks are the definitions that are taken, and that are not.
+	picks picks
 	// silent is why the place is not asked any more; nil while it answers.
 	silent error
 }
@@ -50,6 +52,8 @@ type listed struct {
 	// kept are objects that could not be read, unlike others of the list, and
 	// stay as they were: their units by their keys.
 	kept map[string]string
+	// untracked is why the list is not read, which nobody minds; empty if it is.
+	untracked string
 }
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
@@ -155,6 +159,8 @@ type condition struct {
 	// mostProblems of ProblemCount.
 	Problems     []Problem `json:"problems,omitempty"`
 	ProblemCount int       `json:"problemCount,omitempty"`
+	// Selection is which of the definitions are taken; nil if that is not known.
+	Selection *Selection `json:"selection,omitempty"`
 }
 
 // listCondition is what is remembered of a list.
@@ -171,6 +177,8 @@ type listCondition struct {
 	// Kept are objects that could not be read, unlike others of the list, by
 	// their keys.
 	Kept map[string]keptObject `json:"kept,omitempty"`
+	// Untracked is why the list is not read, which nobody minds; empty if it is.
+	Untracked string `json:"untracked,omitempty"`
 }
 
 // keptObject is an object that stays as it was last read.
@@ -234,6 +242,9 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 			turned = append(turned, list)
 		}
 	}
+	if after.Selection = s.part.selection(&s.picks); whole != nil {
+		after.Selection = before.Selection
+	}
 	joined := joinOnce(s.errs)
 	if joined == nil {
 		after.Good = s.now
@@ -245,6 +256,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		return err
 	}
 	s.tell(joined)
+	s.tellSelection(after.Selection)
 	return s.settle(ctx, turned, units, data)
 }
 

@@ -346,6 +346,9 @@ func (in *Ingest) Restore(ctx context.Context, provider string) error {
 	return nil
 }
 
+// ProviderPrefixes are how the names of the service's providers begin.
+func ProviderPrefixes() []string { return []string{providerDefinition, unitWorkload} }
+
 // Provides reports whether a provider is one of the service's.
 func Provides(provider string) bool {
 	return strings.HasPrefix(provider, providerDefinition) || strings.HasPrefix(provider, unitWorkload)
