@@ -17,7 +17,7 @@ const liveHeap = "/gc/heap/live:bytes"
 
 // BoundMemory keeps the memory of a server close to what it holds, until ctx ends.
 // Main lets the heap grow to three times of what is reachable, which is much where
-// that is much: beyond roomy it grows to twice of that. Whoever sets GOGC or
+// that is much: beyond roomy it grows by half of that. Whoever sets GOGC or
 // GOMEMLIMIT decides instead.
 func BoundMemory(ctx context.Context) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
@@ -40,5 +40,6 @@ func BoundMemory(ctx context.Context) {
 
 // memoryLimit is the limit for a heap of which so much is reachable.
 func memoryLimit(live uint64) int64 {
-	return max(roomy, 2*int64(min(live, math.MaxInt64/2)))
+	live = min(live, math.MaxInt64/2)
+	return max(roomy, int64(live+live/2))
 }
