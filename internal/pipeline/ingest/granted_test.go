@@ -3,6 +3,9 @@ package ingest
 import (
 	"strings"
 	"testing"
+
+	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/source/cluster"
 )
 
 // TestNeverGranted follows a service whose account may list definitions alone: it
@@ -74,6 +77,20 @@ func TestNoComposites(t *testing.T) {
 		}
 		if (there == 0) != off {
 			t.Errorf("switched off: %v; %d composites are there", off, there)
+		}
+	}
+}
+
+// TestNoKinds has a cluster give a kind of which composites are not wanted: none
+// is listed or followed.
+func TestNoKinds(t *testing.T) {
+	t.Parallel()
+	k := cluster.Kind{Resource: cluster.Resource{Group: "example.org", Version: "v1", Plural: "as"}, Kind: "Xa"}
+	objects := []state.Object{{List: theDefinitions, Key: "as.example.org", Note: note{Kinds: []cluster.Kind{k}}.encode()}}
+	for _, off := range []bool{false, true} {
+		d := &definitions{place: &place{part: &part{Part: &Part{NoComposites: off}}}}
+		if kinds := d.kindsOf(objects); (len(kinds) == 0) != off {
+			t.Errorf("switched off: %v; the kinds are %v", off, kinds)
 		}
 	}
 }

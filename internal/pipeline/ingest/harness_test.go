@@ -93,6 +93,8 @@ func (s *shelf) Read(context.Context) (*xrd.Set, error) {
 type ledger struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
+	// lacks is what is named and not there.
+	lacks []MissingRef
 }
 
 // Prepare implements Catalog.
@@ -141,7 +143,11 @@ func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
 }
 
 // Missing implements Catalog.
-func (*ledger) Missing(context.Context, int) ([]MissingRef, error) { return nil, nil }
+func (l *ledger) Missing(context.Context, int) ([]MissingRef, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lacks, nil
+}
 
 // entries returns all documents by reference.
 func (l *ledger) entries() map[string]string {
