@@ -78,9 +78,15 @@ func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
 		return false, fmt.Sprintf("its apiVersion is not %s", d.Words.APIVersionOut(words.DefinitionV2))
 	}
 	if p.RequiredLabel != "" && d.Labels[p.RequiredLabel] != "true" {
-		return false, fmt.Sprintf("it has no label %s: \"true\"", d.Words.Out(words.Key, p.RequiredLabel))
+		return false, Unlabelled(d.Words, p.RequiredLabel)
 	}
 	return true, ""
+}
+
+// Unlabelled is why a profile does not take a definition that lacks the label it
+// requires.
+func Unlabelled(speaks words.Vocabulary, label string) string {
+	return fmt.Sprintf("it has no label %s: \"true\"", speaks.Out(words.Key, label))
 }
 
 // Base returns the base name for a definition.

@@ -24,6 +24,8 @@ type Found struct {
 	// of it, and Failure is what was said of why.
 	Failed  bool
 	Failure string
+	// File is where a failure record stands; empty if it is in no file.
+	File string
 }
 
 // Each reads documents one after the other and calls yield for each thing met in
@@ -62,10 +64,20 @@ func decode(r io.Reader, at Origin, budget *tree.Budget, yield func(n *tree.Node
 		}
 		f := finding.Finding{Rule: RuleSyntax, Severity: finding.Error, File: at.File, Pos: bad.Pos, Message: bad.Msg, Hint: bad.Hint}
 		if !bad.Kept {
-			f.Message = "cannot read the document: " + f.Message
+			f.Message = unread + f.Message
 		}
 		return yield(nil, !bad.Kept, &f)
 	})
+}
+
+// unread is what the message about a document begins with that is left out.
+const unread = "cannot read the document: "
+
+// Lost reports whether a finding about a document says that something of it was
+// left out: all errors do but that of a key that is given twice, of which the last
+// one counts.
+func Lost(f finding.Finding) bool {
+	return f.Severity == finding.Error && (f.Rule != RuleSyntax || strings.HasPrefix(f.Message, unread))
 }
 
 // unfold calls yield for each thing in a document, until it returns false.
@@ -79,13 +91,13 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 		return true
 	}
 	if message, ok := finding.FailureOf(n); ok {
-		return yield(Found{Failed: true, Failure: message})
+		return yield(Found{Failed: true, Failure: message, File: at.File})
 	}
 	if n.IsString() && strings.ContainsAny(n.Text, `{}"`) {
 		// Half a line of JSON is text to YAML, and may be half a record.
 		return yield(Found{Finding: &finding.Finding{
 			Rule: RuleSyntax, Severity: finding.Error, File: at.File, Pos: n.At(),
-			Message: "cannot read the document: it is text, perhaps half a line of JSON", Hint: "an object begins with { and ends with }",
+			Message: unread + "it is text, perhaps half a line of JSON", Hint: "an object begins with { and ends with }",
 		}})
 	}
 	kind := n.Get("kind").Str()

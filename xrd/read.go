@@ -80,18 +80,45 @@ func (s *Set) Add(n *tree.Node, origin Origin) {
 		case f.Finding != nil:
 			s.Findings = append(s.Findings, *f.Finding)
 		case f.Failed:
-			s.Findings = append(s.Findings, finding.Finding{
-				Rule: RuleIncomplete, Severity: finding.Error, File: origin.File, Pos: n.At(),
-				Message: "the input is not complete: " + f.Failure,
-				Hint:    "mend what the program that wrote it complains of",
-			})
-		case f.Other.Kind == KindComposition && isExtension(f.Other.Node):
-			s.Compositions = append(s.Compositions, NewComposition(f.Other.Node, f.Other.Origin))
+			s.Findings = append(s.Findings, f.incomplete(n.At()))
 		default:
+			if c := f.Composition(); c != nil {
+				s.Compositions = append(s.Compositions, c)
+				return true
+			}
 			s.Others = append(s.Others, f.Other)
 		}
 		return true
 	})
+}
+
+// incomplete is the finding that a failure record becomes.
+func (f *Found) incomplete(at tree.Pos) finding.Finding {
+	return finding.Finding{
+		Rule: RuleIncomplete, Severity: finding.Error, File: f.File, Pos: at,
+		Message: "the input is not complete: " + f.Failure,
+		Hint:    "mend what the program that wrote it complains of",
+	}
+}
+
+// Complaint returns what is wrong with what was found: its Finding, or one for a
+// failure record. It reports false if it is an object.
+func (f *Found) Complaint() (finding.Finding, bool) {
+	switch {
+	case f.Finding != nil:
+		return *f.Finding, true
+	case f.Failed:
+		return f.incomplete(tree.Pos{}), true
+	}
+	return finding.Finding{}, false
+}
+
+// Composition returns what was found as a Composition; nil if it is none.
+func (f *Found) Composition() *Composition {
+	if f.Other == nil || f.Other.Kind != KindComposition || !isExtension(f.Other.Node) {
+		return nil
+	}
+	return NewComposition(f.Other.Node, f.Other.Origin)
 }
 
 func isExtension(n *tree.Node) bool {
@@ -110,10 +137,14 @@ func (s *Set) Within(namespaces []string) {
 	if len(namespaces) == 0 {
 		return
 	}
-	s.Others = slices.DeleteFunc(s.Others, func(o *Object) bool {
-		in := cmp.Or(o.Namespace, o.Node.Get("spec", "claimRef", "namespace").Str())
-		return in != "" && !slices.Contains(namespaces, in)
-	})
+	s.Others = slices.DeleteFunc(s.Others, func(o *Object) bool { return !o.Within(namespaces) })
+}
+
+// Within reports whether an object is in one of namespaces, or in none and does
+// not belong to a claim of another one. No namespaces are all of them.
+func (o *Object) Within(namespaces []string) bool {
+	in := cmp.Or(o.Namespace, o.Node.Get("spec", "claimRef", "namespace").Str())
+	return in == "" || len(namespaces) == 0 || slices.Contains(namespaces, in)
 }
 
 // Join adds what another set holds.

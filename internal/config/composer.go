@@ -22,6 +22,9 @@ type Composer struct {
 	Sources  []Source
 	// Filter chooses definitions.
 	Filter xrd.Filter
+	// IngestAll takes definitions without the label, too.
+	IngestAll bool
+	Tracking  Tracking
 	// Namespaces are those whose composites and claims are read; none means
 	// all.
 	Namespaces []string
@@ -32,6 +35,18 @@ type Composer struct {
 	Processing      Processing
 	ChangeDetection ChangeDetection
 	Logging         Logging
+}
+
+// Tracking says what is read of a source besides definitions.
+type Tracking struct {
+	// Compositions and Composites say that those are read; claims are among the
+	// latter.
+	Compositions, Composites bool
+}
+
+func (t *Tracking) read(o *object) {
+	o.object("compositions", func(o *object) { o.flag("enabled", &t.Compositions) })
+	o.object("composites", func(o *object) { o.flag("enabled", &t.Composites) })
 }
 
 // Schedule says how often something is done, and for how long at most.
@@ -105,6 +120,8 @@ func (c *Composer) read(o *object) {
 	o.flag("watch", &c.Watch)
 	o.clusters("clusters", &c.Clusters, map[string]place{})
 	o.sources("sources", &c.Sources)
+	o.flag("ingestAll", &c.IngestAll)
+	c.Tracking.read(o)
 	o.object("xrdFilters", func(o *object) {
 		o.selector("labelSelector", &c.Filter.Labels, xrd.ParseSelector)
 		o.selector("annotationSelector", &c.Filter.Annotations, xrd.ParseAnnotationSelector)

@@ -118,6 +118,8 @@ composerIngestor:
     addGitOpsActions: true
     defaultNamespace: sandbox
   generateDayTwoTemplates: true
+  ingestAll: true
+  composites: { enabled: false }
   caching: { enabled: false, ttl: 1, maxSize: 2 }
   processing: { batchSize: 3, parallelism: 4, retryAttempts: 0, retryDelay: 5 }
   changeDetection: { enabled: false, method: hash, storage: redis }
@@ -126,6 +128,7 @@ clusterIngestor:
   enabled: true
   watch: false
   components: { enabled: false, taskRunner: { frequency: 20 } }
+  compositions: { enabled: false }
   composer: { enabled: true, xrds: { enabled: true, ingestAllXRDs: false, generateDayTwoTemplates: true, taskRunner: { frequency: 30 } } }
 orchestrator:
   serviceLocatorMethod: { type: multiTenant }
@@ -177,6 +180,8 @@ func TestEverything(t *testing.T) {
 			Namespaces:      []string{"team-a", "team-b"},
 			Templates:       TemplateGeneration{AddGitOpsActions: true, DefaultNamespace: "sandbox"},
 			DayTwo:          true,
+			IngestAll:       true,
+			Tracking:        Tracking{Compositions: true},
 			Caching:         Caching{TTL: time.Second, MaxSize: 2},
 			Processing:      Processing{BatchSize: 3, Parallelism: 4, RetryDelay: 5 * time.Millisecond},
 			ChangeDetection: ChangeDetection{Method: "hash", Storage: "redis"},
@@ -186,6 +191,7 @@ func TestEverything(t *testing.T) {
 			Enabled:    true,
 			Components: Components{Frequency: 20 * time.Second},
 			XRDs:       XRDs{Enabled: true, DayTwo: true, Frequency: 30 * time.Second},
+			Tracking:   Tracking{Composites: true},
 		},
 		Orchestrator: Orchestrator{
 			ServiceLocator: "multiTenant",

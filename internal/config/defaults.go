@@ -15,6 +15,7 @@ func defaults() *Config {
 			DefaultSystem: "platform",
 			Schedule:      Schedule{Frequency: 5 * time.Minute, Timeout: 2 * time.Minute},
 			Watch:         true,
+			Tracking:      Tracking{Compositions: true, Composites: true},
 			Templates: TemplateGeneration{
 				GenerateAPIEntities: true, IncludeCompositionDetails: true, DefaultNamespace: "default",
 			},
@@ -26,6 +27,7 @@ func defaults() *Config {
 			Watch:      true,
 			Components: Components{Enabled: true, Frequency: 10 * time.Second},
 			XRDs:       XRDs{Enabled: true, Frequency: 600 * time.Second},
+			Tracking:   Tracking{Compositions: true, Composites: true},
 		},
 		App: App{Title: "Portal"},
 		Backend: Backend{

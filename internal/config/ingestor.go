@@ -10,6 +10,7 @@ type ClusterIngestor struct {
 	Watch      bool
 	Components Components
 	XRDs       XRDs
+	Tracking   Tracking
 }
 
 // Components says whether workloads with the label become Components.
@@ -41,6 +42,7 @@ func (c *ClusterIngestor) read(o *object) {
 		o.taskRunner(&c.Components.Frequency)
 		o.noEffect("ingestAsResources", "onlyIngestAnnotatedResources", "excludedNamespaces", "customWorkloadTypes", "disableDefaultWorkloadTypes")
 	})
+	c.Tracking.read(o)
 	// The framework's own name, in the vocabulary of the section.
 	o.also("composer", "crossplane")
 	o.object("composer", func(o *object) {

@@ -11,6 +11,9 @@ import (
 func (c *Config) Selection(p engine.Profile) (engine.Profile, xrd.Filter) {
 	switch p.Name {
 	case engine.ComposerIngestor.Name:
+		if c.Composer.IngestAll {
+			p.RequiredLabel = ""
+		}
 		return p, c.Composer.Filter
 	case engine.ClusterIngestor.Name:
 		if !c.ClusterIngestor.XRDs.IngestAll {

@@ -258,13 +258,13 @@ func (t *checking) permissions(ctx context.Context) {
 		}
 		for i, res := range resources {
 			for _, verb := range verbs {
-				ok := t.may(ctx, verb, res)
+				ok := t.may(ctx, verb, res, verbs)
 				listable = listable && (ok || i > 0 || verb != "list")
 			}
 		}
 	}
 	for _, k := range t.opts.Workloads {
-		t.may(ctx, "list", k.Resource)
+		t.may(ctx, "list", k.Resource, []string{"list"})
 	}
 	if t.opts.Composites == nil || t.opts.NoDefinitions {
 		return
@@ -285,7 +285,7 @@ func (t *checking) permissions(ctx context.Context) {
 		}
 		for _, k := range Composites(d, t.opts.Namespaces) {
 			for _, verb := range verbs {
-				asked = append(asked, &review{verb: verb, res: k.Resource})
+				asked = append(asked, &review{verb: verb, res: k.Resource, verbs: verbs})
 			}
 		}
 	}
@@ -314,8 +314,11 @@ func (t *checking) permissions(ctx context.Context) {
 
 // review is a permission and what the server says of it.
 type review struct {
-	verb    string
-	res     Resource
+	verb string
+	res  Resource
+	// verbs are all that are needed for the resource: whoever adds one by one is
+	// told of the next one every time.
+	verbs   []string
 	allowed bool
 	err     error
 }
@@ -329,8 +332,8 @@ func (r *review) rank() int {
 }
 
 // may asks the server whether we may do something, and tells.
-func (t *checking) may(ctx context.Context, verb string, res Resource) bool {
-	r := &review{verb: verb, res: res}
+func (t *checking) may(ctx context.Context, verb string, res Resource, verbs []string) bool {
+	r := &review{verb: verb, res: res, verbs: verbs}
 	if t.broken == "" {
 		r.allowed, r.err = t.review(ctx, verb, res)
 	}
@@ -362,7 +365,7 @@ func (t *checking) judge(ctx context.Context, r *review) bool {
 	case r.allowed:
 		t.tell(Check{Name: name, Result: OK})
 	default:
-		missing := permission(r.res, r.verb)
+		missing := permission(r.res, slices.Sorted(slices.Values(r.verbs))...)
 		t.tell(Check{Name: name, Result: Failed, Detail: "the account may not", Hint: "add this rule to its ClusterRole:\n" + missing.YAML(), Missing: missing})
 	}
 	return r.allowed

@@ -31,9 +31,9 @@ func (r Rule) YAML() string {
 	return fmt.Sprintf("- apiGroups: %s\n  resources: %s\n  verbs: %s", list(r.Groups), list(r.Resources), list(r.Verbs))
 }
 
-// permission is the rule for one verb on one resource.
-func permission(r Resource, verb string) Rule {
-	return Rule{Groups: []string{r.Group}, Resources: []string{r.Plural}, Verbs: []string{verb}}
+// permission is the rule for verbs on one resource.
+func permission(r Resource, verbs ...string) Rule {
+	return Rule{Groups: []string{r.Group}, Resources: []string{r.Plural}, Verbs: verbs}
 }
 
 // Merge joins rules that differ in their verbs or their resources only, so

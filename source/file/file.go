@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -58,7 +57,7 @@ type Source struct {
 	paths []string
 	opts  Options
 	// last is what the files were like when they were read last.
-	last atomic.Pointer[map[string]fs.FileInfo]
+	last atomic.Pointer[map[string]stamp]
 }
 
 var _ source.Source = (*Source)(nil)

@@ -14,7 +14,7 @@ import (
 
 // find lists the files to read, in the order of their paths.
 func (s *Source) find(ctx context.Context) *finder {
-	f := &finder{ctx: ctx, opts: s.opts, infos: map[string]fs.FileInfo{}, seen: visited{}}
+	f := &finder{ctx: ctx, opts: s.opts, infos: map[string]stamp{}, seen: visited{}}
 	paths := slices.Clone(s.paths)
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
@@ -38,7 +38,7 @@ type finder struct {
 	files []string
 	// infos are what the files were like, and dirs the directories whose
 	// entries were looked at.
-	infos map[string]fs.FileInfo
+	infos map[string]stamp
 	dirs  []string
 	errs  []error
 	links []link
@@ -235,7 +235,7 @@ func (f *finder) add(path string, info fs.FileInfo) {
 	f.met++
 	if f.seen.first(info) {
 		f.files = append(f.files, path)
-		f.infos[path] = info
+		f.infos[path] = stampOf(info)
 	}
 }
 
@@ -262,13 +262,13 @@ func sort(m fs.FileMode) string {
 
 // visited knows the files and directories there have been. Only those of the
 // same size and time can be the same, which keeps the comparing short.
-type visited map[stamp][]fs.FileInfo
+type visited map[sizeAndTime][]fs.FileInfo
 
-type stamp struct{ size, time int64 }
+type sizeAndTime struct{ size, time int64 }
 
 // first reports whether info is met for the first time.
 func (v visited) first(info fs.FileInfo) bool {
-	key := stamp{info.Size(), info.ModTime().UnixNano()}
+	key := sizeAndTime{info.Size(), info.ModTime().UnixNano()}
 	for _, other := range v[key] {
 		if os.SameFile(info, other) {
 			return false

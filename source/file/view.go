@@ -15,7 +15,7 @@ import (
 type view struct {
 	// files are those that Read would read, by the paths it gives them, and
 	// ends where these lead to.
-	files map[string]fs.FileInfo
+	files map[string]stamp
 	ends  map[string]bool
 	// dirs are folders of which all entries matter that Read would look at.
 	dirs map[string]bool

@@ -69,15 +69,19 @@ type ahead struct {
 	piece, rest []byte
 }
 
-const pieceSize = 32 << 10
+const (
+	pieceSize  = 32 << 10
+	firstPiece = 16 << 10
+)
 
 // readAhead returns a reader of what open opens. It is closed when all is read, or
 // when ctx ends.
 func readAhead(ctx context.Context, open func() (io.ReadCloser, error)) *ahead {
 	a := &ahead{ctx: ctx, ready: make(chan []byte), free: make(chan []byte, 2)}
-	for range cap(a.free) {
-		a.free <- make([]byte, pieceSize)
-	}
+	// Most files are shorter than a piece; only of a longer one is the next piece
+	// read ahead.
+	a.free <- nil
+	a.free <- nil
 	go func() {
 		defer close(a.ready)
 		a.err = a.run(open)
@@ -92,14 +96,20 @@ func (a *ahead) run(open func() (io.ReadCloser, error)) error {
 		return err
 	}
 	defer in.Close()
-	for {
+	for size := firstPiece; ; {
 		var piece []byte
 		select {
 		case <-a.ctx.Done():
 			return a.ctx.Err()
 		case piece = <-a.free:
 		}
-		n, err := in.Read(piece[:pieceSize])
+		if piece == nil {
+			piece = make([]byte, size)
+		}
+		n, err := in.Read(piece[:cap(piece)])
+		if n == cap(piece) {
+			size = pieceSize
+		}
 		if n > 0 {
 			select {
 			case <-a.ctx.Done():

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -262,8 +261,4 @@ func (w *watching) watch(folders map[string]bool) error {
 }
 
 // differ reports whether files came, went, or became others.
-func differ(a, b map[string]fs.FileInfo) bool {
-	return !maps.EqualFunc(a, b, func(x, y fs.FileInfo) bool {
-		return os.SameFile(x, y) && x.Size() == y.Size() && x.ModTime().Equal(y.ModTime())
-	})
-}
+func differ(a, b map[string]stamp) bool { return !maps.Equal(a, b) }

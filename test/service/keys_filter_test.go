@@ -49,6 +49,30 @@ var filterKeys = map[string]keyed{
 		files:  pair, composer: sections{"xrdFilters": sections{"exclude": []any{"betas." + group, "gammas.other.example.org"}}},
 		check: only("alphas"),
 	},
+	"IngestAll": {
+		reason: "Without the label definitions are taken if that is wanted, and the other filters hold.",
+		keys:   []string{"composerIngestor.ingestAll"},
+		files: map[string]string{
+			"alphas.yaml": edited(definition("alphas", "one"), `openportal.dev/ingest: "true"`, "team: red"),
+			"betas.yaml":  edited(definition("betas", "one"), `openportal.dev/ingest: "true"`, "team: red"),
+		},
+		composer: sections{"ingestAll": true, "xrdFilters": sections{"exclude": []any{"betas." + group}}},
+		check:    only("alphas"),
+	},
+	"NoCompositions": {
+		reason:   "Compositions are left out if that is wanted.",
+		keys:     []string{"composerIngestor.compositions.enabled"},
+		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "one.yaml": composition("alpha-one", "alphas")},
+		composer: sections{"compositions": sections{"enabled": false}},
+		check:    only("alphas"),
+	},
+	"NoComposites": {
+		reason:   "Composites are left out if that is wanted.",
+		keys:     []string{"composerIngestor.composites.enabled"},
+		files:    map[string]string{"alphas.yaml": definition("alphas", "one"), "mine.yaml": composite("mine", "alphas")},
+		composer: sections{"composites": sections{"enabled": false}},
+		check:    only("alphas"),
+	},
 	"Namespaces": {
 		reason: "Composites of files are chosen by their namespace as those of a cluster are.",
 		keys:   []string{"composerIngestor.xrdFilters.namespaces"},

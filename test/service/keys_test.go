@@ -91,6 +91,8 @@ var elsewhere = map[string][]string{
 	"composerIngestor.changeDetection.enabled":      {"test/service TestDetection", "internal/pipeline/ingest TestSift", "internal/portal/ingestion TestParts"},
 	"composerIngestor.changeDetection.method":       {"test/service TestDetection", "internal/pipeline/ingest TestSift", "internal/portal/ingestion TestParts"},
 	"composerIngestor.changeDetection.storage":      {"test/service TestDetection", "internal/state TestMarks", "internal/portal/ingestion TestParts"},
+	"clusterIngestor.compositions.enabled":          {"internal/pipeline/ingest TestNeverGranted", "internal/portal/ingestion TestParts"},
+	"clusterIngestor.composites.enabled":            {"internal/pipeline/ingest TestNoKinds", "internal/portal/ingestion TestParts"},
 	"orchestrator.serviceLocatorMethod.type":        {"internal/config TestOrchestratorMistakes"},
 	"orchestrator.clusterLocatorMethods[].type":     {"internal/config TestOrchestratorMistakes"},
 	"orchestrator.clusterLocatorMethods[].clusters": {"internal/config TestOrchestratorMistakes"},

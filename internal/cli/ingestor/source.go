@@ -23,6 +23,12 @@ func (s *session) source(progress func(done, total int)) source.Source {
 	return source.Func(func(ctx context.Context) (*xrd.Set, error) {
 		set, err := all.Read(ctx)
 		set.Within(s.config.Composer.Namespaces)
+		if !s.config.Composer.Tracking.Compositions {
+			set.Compositions = nil
+		}
+		if !s.config.Composer.Tracking.Composites {
+			set.Others = nil
+		}
 		return set, err
 	})
 }

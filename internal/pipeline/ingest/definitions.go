@@ -65,11 +65,16 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	kinds, err := d.kinds(ctx)
+	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
 	if err != nil {
 		return err
 	}
-	if err := d.composites(ctx, s, kinds); err != nil {
+	for i := range objects {
+		if o := &objects[i]; strings.HasPrefix(o.List, listDefinitions) {
+			s.picks.add(o.Unit, noteOf(o).Refused, wordsOf(o.List))
+		}
+	}
+	if err := d.composites(ctx, s, d.kindsOf(objects)); err != nil {
 		return err
 	}
 	return d.forget(ctx, s, lists)
@@ -104,7 +109,7 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error {
 	for _, name := range lists {
 		role, of, _ := strings.Cut(name, " ")
-		if role += " "; role != listDefinitions && role != listCompositions {
+		if role += " "; role != listDefinitions && (role != listCompositions || d.part.NoCompositions) {
 			continue
 		}
 		if _, read := s.lists[name]; read {
@@ -137,7 +142,7 @@ func (d *definitions) fixed(apis []cluster.API) []list {
 	var out []list
 	for _, api := range apis {
 		out = append(out, d.definitionList(api))
-		if len(api.Compositions) > 0 {
+		if len(api.Compositions) > 0 && !d.part.NoCompositions {
 			out = append(out, d.compositionList(api.CompositionsResource()))
 		}
 	}
@@ -148,7 +153,7 @@ func (d *definitions) definitionList(api cluster.API) list {
 	res := api.DefinitionsResource()
 	return list{
 		name: listDefinitions + res.String(), short: cluster.ShortDefinition, res: res,
-		labels: d.part.required().Pushed(), refuse: d.part.refuseAt,
+		labels: d.part.required().Pushed(), refuse: func(item cluster.Item) string { return d.part.refuseAt(res, item) },
 		object: func(n *tree.Node) (state.Object, error) {
 			cluster.Settle(n, api)
 			return d.part.definition(n, d.cluster.Origin(cluster.ShortDefinition, "", name(n)))
@@ -274,13 +279,18 @@ func body(n *tree.Node) []byte {
 }
 
 // kinds returns the kinds that the definitions taken give, by the names of
-// their lists.
+// their lists; none if composites are not read.
 func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error) {
 	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
-	if err != nil {
-		return nil, err
-	}
+	return d.kindsOf(objects), err
+}
+
+// kindsOf returns the kinds that the definitions among objects give.
+func (d *definitions) kindsOf(objects []state.Object) map[string]cluster.Kind {
 	out := map[string]cluster.Kind{}
+	if d.part.NoComposites {
+		return out
+	}
 	for i := range objects {
 		if !strings.HasPrefix(objects[i].List, listDefinitions) {
 			continue
@@ -289,7 +299,7 @@ func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error
 			out[listComposites+k.String()] = k
 		}
 	}
-	return out, nil
+	return out
 }
 
 // composites reads composites and claims. A kind that is not served cannot be
@@ -345,6 +355,7 @@ func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 		s.ended(l.name, listed{err: silent})
 		return
 	}
+	begun := s.part.in.Now()
 	survey, err := c.Survey(ctx, l.res, l.survey)
 	if err == nil {
 		reached := surveyed
@@ -365,5 +376,7 @@ func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 		s.found += len(survey.Items)
 		s.mu.Unlock()
 	}
-	s.ended(l.name, listed{count: len(survey.Items), version: survey.Version, err: err})
+	s.part.Log.Debug("list read", "source", s.name, "list", l.name, "objects", len(survey.Items), "version", survey.Version,
+		"milliseconds", s.part.in.Now().Sub(begun).Milliseconds(), "error", errorText(err))
+	s.ended(l.name, s.granted(ctx, l, listed{count: len(survey.Items), version: survey.Version, err: err}))
 }

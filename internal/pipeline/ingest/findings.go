@@ -84,14 +84,27 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 		})
 		out.TotalItems += c.Findings
 	}
-	if out.Pending, err = in.Memory.CountUnchecked(ctx); err != nil || q.Limit == 0 {
-		return out, err
-	}
-	known, err := in.Memory.Findings(ctx, want, q.Limit, q.Offset)
+	general, err := in.general(ctx, q)
 	if err != nil {
 		return out, err
 	}
-	out.Items, err = in.placed(ctx, known)
+	out.Rules, out.TotalItems = counted(out.Rules, general), out.TotalItems+len(general)
+	if out.Pending, err = in.Memory.CountUnchecked(ctx); err != nil || q.Limit == 0 {
+		return out, err
+	}
+	// What is wrong with sources comes first.
+	first := general[min(q.Offset, len(general)):]
+	first = first[:min(len(first), q.Limit)]
+	out.Items = append(out.Items, first...)
+	if len(first) == q.Limit {
+		return out, nil
+	}
+	known, err := in.Memory.Findings(ctx, want, q.Limit-len(first), max(0, q.Offset-len(general)))
+	if err != nil {
+		return out, err
+	}
+	placed, err := in.placed(ctx, known)
+	out.Items = append(out.Items, placed...)
 	return out, err
 }
 
@@ -129,7 +142,7 @@ func (in *Ingest) placed(ctx context.Context, known []state.Finding) ([]Found, e
 
 // ruleOf returns a rule by its id. One that an older program had is not known.
 func ruleOf(id string) finding.Rule {
-	for _, rules := range [][]finding.Rule{xrd.Rules, lint.Rules, pipeline.Rules, engine.Rules, form.Rules, entity.Rules} {
+	for _, rules := range [][]finding.Rule{Rules, xrd.Rules, lint.Rules, pipeline.Rules, engine.Rules, form.Rules, entity.Rules} {
 		if i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.ID == id }); i >= 0 {
 			return rules[i]
 		}

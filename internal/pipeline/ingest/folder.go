@@ -2,16 +2,16 @@ package ingest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/state"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/xrd"
 )
 
@@ -22,28 +22,51 @@ type folder struct {
 	place *place
 	// emptied is since when there is nothing where there was something.
 	emptied time.Time
+	// lost are the keys of Compositions that the last scan left out because
+	// another of their name is used. They belong to whoever holds place.busy.
+	lost map[string]bool
 }
 
-// scan reads the whole source. If anything of it cannot be read, nothing is
-// taken for gone.
+// scan reads the source object by object, and holds no more than a few pages of
+// them. A document that cannot be read costs no other its place: what was known
+// of its file stays, and is stale.
 func (f *folder) scan(ctx context.Context, s *scan) error {
-	set, err := f.Source.Read(ctx)
+	known, err := f.place.part.in.Memory.Known(ctx, s.name, listFolder)
+	if err != nil {
+		return err
+	}
+	r := newReading(f, s, known)
+	failed, err := r.all(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.found = len(set.Definitions)
-	set.Within(f.place.part.Namespaces)
-	objects := f.objects(set)
-	if err == nil && finding.Count(set.Findings, finding.Error) > 0 {
-		err = fmt.Errorf("cannot read all of source %q: %s", f.Name, firstError(set.Findings))
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.empty(s, len(objects))
+	s.found = r.found
+	s.note(listFolder, r.bad)
+	if failed == nil && len(r.bad) == 0 {
+		failed = f.empty(s, len(r.keys))
 	}
-	if e := f.take(ctx, s, objects, err == nil); e != nil {
-		return e
+	kept, err := r.keep(ctx, failed)
+	if err != nil {
+		return err
 	}
-	s.ended(listFolder, listed{count: len(objects), err: err})
+	if failed == nil && len(r.bad) > 0 && len(r.keys) == 0 {
+		failed = complaints(fmt.Sprintf("source %q", f.Name), r.bad)
+	}
+	if err := r.conclude(ctx, kept); err != nil {
+		return err
+	}
+	l := listed{count: len(r.keys) + len(kept), kept: kept}
+	switch {
+	case failed != nil && len(r.keys) == 0:
+		// Nothing of it was read.
+		l.err = failed
+	case failed != nil:
+		s.errs = append(s.errs, failed)
+	}
+	s.ended(listFolder, l)
 	return nil
 }
 
@@ -64,123 +87,59 @@ func (f *folder) empty(s *scan, objects int) error {
 	return fmt.Errorf("cannot believe that source %q is empty: there were %d objects in it; if it stays so, they go", f.Name, s.before.Lists[listFolder].Count)
 }
 
-// firstError is what is wrong, with its place.
-func firstError(fs []finding.Finding) string {
-	for _, f := range fs {
-		if f.Severity == finding.Error {
-			return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Pos.Line, f.Pos.Column, f.Message)
+// all reads the source while what was read is stored. failed is what could not be
+// read, but for single files, which are in r.bad; err is an error of the memory.
+func (r *reading) all(ctx context.Context) (failed, err error) {
+	storing, stored := errgroup.WithContext(ctx)
+	storing.Go(func() error {
+		for page := range r.pages {
+			if err := r.store(stored, page); err != nil {
+				return err
+			}
 		}
-	}
-	return ""
-}
-
-// folderKey is the key of an object in a folder, if it is the first of its name.
-func folderKey(group, kind, namespace, name string) string {
-	key := strings.Join([]string{kind, namespace, name}, " ")
-	if kind == xrd.KindDefinition {
-		return key
-	}
-	return group + " " + key
-}
-
-// objects makes objects of what was read.
-func (f *folder) objects(set *xrd.Set) []state.Object {
-	var out []state.Object
-	seen := map[string]int{}
-	add := func(o state.Object, about *xrd.Object) {
-		key := folderKey(about.Group(), about.Kind, about.Namespace, about.Name)
-		if seen[key]++; seen[key] > 1 {
-			// Of several of one name all are kept, and the engine chooses.
-			key = fmt.Sprintf("%s #%d", key, seen[key])
-		}
-		o.Source, o.List, o.Key, o.Unit = f.place.name, listFolder, bounded(key), bounded(o.Unit)
-		out = append(out, o)
-	}
-	for _, d := range set.Definitions {
-		// It cannot fail: nothing of it is asked of a server.
-		o, _ := f.place.part.definition(d.Node, d.Origin)
-		if o.Unit == "" {
-			sum := sha256.Sum256(tree.AppendCanonical(nil, d.Node))
-			o.Unit = "unnamed-" + hex.EncodeToString(sum[:8])
-		}
-		add(o, &d.Object)
-	}
-	for _, c := range used(set.Compositions) {
-		add(composition(c.Node, c.Origin), &c.Object)
-	}
-	for _, o := range set.Others {
-		add(composite(o.Node, o.Origin), o)
-	}
-	return out
-}
-
-// used leaves out Compositions instead of which one of the same name is used
-// that is for another kind: none of the units would see both. Where both are for
-// one kind, the engine chooses, and says so.
-func used(all []*xrd.Composition) []*xrd.Composition {
-	merged, _ := xrd.MergeCompositions(all)
-	winners := make(map[string]*xrd.Composition, len(merged))
-	for _, c := range merged {
-		winners[c.Name] = c
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(c *xrd.Composition) bool {
-		w := winners[c.Name]
-		return w != nil && forKind(w) != forKind(c)
+		return nil
 	})
+	hand := func(page []state.Object) bool {
+		select {
+		case r.pages <- page:
+			return true
+		case <-stored.Done():
+			return false
+		}
+	}
+	failed = func() error {
+		// Whoever stores must not wait for a reader that panicked.
+		defer close(r.pages)
+		err := source.Walk(ctx, r.Source, func(f xrd.Found) bool { return r.take(f, hand) })
+		r.follow(nil)
+		if r.deferredWinners(); len(r.page) > 0 {
+			hand(r.page)
+		}
+		return r.single(err)
+	}()
+	return failed, storing.Wait()
 }
 
-// take has the mirror know what was read.
-func (f *folder) take(ctx context.Context, s *scan, objects []state.Object, complete bool) error {
-	known, err := f.place.part.in.Memory.Known(ctx, s.name, listFolder)
-	if err != nil {
-		return err
+// single takes errors about single files and folders for findings, and returns
+// the others.
+func (r *reading) single(err error) error {
+	if err == nil {
+		return nil
 	}
-	o := state.Observation{Source: s.name, List: listFolder, Complete: complete}
-	set := map[string]string{}
-	var again []state.Object
-	for _, x := range objects {
-		o.Keys = append(o.Keys, x.Key)
-		set[x.Key] = s.seal(short(string(x.Note) + string(x.Body)))
-		// What differs from what is known is found by comparing the two; a mark
-		// would not tell of what was something else in between.
-		o.Put = append(o.Put, x)
-		_, there := known[x.Key]
-		delete(known, x.Key)
-		if there && !strings.HasSuffix(s.marks[markKey(listFolder, x.Key)], s.seal("")) {
-			again = append(again, x)
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	var rest []error
+	for _, err := range all {
+		e, ok := errors.AsType[*file.Error](err)
+		if !ok {
+			rest = append(rest, err)
+			continue
 		}
+		r.complain(finding.Finding{Rule: RuleUnreadable, Severity: finding.Error, File: e.Path, Message: e.Error(), Hint: e.Hint})
 	}
-	s.dirty, err = f.place.part.in.Memory.Observe(ctx, o)
-	if err != nil {
-		return err
-	}
-	if err := f.lookAgain(ctx, s, again); err != nil {
-		return err
-	}
-	var gone []string
-	for key := range known {
-		if complete {
-			gone = append(gone, key)
-		}
-	}
-	s.remember(listFolder, set, gone)
-	return nil
-}
-
-// lookAgain makes units dirty of whose objects change detection remembers
-// nothing, or nothing under these settings.
-func (f *folder) lookAgain(ctx context.Context, s *scan, objects []state.Object) error {
-	var names []string
-	for _, o := range objects {
-		if o.Unit == "" {
-			n, err := f.place.part.in.Memory.TouchSource(ctx, s.name, listFolder)
-			s.dirty = max(s.dirty, n)
-			return err
-		}
-		names = append(names, o.Unit)
-	}
-	s.dirty = max(s.dirty, len(names))
-	return f.place.part.in.Memory.Touch(ctx, names)
+	return errors.Join(rest...)
 }
 
 // follow scans again whenever something changed.

@@ -93,6 +93,8 @@ func (s *shelf) Read(context.Context) (*xrd.Set, error) {
 type ledger struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
+	// lacks is what is named and not there.
+	lacks []MissingRef
 }
 
 // Prepare implements Catalog.
@@ -138,6 +140,13 @@ func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
 		}
 	}
 	return out, nil
+}
+
+// Missing implements Catalog.
+func (l *ledger) Missing(context.Context, int) ([]MissingRef, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lacks, nil
 }
 
 // entries returns all documents by reference.

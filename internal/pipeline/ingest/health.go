@@ -15,6 +15,8 @@ const (
 	Healthy   = "healthy"
 	Degraded  = "degraded"
 	Unhealthy = "unhealthy"
+	// Starting is a service of which a source was not read yet.
+	Starting = "starting"
 
 	Connected = "connected"
 	// Waiting is a source that was not read yet.
@@ -26,7 +28,8 @@ const (
 // Health is how the service fares.
 type Health struct {
 	// Status is healthy if everything can be read, unhealthy if nothing can,
-	// and degraded otherwise.
+	// and degraded otherwise. It is starting until every source was tried, unless
+	// something is wrong already.
 	Status string `json:"status"`
 	// Clusters are the states of clusters by name.
 	Clusters map[string]string `json:"clusters"`
@@ -38,6 +41,10 @@ type Health struct {
 	Sources []SourceHealth `json:"sources,omitzero"`
 	// Failures are units of which nothing can be made, and why.
 	Failures map[string]string `json:"failures,omitempty"`
+	// Notices are what is not wrong, and hardly meant.
+	Notices []string `json:"notices,omitempty"`
+	// Missing are owners and systems that entities name and nobody defines.
+	Missing []MissingRef `json:"missing,omitempty"`
 }
 
 // SourceHealth is how a source fares.
@@ -57,6 +64,17 @@ type SourceHealth struct {
 	Stale map[string]time.Time `json:"stale,omitempty"`
 	// Objects counts what is known, by list.
 	Objects map[string]int `json:"objects,omitempty"`
+	// Problems are objects and files that cannot be read, the first of
+	// ProblemCount; StaleObjects counts those that stay as they were last read
+	// because of that.
+	Problems     []Problem `json:"problems,omitempty"`
+	ProblemCount int       `json:"problemCount,omitempty"`
+	StaleObjects int       `json:"staleObjects,omitempty"`
+	// Untracked are lists that are not read because the account was never allowed
+	// to, and the way to have them read.
+	Untracked map[string]string `json:"untracked,omitempty"`
+	// Definitions says which of them are taken; nil if that is not known.
+	Definitions *Selection `json:"definitions,omitempty"`
 }
 
 // Health returns how the service fares. entities is how many the catalog has of
@@ -71,15 +89,21 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 		return Health{}, err
 	}
 	h := Health{Status: Healthy, Clusters: map[string]string{}, EntitiesGenerated: entities, Sources: []SourceHealth{}}
-	good := 0
+	good, waiting := 0, 0
 	for _, p := range in.places {
 		s := p.health(conditions[p.name], counts)
 		h.Sources = append(h.Sources, s)
 		if s.LastAttempt.After(h.LastRun) {
 			h.LastRun = s.LastAttempt
 		}
-		if s.State == Connected || s.State == Waiting {
+		switch s.State {
+		case Connected:
 			good++
+		case Waiting:
+			waiting++
+		}
+		if s.Definitions != nil && s.Definitions.Message != "" {
+			h.Notices = append(h.Notices, s.Name+": "+s.Definitions.Message+"; "+s.Definitions.Hint)
 		}
 		if p.cluster && worse(h.Clusters[p.at], s.State) {
 			h.Clusters[p.at] = s.State
@@ -88,12 +112,17 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 	if h.Failures, err = in.failing(ctx); err != nil {
 		return Health{}, err
 	}
+	if h.Missing, err = in.missing(ctx); err != nil {
+		return Health{}, err
+	}
 	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial })
 	switch {
-	case good == 0 && len(in.places) > 0 && !some:
+	case good+waiting == 0 && len(in.places) > 0 && !some:
 		h.Status = Unhealthy
-	case good < len(in.places) || len(h.Failures) > 0:
+	case good+waiting < len(in.places) || len(h.Failures) > 0:
 		h.Status = Degraded
+	case waiting > 0:
+		h.Status = Starting
 	}
 	return h, nil
 }
@@ -109,7 +138,7 @@ func worse(has, state string) bool {
 }
 
 func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
-	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint}
+	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint, Problems: c.Problems, ProblemCount: c.ProblemCount, Definitions: c.Selection}
 	if p.cluster {
 		s.Cluster = p.at
 	}
@@ -123,10 +152,18 @@ func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
 	}
 	stale := 0
 	for name, l := range c.Lists {
+		if l.Untracked != "" {
+			if s.Untracked == nil {
+				s.Untracked = map[string]string{}
+			}
+			s.Untracked[name] = l.Untracked
+		}
 		if l.Stale.IsZero() {
+			s.StaleObjects += len(l.Kept)
 			continue
 		}
 		stale++
+		s.StaleObjects += s.Objects[name]
 		if s.Stale == nil {
 			s.Stale = map[string]time.Time{}
 		}
@@ -161,7 +198,9 @@ func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
 		for name, l := range conditions[p.name].Lists {
 			if !l.Stale.IsZero() {
 				out[p.name] += counts[[2]string{p.name, name}]
+				continue
 			}
+			out[p.name] += len(l.Kept)
 		}
 	}
 	return out, nil
@@ -222,11 +261,18 @@ type Finding struct {
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 	File     string `json:"file,omitempty"`
-	Path     string `json:"path,omitempty"`
+	// Line and Column are where in the file; 0 if that is not known.
+	Line   int32  `json:"line,omitempty"`
+	Column int32  `json:"column,omitempty"`
+	Path   string `json:"path,omitempty"`
 }
 
 func findingOf(f finding.Finding) Finding {
-	return Finding{Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path}
+	out := Finding{Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint, File: f.File, Path: f.Path}
+	if f.File != "" {
+		out.Line, out.Column = f.Pos.Line, f.Pos.Column
+	}
+	return out
 }
 
 // Explain says what is known of a definition. It reports false if nothing is.

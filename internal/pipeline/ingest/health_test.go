@@ -73,11 +73,11 @@ func TestConclude(t *testing.T) {
 		fields string
 	}{
 		{"It was never read, and cannot be.", errors.New("away"), "", "failed", Degraded, false, ""},
-		{"It can be read.", nil, definition("a", "one"), Connected, Healthy, false, "one"},
+		{"It can be read.", nil, definition("a", "one"), Connected, Starting, false, "one"},
 		{"It cannot be read, and stays as it was.", errors.New("away"), "", "failed", Degraded, true, "one"},
 		{"It still cannot, for another reason.", errors.New("gone"), "", "failed", Degraded, true, "one"},
-		{"What it shows all the same is taken.", errors.New("half"), definition("a", "two"), "failed", Degraded, true, "two"},
-		{"It is back.", nil, definition("a", "three"), Connected, Healthy, false, "three"},
+		{"What it shows all the same is taken, and is not stale.", errors.New("half"), definition("a", "two"), Partial, Degraded, false, "two"},
+		{"It is back.", nil, definition("a", "three"), Connected, Starting, false, "three"},
 	}
 	var since time.Time
 	for _, step := range steps {

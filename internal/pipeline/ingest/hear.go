@@ -34,7 +34,7 @@ func (w *watcher) trouble(ctx context.Context, l list, e *cluster.Error) {
 	first := !w.troubled[l.name]
 	w.troubled[l.name] = true
 	w.mu.Unlock()
-	if !first {
+	if !first || w.ungranted(ctx, l, e) {
 		return
 	}
 	w.part.in.meters.failed(w.at, string(e.Reason))

@@ -113,6 +113,9 @@ type Catalog interface {
 	// transaction that touches only what differs. What becomes of each is
 	// returned in their order.
 	Put(ctx context.Context, outcomes []Outcome) ([]Written, error)
+	// Missing returns owners and systems that entities of the service name and
+	// that nobody defines, in order, at most limit.
+	Missing(ctx context.Context, limit int) ([]MissingRef, error)
 }
 
 // Outcome is what the catalog is to have of a unit.
@@ -193,6 +196,8 @@ type Part struct {
 	// Definitions says that definitions are ingested, Workloads that labelled
 	// workloads are.
 	Definitions, Workloads bool
+	// NoCompositions and NoComposites leave out what belongs to definitions.
+	NoCompositions, NoComposites bool
 	// Every is how often definitions are scanned, and WorkloadsEvery how often
 	// workloads are; a scan is given Timeout.
 	Every, WorkloadsEvery, Timeout time.Duration
@@ -259,6 +264,8 @@ type Ingest struct {
 	// resting are dirty units that are left alone for a while.
 	resting map[string]rest
 	said    map[string]string
+	// lacks is what the catalog lacked when it was last asked.
+	lacks lacking
 }
 
 // New prepares everything and reads nothing yet. What is wrong with the
@@ -275,6 +282,7 @@ func New(opts Options) *Ingest {
 		in.parts = append(in.parts, p)
 		in.places = append(in.places, p.places()...)
 	}
+	in.meters.begin(in.places)
 	return in
 }
 

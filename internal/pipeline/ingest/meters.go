@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/source/cluster"
 )
 
 // meters are the metrics of the service.
@@ -51,6 +53,32 @@ func newMeters(r prometheus.Registerer) *meters {
 		m.hits.WithLabelValues(cache, "miss")
 	}
 	return m
+}
+
+// begin has the metrics there from the start: who counts failures must be able to
+// tell that there were none from not being told.
+func (m *meters) begin(places []*place) {
+	m.entities.WithLabelValues()
+	for _, phase := range []string{"read", "load", "transform", "write"} {
+		m.duration.WithLabelValues(phase)
+	}
+	for _, reason := range []string{"catalog", "conflict", "transform"} {
+		m.errors.WithLabelValues("", reason)
+	}
+	if len(places) == 0 {
+		m.discovered.WithLabelValues("")
+	}
+	for _, p := range places {
+		m.discovered.WithLabelValues(p.at)
+		m.definitions.WithLabelValues(p.name)
+		reasons := []cluster.Reason{cluster.Timeout, failedReason}
+		if p.cluster {
+			reasons = append(reasons, cluster.Settings, cluster.Unreachable, cluster.Certificate, cluster.Unauthorized, cluster.Forbidden, cluster.Absent, cluster.Server)
+		}
+		for _, reason := range reasons {
+			m.errors.WithLabelValues(p.at, string(reason))
+		}
+	}
 }
 
 func (m *meters) phase(name string, took time.Duration) {

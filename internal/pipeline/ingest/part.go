@@ -165,8 +165,10 @@ func (p *part) refuse(d *xrd.Definition) string {
 
 // refuseAt is refuse for a definition of which no more than the metadata is
 // known: it says nothing where the rest would have to be seen.
-func (p *part) refuseAt(item cluster.Item) string {
+func (p *part) refuseAt(res cluster.Resource, item cluster.Item) string {
 	n := metadata(item)
+	// It tells in which words the definition speaks.
+	n.Set("apiVersion", tree.Str(res.Group+"/"+res.Version))
 	if _, group, ok := cut(item.Name); ok {
 		n.Set("spec", tree.Obj(tree.F("group", tree.Str(group))))
 	}

@@ -166,6 +166,9 @@ func TestRestore(t *testing.T) {
 // stored is a store as the service writes to it.
 type stored struct{ *store.Store }
 
+// Missing implements Catalog.
+func (stored) Missing(context.Context, int) ([]MissingRef, error) { return nil, nil }
+
 // Prepare implements Catalog.
 func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
 

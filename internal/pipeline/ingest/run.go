@@ -36,8 +36,12 @@ type Run struct {
 	Phases       map[string]int64 `json:"phases,omitempty"`
 	// Discovered counts definitions, Changed the units that were dirty after
 	// the source was read.
-	Discovered int `json:"discovered"`
-	Changed    int `json:"changed"`
+	// Selected counts those of the definitions that are taken, and Notice says why
+	// none is.
+	Discovered int    `json:"discovered"`
+	Selected   int    `json:"selected"`
+	Notice     string `json:"notice,omitempty"`
+	Changed    int    `json:"changed"`
 	Tally
 	// Error is what went wrong; what could be done was.
 	Error string `json:"error,omitempty"`
@@ -90,37 +94,67 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
 	if err != nil {
+		in.unfinished(ctx, p, run, err)
 		return run, err
 	}
 	read := in.Now().Sub(run.Started)
 	in.meters.phase("read", read)
 	in.meters.scanned(p, s.found)
+	unread := joinOnce(s.errs)
+	if unread != nil {
+		in.meters.failed(p.at, reason(unread))
+	} else {
+		in.meters.well(p, s.now)
+	}
+	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
+	if chosen := p.part.selection(&s.picks); chosen != nil {
+		run.Notice = chosen.Message
+	}
+	p.part.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
+		"milliseconds", read.Milliseconds(), "error", errorText(unread))
+	run.Phases = map[string]int64{"read": read.Milliseconds()}
+	var worked error
+	run.Tally, worked = in.workAfter(ctx, p)
+	if worked != nil && ctx.Err() == nil {
+		in.meters.failed("", "catalog")
+	}
+	err = errors.Join(unread, worked)
+	if !p.often || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
+		in.journal(ctx, run, err)
+	}
+	return run, err
+}
+
+// workAfter works off what is dirty after a scan, and what could not be made
+// before, which may be by now.
+func (in *Ingest) workAfter(ctx context.Context, p *place) (Tally, error) {
+	if ctx.Err() != nil {
+		// The time that was left for it went into reading. The worker goes on.
+		in.rouse()
+		return Tally{}, nil
+	}
 	failing, err := in.failing(ctx)
 	if err == nil {
-		// What could not be made may be by now.
 		err = in.Memory.Touch(ctx, slices.Sorted(maps.Keys(failing)))
 	}
 	if err != nil {
-		return run, err
-	}
-	if len(s.errs) > 0 {
-		in.meters.failed(p.at, reason(joinOnce(s.errs)))
-	} else {
-		in.meters.well(p, s.now)
+		return Tally{}, err
 	}
 	if p.follow != nil || !p.cluster {
 		// Workloads are scanned too often for that.
 		in.rested("")
 	}
-	var worked error
-	run.Discovered, run.Changed = s.found, s.dirty
-	run.Tally, worked = in.work(ctx)
-	err = errors.Join(joinOnce(s.errs), worked)
-	run.Phases = map[string]int64{"read": read.Milliseconds()}
-	if !p.often || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
-		in.journal(ctx, run, err)
+	return in.work(ctx)
+}
+
+// unfinished counts and writes down a scan of which it could not even be
+// remembered how it went, unless the process stops.
+func (in *Ingest) unfinished(ctx context.Context, p *place, run Run, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
 	}
-	return run, err
+	in.meters.failed(p.at, reason(err))
+	in.journal(ctx, run, err)
 }
 
 func errorText(err error) string {

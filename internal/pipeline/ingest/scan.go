@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +38,8 @@ type scan struct {
 	// spoilt are objects that cannot be read, by list.
 	spoilt map[string][]finding.Finding
 	errs   []error
+	// picks are the definitions that are taken, and that are not.
+	picks picks
 	// silent is why the place is not asked any more; nil while it answers.
 	silent error
 }
@@ -48,6 +49,11 @@ type listed struct {
 	count   int
 	version int64
 	err     error
+	// kept are objects that could not be read, unlike others of the list, and
+	// stay as they were: their units by their keys.
+	kept map[string]string
+	// untracked is why the list is not read, which nobody minds; empty if it is.
+	untracked string
 }
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
@@ -149,6 +155,12 @@ type condition struct {
 	Reason string                   `json:"reason,omitempty"`
 	Hint   string                   `json:"hint,omitempty"`
 	Lists  map[string]listCondition `json:"lists,omitempty"`
+	// Problems are the objects and files that cannot be read, the first
+	// mostProblems of ProblemCount.
+	Problems     []Problem `json:"problems,omitempty"`
+	ProblemCount int       `json:"problemCount,omitempty"`
+	// Selection is which of the definitions are taken; nil if that is not known.
+	Selection *Selection `json:"selection,omitempty"`
 }
 
 // listCondition is what is remembered of a list.
@@ -162,6 +174,18 @@ type listCondition struct {
 	Good time.Time `json:"good,omitzero"`
 	// Spoilt counts its objects that cannot be read.
 	Spoilt int `json:"spoilt,omitempty"`
+	// Kept are objects that could not be read, unlike others of the list, by
+	// their keys.
+	Kept map[string]keptObject `json:"kept,omitempty"`
+	// Untracked is why the list is not read, which nobody minds; empty if it is.
+	Untracked string `json:"untracked,omitempty"`
+}
+
+// keptObject is an object that stays as it was last read.
+type keptObject struct {
+	// Since is when it was last read.
+	Since time.Time `json:"since"`
+	Unit  string    `json:"unit,omitempty"`
 }
 
 // conditions returns those of all places that were ever read.
@@ -202,27 +226,24 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		}
 		s.errs = append(s.errs, whole)
 	}
-	var turned []string
-	for list, l := range s.lists {
-		was := before.Lists[list]
-		now := listCondition{Count: l.count, Version: l.version, Good: s.now, Spoilt: len(s.spoilt[list])}
-		if bad := s.spoilt[list]; len(bad) > 0 && l.err == nil {
-			s.errs = append(s.errs, fmt.Errorf("cannot read %d of the objects in %s: %s", len(bad), list, example(bad)))
+	var turned, units []string
+	for _, list := range slices.Sorted(maps.Keys(s.lists)) {
+		l, was := s.lists[list], before.Lists[list]
+		bad := s.spoilt[list]
+		after.complain(list, bad)
+		if len(bad) > 0 && l.err == nil {
+			s.errs = append(s.errs, complaints(list, bad))
 		}
-		if l.err != nil {
-			now = listCondition{Count: was.Count, Version: was.Version, Good: was.Good, Error: l.err.Error(), Stale: was.Stale}
-			if now.Stale.IsZero() {
-				now.Stale = was.Good
-			}
-			if now.Stale.IsZero() || now.Stale.After(s.now) {
-				// It was never read, or the clock was set back since.
-				now.Stale = s.now
-			}
-		}
+		now := l.condition(was, s.now, len(bad))
 		after.Lists[list] = now
-		if !was.Stale.Equal(now.Stale) {
+		more, all := was.turned(now)
+		units = append(units, more...)
+		if all {
 			turned = append(turned, list)
 		}
+	}
+	if after.Selection = s.part.selection(&s.picks); whole != nil {
+		after.Selection = before.Selection
 	}
 	joined := joinOnce(s.errs)
 	if joined == nil {
@@ -235,27 +256,16 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		return err
 	}
 	s.tell(joined)
-	return s.settle(ctx, turned, data)
+	s.tellSelection(after.Selection)
+	return s.settle(ctx, turned, units, data)
 }
 
-// example is what is wrong with one of several objects. It is always the same
-// one, in whatever order they were read, so that it is logged once.
-func example(bad []finding.Finding) string {
-	one := slices.MinFunc(bad, func(a, b finding.Finding) int {
-		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message))
-	})
-	if strings.Contains(one.Message, one.Object) {
-		return one.Message
-	}
-	return one.Object + ": " + one.Message
-}
-
-// settle remembers the state of the place, and has the units made anew of lists
-// that have become stale or fresh. Nobody works in between: the units would be
-// done with the state from before.
-func (s *scan) settle(ctx context.Context, turned []string, data []byte) error {
+// settle remembers the state of the place, and has the units made anew that have
+// become stale or fresh: those of whole lists, and single ones. Nobody works in
+// between: the units would be done with the state from before.
+func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) error {
 	m := s.part.in.Memory
-	if len(turned) == 0 {
+	if len(turned)+len(units) == 0 {
 		return m.SetSource(ctx, s.name, data)
 	}
 	return m.Alone(ctx, theWork, func(ctx context.Context) error {
@@ -263,6 +273,9 @@ func (s *scan) settle(ctx context.Context, turned []string, data []byte) error {
 			if _, err := m.TouchSource(ctx, s.name, list); err != nil {
 				return err
 			}
+		}
+		if err := m.Touch(ctx, units); err != nil {
+			return err
 		}
 		return m.SetSource(ctx, s.name, data)
 	})
@@ -306,14 +319,17 @@ func joinOnce(errs []error) error {
 
 // reason is a word for what went wrong.
 func reason(err error) string {
-	if e, ok := errors.AsType[*cluster.Error](err); ok {
+	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason != cluster.Canceled {
 		return string(e.Reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return string(cluster.Timeout)
 	}
-	return "failed"
+	return failedReason
 }
+
+// failedReason is the reason of errors that have no better one.
+const failedReason = "failed"
 
 // hint is the way out of what went wrong; empty if none is known.
 func hint(err error) string {

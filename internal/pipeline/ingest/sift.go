@@ -195,7 +195,11 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 		// The mirror may be older than the marks, when its database was restored.
 		version, there := known[key]
 		current := there && version >= item.Version
-		if why := l.refuse(item); why != "" {
+		why := l.refuse(item)
+		if strings.HasPrefix(l.name, listDefinitions) {
+			s.part.Log.Debug("definition listed", "source", s.name, "definition", item.Name, "selected", why == "", "why", why, "version", item.Version)
+		}
+		if why != "" {
 			mark := s.seal(refusedMark + why)
 			if current && s.marks[markKey(l.name, key)] == mark {
 				continue
@@ -211,6 +215,7 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 		}
 		mark := s.mark(item)
 		if current && mark != "" && s.marks[markKey(l.name, key)] == mark {
+			s.part.Log.Debug("object skipped", "source", s.name, "list", l.name, "object", key, "why", "it has not changed")
 			continue
 		}
 		out.want[key] = item

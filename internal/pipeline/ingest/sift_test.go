@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"testing"
@@ -80,7 +81,7 @@ func TestSift(t *testing.T) {
 			t.Parallel()
 			var got [4]string
 			for n, d := range []Detection{{Enabled: true, Method: ByVersion}, {Enabled: true, Method: ByTimestamp}, {Enabled: true, Method: ByHash}, {Method: ByVersion}} {
-				s := &scan{place: &place{name: "p", part: &part{Part: &Part{Detection: d}}}, marks: map[string]string{}}
+				s := &scan{place: &place{name: "p", part: &part{Part: &Part{Log: slog.New(slog.DiscardHandler), Detection: d}}}, marks: map[string]string{}}
 				l := list{name: "definitions x", refuse: refuse}
 				if mark := s.mark(before); mark != "" && !tc.unmarked {
 					s.marks[markKey(l.name, "a.example.org")] = mark
@@ -150,7 +151,7 @@ func TestNotices(t *testing.T) {
 			t.Parallel()
 			in := New(Options{})
 			w := &watcher{
-				definitions: &definitions{place: &place{name: "p", part: &part{Part: &Part{}, in: in}}},
+				definitions: &definitions{place: &place{name: "p", part: &part{Part: &Part{Log: slog.New(slog.DiscardHandler)}, in: in}}},
 				moved:       make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
 			}
 			for _, n := range tc.notices {

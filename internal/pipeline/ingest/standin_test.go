@@ -38,6 +38,8 @@ type standIn struct {
 	objects map[string]map[string]string
 	// forbidden says that nothing may be listed.
 	forbidden bool
+	// denied are plurals that may not be listed.
+	denied map[string]bool
 }
 
 func stand(t *testing.T) *standIn {
@@ -106,6 +108,13 @@ func (a *standIn) forbid(no bool) {
 	a.forbidden = no
 }
 
+// deny says whether a plural may be listed.
+func (a *standIn) deny(plural string, no bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.denied = map[string]bool{plural: no}
+}
+
 // ServeHTTP implements http.Handler.
 func (a *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
@@ -122,7 +131,7 @@ func (a *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case rest == "/v2", rest == "/v1":
 		served := map[string]string{"v2": theKinds, "v1": "compositions"}[path[0]]
 		answer = fmt.Sprintf(`{"kind":"APIResourceList","resources":[{"name":%q,"verbs":["create","list"]}]}`, served)
-	case len(path) == 2 && a.forbidden:
+	case len(path) == 2 && (a.forbidden || a.denied[path[1]]):
 		w.WriteHeader(http.StatusForbidden)
 		answer = `{"kind":"Status","reason":"Forbidden","code":403,"message":"not today"}`
 	case len(path) == 2:

@@ -292,16 +292,17 @@ func (s *shift) stale(objects []state.Object) (what string, since time.Time) {
 	var places []string
 	for i := range objects {
 		o := &objects[i]
-		c, ok := s.conditions[o.Source].Lists[o.List]
-		if !ok || c.Stale.IsZero() {
+		c := s.conditions[o.Source].Lists[o.List]
+		at := c.stale(o.Key)
+		if at.IsZero() {
 			continue
 		}
 		where := s.called(o.Source, o.List)
 		if !slices.Contains(places, where) {
 			places = append(places, where)
 		}
-		if since.IsZero() || c.Stale.Before(since) {
-			since = c.Stale
+		if since.IsZero() || at.Before(since) {
+			since = at
 		}
 	}
 	slices.Sort(places)
@@ -349,6 +350,9 @@ func (in *Ingest) Restore(ctx context.Context, provider string) error {
 	in.rouse()
 	return nil
 }
+
+// ProviderPrefixes are how the names of the service's providers begin.
+func ProviderPrefixes() []string { return []string{providerDefinition, unitWorkload} }
 
 // Provides reports whether a provider is one of the service's.
 func Provides(provider string) bool {

@@ -147,6 +147,21 @@ func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.W
 	return out, nil
 }
 
+// Missing implements ingest.Catalog.
+func (c catalog) Missing(ctx context.Context, limit int) ([]ingest.MissingRef, error) {
+	var out []ingest.MissingRef
+	for _, prefix := range ingest.ProviderPrefixes() {
+		all, err := c.store.Dangling(ctx, prefix, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range all {
+			out = append(out, ingest.MissingRef{Ref: m.Ref, Relation: m.Type, Entities: m.Sources, Example: m.First})
+		}
+	}
+	return out, nil
+}
+
 // staleness counts what is known of sources that cannot be read, when somebody
 // looks.
 type staleness struct{ in *ingest.Ingest }

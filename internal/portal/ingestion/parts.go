@@ -24,6 +24,7 @@ func (o *Options) composer() ingest.Part {
 	p := ingest.Part{
 		Name: config.SectionComposer, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
+		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
 		Detection: o.detection(),
 		Log:       o.log(), Stacks: c.Logging.IncludeStackTraces,
@@ -38,7 +39,7 @@ func (o *Options) composer() ingest.Part {
 	}
 	p.Definitions = true
 	for _, s := range c.Sources {
-		p.Folders = append(p.Folders, folder(s, c.Watch))
+		p.Folders = append(p.Folders, folder(s, c.Watch, p.Log))
 	}
 	return p
 }
@@ -56,6 +57,7 @@ func (o *Options) cluster() ingest.Part {
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
 		// The contract names no others for this variant.
 		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(),
+		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Log: o.Log, Clusters: o.Config.Orchestrator.Clusters,
 	}
 	if !c.Enabled {
@@ -92,11 +94,16 @@ func (o *Options) caching() ingest.Caching {
 
 // folder is a source without a cluster. A repository cannot be watched; it is
 // asked on the schedule what has changed.
-func folder(s config.Source, watch bool) ingest.Folder {
-	if s.Type == config.SourceGit {
-		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, repository(s))}
+func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
+	skipped := func(path, why string) {
+		log.Debug("file skipped", "source", config.SectionComposer+"/sources/"+s.Name, "file", path, "why", why)
 	}
-	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive})
+	if s.Type == config.SourceGit {
+		opts := repository(s)
+		opts.Skipped = skipped
+		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, opts)}
+	}
+	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive, Skipped: skipped})
 	f := ingest.Folder{Name: s.Name, Source: src}
 	if watch {
 		f.Watch = src.Watch

@@ -72,8 +72,11 @@ composerIngestor:
   caching: {ttl: 25, maxSize: 26}
   changeDetection: {enabled: false, method: hash, storage: database}
   logging: {level: warn, includeStackTraces: true, logRequests: true}
+  compositions: {enabled: false}
 clusterIngestor:
   watch: false
+  compositions: {enabled: false}
+  composites: {enabled: false}
   components: {taskRunner: {frequency: 31}}
   composer: {xrds: {taskRunner: {frequency: 32}}}
 orchestrator:
@@ -89,6 +92,7 @@ type settings struct {
 	Every, WorkloadsEvery, Timeout                             time.Duration
 	Clusters, Folders, Namespaces, Groups                      []string
 	Info, Warn                                                 bool
+	NoCompositions, NoComposites                               bool
 }
 
 func settingsOf(p ingest.Part) settings {
@@ -96,6 +100,7 @@ func settingsOf(p ingest.Part) settings {
 		Watch: p.Watch, Definitions: p.Definitions, Workloads: p.Workloads, Stacks: p.Stacks, Requests: p.Requests != nil,
 		Detection: p.Detection.Enabled, Method: p.Detection.Method,
 		Every: p.Every, WorkloadsEvery: p.WorkloadsEvery, Timeout: p.Timeout, Namespaces: p.Namespaces, Groups: p.Filter.Groups,
+		NoCompositions: p.NoCompositions, NoComposites: p.NoComposites,
 		Info: p.Log.Enabled(context.Background(), slog.LevelInfo), Warn: p.Log.Enabled(context.Background(), slog.LevelWarn),
 	}
 	switch fmt.Sprintf("%T", p.Detection.Marks) {
@@ -135,7 +140,7 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(settings{
 		Definitions: true, Stacks: true, Requests: true, Method: ingest.ByHash, Marks: config.StorageDatabase,
 		Every: 7 * time.Minute, Timeout: 8 * time.Minute,
-		Clusters: []string{"one"}, Folders: []string{"files"}, Namespaces: []string{"red"}, Groups: []string{"g.example.org"}, Warn: true,
+		Clusters: []string{"one"}, Folders: []string{"files"}, Namespaces: []string{"red"}, Groups: []string{"g.example.org"}, Warn: true, NoCompositions: true,
 	}, settingsOf(parts[0])); diff != "" {
 		t.Errorf("variant A: %s", diff)
 	}
@@ -145,6 +150,7 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(settings{
 		Definitions: true, Workloads: true, Method: ingest.ByHash, Marks: config.StorageDatabase,
 		Every: 32 * time.Second, WorkloadsEvery: 31 * time.Second, Timeout: 8 * time.Minute, Clusters: []string{"two"},
+		NoCompositions: true, NoComposites: true,
 	}, b); diff != "" {
 		t.Errorf("variant B: %s", diff)
 	}

@@ -26,6 +26,7 @@ func (in *Ingestion) Plugins() []server.Plugin {
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
 			{Method: http.MethodGet, Path: "/runs/{id}", Handle: in.runOf},
 			{Method: http.MethodGet, Path: "/findings", Handle: in.findings},
+			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
 			{Method: http.MethodGet, Path: "/conditions/{kind}/{namespace}/{name}", Handle: in.conditions},
 			in.previews.route(),
@@ -64,7 +65,7 @@ func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !in.policy.Decide(auth.From(ctx), permission.IngestionRead, nil) {
-		h.Sources, h.Failures = nil, nil
+		h.Sources, h.Failures, h.Notices, h.Missing = nil, nil, nil, nil
 	}
 	return server.WriteJSON(w, r, http.StatusOK, h)
 }
@@ -144,6 +145,35 @@ func (in *Ingestion) findings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return server.WriteJSON(w, r, http.StatusOK, found)
+}
+
+// definitions answers GET /definitions.
+func (in *Ingestion) definitions(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	params := r.URL.Query()
+	q := ingest.DefinitionsQuery{Source: params.Get("source"), Cluster: params.Get("cluster")}
+	var err error
+	if q.Limit, err = number(params, "limit", usualFindings, 0, mostFindings); err != nil {
+		return err
+	}
+	if q.Offset, err = number(params, "offset", 0, 0, farFindings); err != nil {
+		return err
+	}
+	if text := params.Get("selected"); text != "" {
+		chosen := text == "true"
+		if !chosen && text != "false" {
+			return server.Input("selected must be true or false")
+		}
+		q.Selected = &chosen
+	}
+	items, total, err := in.ingest.Definitions(ctx, q)
+	if err != nil {
+		return err
+	}
+	return server.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items, "totalItems": total})
 }
 
 // number reads a parameter.

@@ -9,7 +9,7 @@ import { counted, listed, placesOf } from "./place";
 // Other things run on the machine at the same time.
 configure({ asyncUtilTimeout: 10_000 });
 
-const counts = { discovered: 2, changed: 0, units: 0, failed: 0, added: 0, updated: 0, removed: 0, unchanged: 3, refused: 0 };
+const counts = { discovered: 2, selected: 2, changed: 0, units: 0, failed: 0, added: 0, updated: 0, removed: 0, unchanged: 3, refused: 0 };
 const runs: Run[] = [
   { ...counts, id: "2", source: "composerIngestor/one", trigger: "schedule", started: "2026-01-05T10:01:00Z", milliseconds: 12, phases: { read: 10 } },
   { ...counts, id: "1", source: "composerIngestor/one", trigger: "manual", started: "2026-01-05T10:00:00Z", milliseconds: 40, added: 7, phases: { read: 10, write: 20 } },
@@ -172,4 +172,17 @@ it("puts the sources of a cluster together, and says the worst of them", () => {
   ]);
   expect(places[1]).toMatchObject({ counts: [["definitions", 3]], stale: ["definitions"], staleSince: "2026-01-05T09:00:00Z" });
   expect([counted(1, "definitions"), counted(2, "definitions"), listed([]), listed(["a"]), listed(["a", "b", "c"])]).toEqual(["1 definition", "2 definitions", "", "a", "a, b and c"]);
+});
+
+it("says that no definition is selected, with the command to copy, and which files cannot be read", async () => {
+  const source = now!.sources![0]!;
+  source.definitions = { found: 76, selected: 0, message: "76 definitions found, 0 selected: none has the label openportal.dev/ingest=true", hint: "kubectl label xrd a openportal.dev/ingest=true" };
+  source.problems = [{ list: "files", rule: "XRD001", severity: "error", message: "cannot read the document", file: "a.yaml", line: 3 }];
+  source.problemCount = 1;
+  now!.missing = [{ ref: "group:default/nobody", relation: "ownedBy", entities: 2, example: "api:default/a" }];
+  open();
+  expect(await screen.findByText(/76 definitions found, 0 selected/)).toBeTruthy();
+  expect(screen.getByText("kubectl label xrd a openportal.dev/ingest=true")).toBeTruthy();
+  expect(screen.getByText("a.yaml:3")).toBeTruthy();
+  expect(screen.getByText("group:default/nobody")).toBeTruthy();
 });

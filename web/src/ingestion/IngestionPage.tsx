@@ -8,6 +8,7 @@ import { Failed, Loading, messageOf } from "../parts/State";
 import { Time } from "../parts/Time";
 import { useHealth, useRunNow, useRuns } from "./ask";
 import { Explain } from "./Explain";
+import { Notices } from "./Notices";
 import { Outage } from "./Outage";
 import { Places } from "./Places";
 import { placesOf } from "./place";
@@ -64,6 +65,7 @@ export default function IngestionPage() {
       ) : (
         <Stack gap="lg">
           <Outage places={places} failing={failed.length} entities={health.data.entitiesGenerated} />
+          <Notices health={health.data} />
           <Stack gap="sm" component="section" aria-label="Clusters">
             <Title order={2} size="h4">
               {places.every((p) => p.cluster) ? "Clusters" : "Clusters and files"}

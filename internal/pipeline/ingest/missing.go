@@ -1,0 +1,64 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.dev/ingestor/finding"
+)
+
+// MissingRef is an owner or a system that entities name and nobody defines.
+type MissingRef struct {
+	// Ref is its reference, Relation what leads there.
+	Ref      string `json:"ref"`
+	Relation string `json:"relation"`
+	// Entities counts those that name it; Example is the first of them.
+	Entities int    `json:"entities"`
+	Example  string `json:"example"`
+}
+
+// finding says so.
+func (m *MissingRef) finding() Finding {
+	what, hint := "owner", "register the Group or User, for example with a location, or set defaultOwner or the annotation portal.io/owner to one that exists"
+	if m.Relation == "partOf" {
+		what, hint = "system", "register the System, for example with a location, or set defaultSystem or the annotation portal.io/system to one that exists"
+	}
+	return Finding{
+		Rule: RuleMissing, Severity: finding.Warning.String(), Hint: hint,
+		Message: fmt.Sprintf("the %s %s is not in the catalog; %d entities name it, such as %s", what, m.Ref, m.Entities, m.Example),
+	}
+}
+
+const (
+	// mostMissing references are told.
+	mostMissing = 100
+	// lacksFor is how long it is believed what the catalog lacks: to find it out
+	// takes a look at all relations.
+	lacksFor = 5 * time.Second
+)
+
+// lacking is what the catalog lacked at a time.
+type lacking struct {
+	at   time.Time
+	refs []MissingRef
+}
+
+// missing returns the owners and systems that nobody defines.
+func (in *Ingest) missing(ctx context.Context) ([]MissingRef, error) {
+	now := in.Now()
+	in.mu.Lock()
+	known := in.lacks
+	in.mu.Unlock()
+	if !known.at.IsZero() && now.Sub(known.at).Abs() < lacksFor {
+		return known.refs, nil
+	}
+	refs, err := in.Catalog.Missing(ctx, mostMissing)
+	if err != nil {
+		return nil, err
+	}
+	in.mu.Lock()
+	in.lacks = lacking{at: now, refs: refs}
+	in.mu.Unlock()
+	return refs, nil
+}

@@ -1,0 +1,151 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// Selection says which of a source's definitions are taken.
+type Selection struct {
+	Found    int `json:"found"`
+	Selected int `json:"selected"`
+	// Message says why none is taken, and Hint the way out; both are empty if one
+	// is, or if there are none.
+	Message string `json:"message,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// picks counts the definitions of a scan.
+type picks struct {
+	found, selected int
+	// whys count those that are not taken by why.
+	whys map[string]int
+	// first is one that is not taken, the first by name, and speaks its words.
+	first  string
+	speaks words.Vocabulary
+}
+
+// add counts a definition. why is empty if it is taken.
+func (c *picks) add(name, why string, speaks words.Vocabulary) {
+	c.found++
+	if why == "" {
+		c.selected++
+		return
+	}
+	if c.whys == nil {
+		c.whys = map[string]int{}
+	}
+	c.whys[why]++
+	if c.first == "" || name < c.first {
+		c.first, c.speaks = name, speaks
+	}
+}
+
+// wordsOf returns the words that the definitions of a cluster's list speak.
+func wordsOf(list string) words.Vocabulary {
+	_, group, _ := strings.Cut(strings.TrimPrefix(list, listDefinitions), ".")
+	return words.Of(group + "/")
+}
+
+// selection says what was taken; nil if there was nothing to take.
+func (p *part) selection(c *picks) *Selection {
+	if c.found == 0 {
+		return nil
+	}
+	s := &Selection{Found: c.found, Selected: c.selected}
+	if c.selected > 0 {
+		return s
+	}
+	label := c.speaks.Out(words.Key, p.Profile.RequiredLabel)
+	s.Message = fmt.Sprintf("%d definitions found, 0 selected: ", c.found)
+	if c.found == 1 {
+		s.Message = "1 definition found, 0 selected: "
+	}
+	if p.Profile.RequiredLabel != "" && c.whys[engine.Unlabelled(c.speaks, p.Profile.RequiredLabel)] == c.found {
+		s.Message += fmt.Sprintf("none has the label %s=true", label)
+		s.Hint = fmt.Sprintf("kubectl label %s.%s %s %s=true", strings.ToLower(xrd.KindDefinition)+"s", c.speaks.Out(words.Group, words.GroupExtensions), c.first, label)
+		if p.Profile.Name == engine.ComposerIngestor.Name {
+			s.Hint += fmt.Sprintf(", or set %s.ingestAll: true", p.Name)
+		}
+		return s
+	}
+	most := ""
+	for why, n := range c.whys {
+		if most == "" || cmp.Or(cmp.Compare(n, c.whys[most]), strings.Compare(most, why)) > 0 {
+			most = why
+		}
+	}
+	s.Message += fmt.Sprintf("of %d of them %s", c.whys[most], most)
+	s.Hint = "see GET /api/composer-ingestor/definitions for the reason of each"
+	return s
+}
+
+// tellSelection logs that nothing of a source is taken, once.
+func (s *scan) tellSelection(chosen *Selection) {
+	if chosen == nil || chosen.Message == "" {
+		s.part.in.news("selection "+s.name, "")
+		return
+	}
+	s.part.in.warn(s.part.Log, "selection "+s.name, "no definition is selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
+}
+
+// DefinitionStatus is a definition as a source has it, and whether it is taken.
+type DefinitionStatus struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	// Cluster is the source's; empty for folders and repositories.
+	Cluster string `json:"cluster,omitempty"`
+	// File is where it stands, if that is a file.
+	File     string `json:"file,omitempty"`
+	Selected bool   `json:"selected"`
+	// Why says why it is not.
+	Why string `json:"why,omitempty"`
+}
+
+// DefinitionsQuery chooses among definitions. What is empty wants all.
+type DefinitionsQuery struct {
+	Source, Cluster string
+	Selected        *bool
+	Limit, Offset   int
+}
+
+// Definitions returns the definitions of all sources by name and source, and how
+// many there are.
+func (in *Ingest) Definitions(ctx context.Context, q DefinitionsQuery) (items []DefinitionStatus, total int, err error) {
+	all := []DefinitionStatus{}
+	for _, p := range in.places {
+		if q.Source != "" && p.name != q.Source || q.Cluster != "" && (!p.cluster || p.at != q.Cluster) {
+			continue
+		}
+		objects, err := in.Memory.SourceObjects(ctx, p.name)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range objects {
+			o := &objects[i]
+			if o.Unit == "" || o.List != listFolder && !strings.HasPrefix(o.List, listDefinitions) {
+				continue
+			}
+			kept := noteOf(o)
+			d := DefinitionStatus{Name: o.Unit, Source: p.name, File: kept.Origin.File, Selected: kept.Refused == "", Why: kept.Refused}
+			if p.cluster {
+				d.Cluster = p.at
+			}
+			if q.Selected == nil || *q.Selected == d.Selected {
+				all = append(all, d)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b DefinitionStatus) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Source, b.Source), strings.Compare(a.File, b.File))
+	})
+	page := all[min(q.Offset, len(all)):]
+	return page[:min(q.Limit, len(page))], len(all), nil
+}

@@ -1,0 +1,89 @@
+package ingest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+)
+
+// unlabelled is a definition without the label.
+func unlabelled(plural string) string {
+	return strings.Replace(definition(plural, "one"), "  labels: {openportal.dev/ingest: \"true\"}\n", "", 1)
+}
+
+// TestNoneSelected has a folder and a cluster whose definitions have no label:
+// health, runs, findings, the log and the list of definitions say so, with the
+// command that helps.
+func TestNoneSelected(t *testing.T) {
+	t.Parallel()
+	a := stand(t)
+	a.put(t, unlabelled("as"), 50)
+	a.put(t, unlabelled("bs"), 51)
+	b := abroad(t, a, nil)
+	run := b.visits(t)
+	const message = "2 definitions found, 0 selected: none has the label openportal.dev/ingest=true"
+	const command = "kubectl label compositeresourcedefinitions.apiextensions.crossplane.io as.example.org openportal.dev/ingest=true"
+	if run.Notice != message || run.Discovered != 2 || run.Selected != 0 {
+		t.Errorf("the run is %+v", run)
+	}
+	h, s := b.fares(t)
+	want := &Selection{Found: 2, Message: message, Hint: command + ", or set composerIngestor.ingestAll: true"}
+	if diff := cmp.Diff(want, s.Definitions); diff != "" || len(h.Notices) != 1 || !strings.Contains(h.Notices[0], command) {
+		t.Errorf("health says %v %s", h.Notices, diff)
+	}
+	found, err := b.Findings(t.Context(), FindingsQuery{Rule: RuleNoneSelected, Limit: 10})
+	if err != nil || found.TotalItems != 1 || found.Items[0].Message != message {
+		t.Errorf("findings are %+v (%v)", found, err)
+	}
+	b.visits(t)
+	if n := b.logged("no definition is selected"); n != 1 {
+		t.Errorf("it was logged %d times", n)
+	}
+	const why = `it has no label openportal.dev/ingest: "true"`
+	all := []DefinitionStatus{
+		{Name: "as.example.org", Source: theCluster, Cluster: "prod", Why: why}, {Name: "bs.example.org", Source: theCluster, Cluster: "prod", Why: why},
+	}
+	items, total, err := b.Definitions(t.Context(), DefinitionsQuery{Limit: 10})
+	if diff := cmp.Diff(all, items); diff != "" || total != 2 || err != nil {
+		t.Errorf("definitions: %s (%d, %v)", diff, total, err)
+	}
+	if items, total, err = b.Definitions(t.Context(), DefinitionsQuery{Limit: 1, Offset: 1}); total != 2 || err != nil || !cmp.Equal(all[1:], items) {
+		t.Errorf("the second page is %v (%d, %v)", items, total, err)
+	}
+	// One with the label is enough.
+	a.put(t, definition("as", "one"), 60)
+	if run := b.visits(t); run.Notice != "" || run.Selected != 1 {
+		t.Errorf("with a label the run is %+v", run)
+	}
+	if h, s := b.fares(t); len(h.Notices) > 0 || s.Definitions.Selected != 1 {
+		t.Errorf("with a label health says %v, %+v", h.Notices, s.Definitions)
+	}
+	no := false
+	if items, _, err := b.Definitions(t.Context(), DefinitionsQuery{Selected: &no, Limit: 10}); err != nil || !cmp.Equal(all[1:], items) {
+		t.Errorf("not selected are %v (%v)", items, err)
+	}
+}
+
+// TestNoneSelectedInFolder is the same for files, with other reasons.
+func TestNoneSelectedInFolder(t *testing.T) {
+	t.Parallel()
+	b := kitchen(t, []string{"files"}, func(o *Options) {
+		o.Parts[0].Profile.RequiredLabel = ""
+		o.Parts[0].Filter.Exclude = []string{"a.example.org"}
+	})
+	b.shelves["files"].set("a.yaml", unlabelled("a"))
+	run, err := b.read(t, "files")
+	if err != nil || run.Notice != `1 definition found, 0 selected: of 1 of them its name "a.example.org" is excluded` {
+		t.Errorf("the run is %+v (%v)", run, err)
+	}
+	b.shelves["files"].set("b.yaml", unlabelled("b"))
+	if run, err = b.read(t, "files"); err != nil || run.Selected != 1 || run.Notice != "" || b.catalog.entries()["Template b.example.org"] == "" {
+		t.Errorf("without a label that is required, the run is %+v (%v)", run, err)
+	}
+	if engine.ComposerIngestor.RequiredLabel == "" {
+		t.Error("the profile requires no label any more")
+	}
+}

@@ -1,0 +1,45 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDangling has entities name an owner and a system that nobody defines, until
+// somebody does.
+func TestDangling(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		entity := func(kind, name, spec string) Document {
+			return Document{JSON: fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":%q,"metadata":{"name":%q},"spec":{%s}}`, kind, name, spec)}
+		}
+		put := func(provider string, documents ...Document) {
+			t.Helper()
+			if _, err := s.SyncAll(t.Context(), []Change{{Provider: provider, Full: true, Put: documents}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const spec = `"type":"x","lifecycle":"y","owner":"team","system":"shop","definition":"z"`
+		put("definition:a", entity("API", "a", spec), entity("Resource", "b", spec))
+		put("location:b", entity("Component", "c", `"type":"x","lifecycle":"y","owner":"nobody"`))
+		check := func(reason string, want ...Dangling) {
+			t.Helper()
+			got, err := s.Dangling(t.Context(), "definition:", 10)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %s (%v)", reason, diff, err)
+			}
+		}
+		team := Dangling{Ref: "group:default/team", Type: "ownedBy", Sources: 2, First: "api:default/a"}
+		shop := Dangling{Ref: "system:default/shop", Type: "partOf", Sources: 2, First: "api:default/a"}
+		check("nobody defines them, and what others name is theirs", team, shop)
+		put("location:c", entity("Group", "team", `"type":"team","children":[]`))
+		check("a Group that comes later clears it", shop)
+		put("location:d", entity("System", "shop", `"owner":"team"`))
+		check("and so does a System")
+		put("location:c")
+		check("until it goes again", team)
+	})
+}

@@ -1,0 +1,84 @@
+package service_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/sample"
+	"example.dev/ingestor/test/size"
+	"example.dev/ingestor/tree"
+)
+
+// mostMemory is what a service may take that ingests a folder, however many
+// files are in it.
+const mostMemory = 250 << 20
+
+// TestFolderMemory has a service ingest a folder of 3,000 definitions in JSON, or
+// of 30,000 at full size. Files are read page by page, so that the memory does not
+// grow with their number.
+func TestFolderMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the most memory that a process had is known on Linux alone")
+	}
+	n := size.Of(3000, 30_000)
+	at := t.TempDir()
+	writeDefinitions(t, at, n)
+	p := launch(t, setup{sections: sections{"composerIngestor": sections{
+		"schedule": sections{"frequency": "1h", "timeout": "1h"},
+		"sources":  []any{sections{"name": "files", "type": "file", "path": at}},
+	}}}).ready()
+	begun := time.Now()
+	for deadline := begun.Add(time.Duration(n) * 100 * time.Millisecond); ; time.Sleep(500 * time.Millisecond) {
+		if h := p.health(); h.EntitiesGenerated == 3*n {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d entities, want %d", p.health().EntitiesGenerated, 3*n)
+		}
+	}
+	peak := peakMemory(t, p.PID())
+	t.Logf("%d files: %d MB at most, in %v", n, peak>>20, time.Since(begun).Round(time.Second))
+	if peak > mostMemory {
+		t.Errorf("%d files took %d MB at most, want %d", n, peak>>20, mostMemory>>20)
+	}
+}
+
+// writeDefinitions writes definitions in JSON, a file each.
+func writeDefinitions(t *testing.T, at string, n int) {
+	t.Helper()
+	for i := range n {
+		docs, errs := tree.DecodeBytes(sample.Definition(i))
+		if len(docs) != 1 || len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		text := tree.AppendJSON(nil, docs[0], "")
+		if err := os.WriteFile(filepath.Join(at, fmt.Sprintf("d%05d.json", i)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// peakMemory is the most memory that a process had, in bytes.
+func peakMemory(t *testing.T, pid int) int {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "VmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		t.Fatalf("no VmHWM in %s", data)
+	}
+	kB, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kB << 10
+}
