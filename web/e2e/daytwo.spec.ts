@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { formOf, test } from "./ann";
-import { control, expect, filled, service, show } from "./journey";
+import { control, expect, filled, service, show, toReview } from "./journey";
 
 const template = "buckets.storage.example.org";
 const buckets = "/apis/storage.example.org/v1/namespaces/default/buckets";
@@ -21,14 +21,9 @@ async function made(name: string) {
   await expect.poll(async () => ((await (await service(`/api/scaffolder/v2/tasks/${id}`)).json()) as { status: string }).status, { timeout: 60_000 }).toBe("completed");
 }
 
-// review goes through the pages of a form to the last.
+// review goes to the last page, which says what will be done.
 async function review(page: Page) {
-  while (await page.getByRole("button", { name: "Next" }).isVisible()) {
-    const step = page.url();
-    await page.getByRole("button", { name: "Next" }).click();
-    await expect(page).not.toHaveURL(step);
-  }
-  await page.getByRole("button", { name: "Review" }).last().click();
+  await toReview(page);
   await expect(page.getByRole("heading", { name: "What will be done" })).toBeVisible();
 }
 

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { formOf, offer, tasksOf, test, withdraw } from "./ann";
-import { control, expect, filled, show, tabTo } from "./journey";
+import { control, expect, filled, show, tabTo, toReview } from "./journey";
 
 const template = "crates.journey.example.org";
 
@@ -78,7 +78,7 @@ test("every widget is filled in, says what is wrong at the field, and sends what
   await field(page, "Extra").fill("a: 1\nb: [2\n");
   await page.getByRole("button", { name: "Advanced" }).click();
   await field(page, "Zone").fill("B7");
-  await page.getByRole("button", { name: "Review" }).last().click();
+  await page.getByRole("button", { name: "Next" }).click();
   await expect(page.getByRole("alert").first()).toContainText("fields need another look");
   await expect(field(page, "Count")).toHaveAccessibleDescription(/10/);
   await expect(field(page, "Extra")).toHaveAccessibleDescription(/Line \d+, column \d+/);
@@ -110,7 +110,7 @@ test("every widget is filled in, says what is wrong at the field, and sends what
   await show(page, "form-narrow");
   expect(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), "the page scrolls sideways").toBe(false);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole("button", { name: "Review" }).last().click();
+  await toReview(page);
   await expect(page.getByText("would work")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);
@@ -139,7 +139,7 @@ test("a template changes while its form is open", async ({ page }) => {
   await page.getByRole("option", { name: "small" }).click();
   await field(page, "Count").fill("9");
   await field(page, "Note").fill("keep me");
-  await page.getByRole("button", { name: "Review" }).last().click();
+  await toReview(page);
   await expect(page.getByText("would work")).toBeVisible();
 
   await control("/cluster/apply", crate("count: {type: integer, minimum: 1, maximum: 5}\nroom: {type: string}\n"));
@@ -158,7 +158,7 @@ test("a template changes while its form is open", async ({ page }) => {
   await page.getByRole("button", { name: "Next" }).click();
   await expect(page.getByRole("combobox", { name: "Size" })).toHaveValue("small");
   await field(page, "Room").fill("cellar");
-  await page.getByRole("button", { name: "Review" }).last().click();
+  await toReview(page);
   await expect(page.getByText("would work")).toBeVisible();
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/tasks\//);

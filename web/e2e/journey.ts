@@ -121,3 +121,13 @@ export async function tabTo(page: Page, target: Locator, most = 80) {
   }
   await expect(target, `within ${most} times Tab`).toBeFocused();
 }
+
+// toReview goes through the pages of a form that are left, to the review.
+export async function toReview(page: Page) {
+  while (await page.getByRole("button", { name: "Next" }).isVisible()) {
+    const step = page.url();
+    await page.getByRole("button", { name: "Next" }).click();
+    await expect(page).not.toHaveURL(step);
+  }
+  await page.getByRole("button", { name: "Review" }).last().click();
+}

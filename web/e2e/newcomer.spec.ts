@@ -171,7 +171,7 @@ test("a newcomer does the same by keyboard alone", async ({ page, mistakes }) =>
   await expect(page.getByRole("checkbox", { name: "Highly Available" })).toBeChecked();
   await tabTo(page, page.getByRole("button", { name: "Next" }));
   await press("Enter");
-  await expect(page.getByRole("heading", { name: "Composition", level: 2 })).toBeFocused();
+  await expect(page.getByRole("heading", { name: "Crossplane", level: 2 })).toBeFocused();
   await choose("Composition", "database-mysql");
   await tabTo(page, page.getByRole("button", { name: "Review" }).last());
   await press("Enter");
