@@ -74,6 +74,7 @@ type Target struct {
 func NewDefinition(n *tree.Node, origin Origin) *Definition {
 	d := &Definition{Object: newObject(n, origin)}
 	spec := n.Get("spec")
+	settleBooleans(spec)
 	d.Group = spec.Get("group").Str()
 	d.Names = readNames(spec.Get("names"))
 	d.Claim = readNames(spec.Get("claimNames"))

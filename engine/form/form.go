@@ -38,7 +38,7 @@ var Rules = []finding.Rule{
 	{ID: RuleNoSpec, Severity: finding.Info, Title: "nothing to make fields of", Why: "The form has one field for YAML text instead."},
 	{ID: RuleDeep, Severity: finding.Info, Title: "schema too deep or too large", Why: "Its deepest parts are YAML text in the form."},
 	{ID: RuleRenamed, Severity: finding.Info, Title: "field has the name of one of the form's own", Why: "It is called spec_<field> in the form and has its own name in the manifest."},
-	{ID: RuleOpen, Severity: finding.Info, Title: "spec takes undeclared fields", Why: "The form shows the declared ones only."},
+	{ID: RuleOpen, Severity: finding.Info, Title: "spec takes undeclared fields", Why: "The form has YAML text for those."},
 	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is one the machinery fills", Why: "The form does not ask for it, so the cluster refuses what the form makes. Do not require it."},
 }
 
