@@ -36,6 +36,9 @@ func settleBooleans(n *tree.Node) {
 
 // settled returns a value of a schema with booleans where the schema has them.
 func settled(schema, value *tree.Node) *tree.Node {
+	if value == nil {
+		return nil
+	}
 	switch value.Kind {
 	case tree.Map:
 		for i := range value.Fields {

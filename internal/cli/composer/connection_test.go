@@ -37,10 +37,10 @@ func TestConnectionText(t *testing.T) {
   add these rules to the ClusterRole of its account:
     - apiGroups: ["apiextensions.crossplane.io"]
       resources: ["compositeresourcedefinitions", "compositions"]
-      verbs: ["watch"]
+      verbs: ["get", "list", "watch"]
     - apiGroups: ["example.org"]
       resources: ["apps"]
-      verbs: ["list"]
+      verbs: ["get", "list", "watch"]
 cluster b (` + b.URL + `)
   ok      address: ` + other + `, which is no name to look up
   skipped TLS: the address is http, so that anybody on the way can read along
