@@ -121,5 +121,6 @@ var valueCases = map[string]aCase{
 	"YAMLBooleanString": {reason: "kubectl reads no as false", text: property("type: string\ndefault: no"), want: []string{"XRD094 ….x.default"}},
 	"YAMLBooleanText":   {reason: "even in a title", text: property("type: string\ntitle: On"), want: []string{"XRD094 ….x.title"}},
 	"YAMLBooleanQuoted": {reason: "quotes make it a string", text: property("type: string\nenum: [\"on\", 'off']\ndefault: \"on\"")},
-	"YAMLBoolean":       {reason: "others read a string", text: property("type: boolean\ndefault: yes"), want: []string{"XRD095 ….x.default"}},
+	"YAMLBoolean":       {reason: "others read a string", text: property("type: boolean\nenum: [yes]"), want: []string{"XRD095 ….x.enum[0]"}},
+	"YAMLBooleanRead":   {reason: "it is read as the boolean that is expected", text: property("type: boolean\ndefault: yes")},
 }
