@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Textarea } from "@mantine/core";
 import { getUiOptions, type FieldProps } from "@rjsf/utils";
-import { isScalar, parseDocument, visit } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { toYaml } from "../../parts/toYaml";
 import type { FormContext } from "./context";
 import { Required } from "./templates";
@@ -11,14 +11,9 @@ import styles from "./Form.module.css";
 // Read is what a text says, or why it says nothing, and in which line that is.
 export type Read = { value?: unknown; problem?: string; line?: number };
 
-// boolean11 makes the words that YAML 1.1 has for booleans booleans, unless they are quoted: that is how kubectl reads them.
-const boolean11 = {
-  tag: "tag:yaml.org,2002:bool",
-  default: true,
-  test: /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/,
-  identify: () => false,
-  resolve: (text: string) => /^[yYoO][nN]?(?:es|ES)?$/.test(text),
-} as const;
+// The words that YAML 1.1 has for booleans.
+const yes = /^(?:y|Y|yes|Yes|YES|on|On|ON)$/;
+const no = /^(?:n|N|no|No|NO|off|Off|OFF)$/;
 
 // readYaml reads a text as what a field wants: an object or a list. A text with nothing in it is no value. The reserved names
 // have fields of their own.
@@ -27,18 +22,18 @@ export function readYaml(text: string, type: unknown, reserved: string[] = []): 
     return {};
   }
   // Aliases may make a small text a huge value.
-  const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false, customTags: (tags) => [boolean11, ...tags] });
+  const doc = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false });
   const error = doc.errors[0];
   if (error) {
     const at = error.linePos?.[0];
     const what = error.message.split("\n")[0]!.replace(/ at line \d+.*$/, "");
     return at ? { problem: `Line ${at.line}, column ${at.col}: ${what}`, line: at.line } : { problem: what };
   }
-  // No boolean is expected before a colon: on: push has the key on.
+  // They are booleans to kubectl, unless they are quoted; no boolean is expected before a colon.
   visit(doc, {
-    Pair(_, { key }) {
-      if (isScalar(key) && typeof key.value === "boolean" && key.source !== undefined) {
-        key.value = key.source;
+    Scalar(key, node) {
+      if (key !== "key" && node.type === "PLAIN" && typeof node.value === "string" && (yes.test(node.value) || no.test(node.value))) {
+        node.value = yes.test(node.value);
       }
     },
   });
