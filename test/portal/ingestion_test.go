@@ -74,11 +74,12 @@ func ingesting(t *testing.T) map[string]any {
 func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation {
 	at := "/api/" + ingestor
 	return []operation{
-		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":4,"sources":\[`},
+		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(starting|degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":4,"sources":\[`},
 		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
 		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
 		{"getRun" + suffix, call{path: at + "/runs/" + run}, 200, `"added":4,.*"changes":{"added":\["api:default/` + ingested + `-api",`},
 		{"listFindings" + suffix, call{path: at + "/findings?limit=5&severity=info"}, 200, `^{"items":\[.*"totalItems":\d+,"rules":\[.*"pending":\d+}`},
+		{"listDefinitions" + suffix, call{path: at + "/definitions?limit=5"}, 200, `^{"items":\[.*"name":"` + ingested + `".*"selected":true`},
 		{"explainDefinition" + suffix, call{path: at + "/explain/" + ingested}, 200, `"takenBy":"composerIngestor".*"entities":\["template:default/` + ingested},
 		{"getConditions" + suffix, call{path: at + "/conditions/resource/default/photos-ac4740c5"}, 200, `^{"items":\[{"type":"Synced",.*"message":"cannot reach https://example.org/photos","lastTransitionTime":"2026-01-02T02:04:06Z"}\]}`},
 		{"previewDefinitions" + suffix, call{method: "POST", path: at + "/preview?profile=cli", body: "kind: x\n---\na: [", header: yamlBody}, 200, `^{"definitions":\[\],"findings":\[.*"line":3`},

@@ -23,6 +23,8 @@ type example struct {
 	// at says where those are that are called otherwise.
 	wrapper string
 	at      map[string]string
+	// v1 says that Crossplane is told in spec itself, not below spec.crossplane.
+	v1 bool
 	// change is what an update changes, in the form. Without one there are no
 	// Templates for day two.
 	change string
@@ -35,18 +37,17 @@ const claims = "/apis/platform.example.org/v1alpha1/namespaces/NS/"
 
 var examples = map[string]example{
 	"v1 claim": {
-		file: "database.yaml", template: "xdatabases.platform.example.org", path: claims + "databases/", wrapper: "parameters",
-		at:     map[string]string{"composition": "compositionRef.name", "connectionSecret": "writeConnectionSecretToRef.name"},
+		file: "database.yaml", template: "xdatabases.platform.example.org", path: claims + "databases/", wrapper: "parameters", v1: true,
 		change: "{storageGB: 4096, composition: database-postgres}",
 	},
 	"v1 claim with hints": {
-		file: "kubernetes.yaml", template: "xkubernetesclusters.platform.example.org", path: claims + "kubernetesclusters/", change: `{version: "1.36"}`,
+		file: "kubernetes.yaml", template: "xkubernetesclusters.platform.example.org", path: claims + "kubernetesclusters/", v1: true, change: `{version: "1.36"}`,
 	},
 	"v1 claim in the contract's words": {
-		file: "cache.yaml", template: "xcaches.platform.io", path: "/apis/platform.io/v1/namespaces/NS/caches/", change: `{evictionPolicy: ""}`,
+		file: "cache.yaml", template: "xcaches.platform.io", path: "/apis/platform.io/v1/namespaces/NS/caches/", v1: true, change: `{evictionPolicy: ""}`,
 	},
 	"v1 composite": {
-		file: "tenant.yaml", template: "xtenants.iam.example.org", path: "/apis/iam.example.org/v1/xtenants/", change: "{quota: {cpu: 0}}",
+		file: "tenant.yaml", template: "xtenants.iam.example.org", path: "/apis/iam.example.org/v1/xtenants/", v1: true, change: "{quota: {cpu: 0}}",
 	},
 	"v2 namespaced": {
 		file: "bucket.yaml", template: "buckets.storage.example.org", path: "/apis/storage.example.org/v1/namespaces/NS/buckets/",
@@ -198,6 +199,10 @@ func (e *example) full(t *testing.T, pages []*tree.Node, base *tree.Node, filler
 	if values.Has("delivery") {
 		values.Set("delivery", tree.Str("apply"))
 	}
+	if values.Has("composition") {
+		// A Composition that was only proposed gives way to labels.
+		values.Delete("compositionSelector")
+	}
 	return e.placed(t, pages, values)
 }
 
@@ -210,6 +215,9 @@ func (e *example) placed(t *testing.T, pages []*tree.Node, values *tree.Node) (*
 	if e.at["spec"] == whole {
 		// Without it there is none.
 		spec = nil
+	}
+	if e.wrapper != "" {
+		spec.Set(e.wrapper, tree.Obj())
 	}
 	for _, page := range pages[1:] {
 		title := page.Get("title").Str()
@@ -238,22 +246,35 @@ func (e *example) put(spec *tree.Node, title, field string, v *tree.Node) *tree.
 	switch {
 	case path == whole:
 		return v
+	case title == "Crossplane":
+		path = told[field]
+		if !e.v1 {
+			path = "crossplane." + path
+		}
 	case moved:
-	case e.wrapper != "" && title != "Composition":
+	case e.wrapper != "":
 		path = e.wrapper + "." + field
 	default:
 		path = field
 	}
-	outer, inner, deep := strings.Cut(path, ".")
-	if !deep {
-		spec.Set(outer, v)
-		return spec
+	steps := strings.Split(path, ".")
+	at := spec
+	for _, step := range steps[:len(steps)-1] {
+		if !at.Has(step) {
+			at.Set(step, tree.Obj())
+		}
+		at = at.Get(step)
 	}
-	if !spec.Has(outer) {
-		spec.Set(outer, tree.Obj())
-	}
-	spec.Get(outer).Set(inner, v)
+	at.Set(steps[len(steps)-1], v)
 	return spec
+}
+
+// told is where the answers of the Crossplane page stand.
+var told = map[string]string{
+	"composition": "compositionRef.name", "compositionSelector": "compositionSelector.matchLabels",
+	"compositionRevision": "compositionRevisionRef.name", "compositionRevisionSelector": "compositionRevisionSelector.matchLabels",
+	"compositionUpdatePolicy": "compositionUpdatePolicy", "compositeDeletePolicy": "compositeDeletePolicy",
+	"connectionSecret": "writeConnectionSecretToRef.name", "connectionSecretNamespace": "writeConnectionSecretToRef.namespace",
 }
 
 // defaulted adds to a spec what the server adds: the defaults of the definition
