@@ -188,8 +188,8 @@ subjects: [{kind: ServiceAccount, name: lister, namespace: portal}]
 	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1", formedRef("gammas"))
 	c.Apply(t, formed("gammas", "false"))
 	s.wants("kind=template", template("alphas")+"-v1", template("alphas")+"-v1beta1")
-	// What it may not read is told.
-	s.fares("degraded", map[string]string{"prod": "partial"})
+	// What it may not read is not tracked, which is no fault.
+	s.fares("healthy", map[string]string{"prod": "connected"})
 	s.stop()
 }
 

@@ -18,7 +18,7 @@ import (
 // sourceNames are the values of --source.
 var sourceNames = []string{xrd.SourceCluster, xrd.SourceFile, xrd.SourceGit}
 
-// The forms of the stream.
+// The formats of records.
 const (
 	asNDJSON = "ndjson"
 	asYAML   = "yaml"
@@ -71,8 +71,8 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
 
-	f.StringVarP(&o.output, "output", "o", "", "`directory` for a file <name>.json each (default: standard output)")
-	f.StringVarP(&o.format, "format", "f", asNDJSON, "`form` of standard output: "+asNDJSON+", "+asYAML)
+	f.StringVarP(&o.output, "output", "o", "", "`directory` for a file each, <name>.json or <name>.yaml (default: standard output)")
+	f.StringVarP(&o.format, "format", "f", asNDJSON, "`format` of records: "+asNDJSON+", which is JSON in files, or "+asYAML)
 	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
 	o.Voice.Bind(f)
 	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})
@@ -96,7 +96,6 @@ func (o *options) settle(set *pflag.FlagSet, args []string) (err error) {
 		flags.Together(given, "quiet", "debug"),
 		flags.Together(given, "ref", "branch"),
 		flags.Together(given, "labels", "label-selector"),
-		flags.Together(given, "output", "format"),
 		o.Flags.Check(),
 	); err != nil {
 		return err

@@ -65,6 +65,7 @@ func (s *stream) end(failure string) error {
 type folder struct {
 	dir  string
 	root *os.Root
+	yaml bool
 	// names are hashes of those that files have, because there may be many.
 	// Some file systems do not tell capital letters apart.
 	names map[[16]byte]bool
@@ -73,7 +74,7 @@ type folder struct {
 }
 
 // newFolder opens a directory, and makes it first if it is missing.
-func newFolder(dir string, wrote func(path string)) (*folder, error) {
+func newFolder(dir string, yaml bool, wrote func(path string)) (*folder, error) {
 	err := os.MkdirAll(dir, 0o755)
 	var root *os.Root
 	if err == nil {
@@ -82,7 +83,7 @@ func newFolder(dir string, wrote func(path string)) (*folder, error) {
 	if err != nil {
 		return nil, &app.Exit{Code: app.ExitFailed, Err: fmt.Errorf("cannot write to %q: %w", dir, bare(err)), Hint: "choose another place with --output"}
 	}
-	return &folder{dir: dir, root: root, names: map[[16]byte]bool{}, wrote: wrote}, nil
+	return &folder{dir: dir, root: root, yaml: yaml, names: map[[16]byte]bool{}, wrote: wrote}, nil
 }
 
 // longestName is the most that file systems allow, with room for what is added.
@@ -108,8 +109,13 @@ func (f *folder) write(r xrd.Record) error {
 		return no("choose one of them, for example by --cluster or --path, or write them to a stream", "there are two definitions %q, and one has its file already", name)
 	}
 	f.names[key] = true
-	path := name + ".json"
-	if err := f.put(path, append(tree.AppendJSON(nil, r.Node(), "  "), '\n')); err != nil {
+	path, text := name+".json", []byte(nil)
+	if f.yaml {
+		path, text = name+".yaml", tree.AppendYAML(nil, r.Node())
+	} else {
+		text = append(tree.AppendJSON(nil, r.Node(), "  "), '\n')
+	}
+	if err := f.put(path, text); err != nil {
 		return fmt.Errorf("cannot write %q: %w", filepath.Join(f.dir, path), bare(err))
 	}
 	if f.wrote != nil {

@@ -50,7 +50,7 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	if s.output != "" {
-		if s.out, err = newFolder(s.output, s.wrote); err != nil {
+		if s.out, err = newFolder(s.output, s.format == asYAML, s.wrote); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (s *session) remark(f finding.Finding) {
 
 // show shows a finding.
 func (s *session) show(f finding.Finding) {
-	if f.Severity < s.Least(report.Text) {
+	if f.Severity < s.Least(report.Text, false) {
 		return
 	}
 	s.progress.Clear()

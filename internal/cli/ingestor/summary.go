@@ -27,7 +27,7 @@ func (s *session) summary() {
 		}
 		s.Sayf("%s%s", voice.Made(r), s.where())
 	}
-	if infos := finding.Count(r.Findings, finding.Info); infos > 0 && s.Least(s.outputFormat) > finding.Info && !s.validate {
+	if infos := finding.Count(r.Findings, finding.Info); infos > 0 && s.Least(s.outputFormat, s.strict) > finding.Info && !s.validate {
 		s.Sayf("not shown: %s (see --verbose)", voice.Count(infos, "remark", "remarks"))
 	}
 	if s.Domain != "" && !s.organize {

@@ -128,11 +128,7 @@ func read(v *voice.Voice, paths []string) (*config.Config, []finding.Finding, []
 // error if it cannot be used.
 func load(v *voice.Voice, paths []string) (*config.Config, error) {
 	c, found, _ := read(v, paths)
-	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: Name, Min: v.Least(report.Text), Color: v.Note().Color})
-	if err == nil && voice.Failed(found, false) {
-		err = &app.Exit{Code: app.ExitUsage}
-	}
-	return c, err
+	return c, v.Misconfigured(found)
 }
 
 func check(v *voice.Voice, paths []string, format string, production bool) error {
@@ -148,7 +144,7 @@ func check(v *voice.Voice, paths []string, format string, production bool) error
 		}
 	}
 	err := report.Write(v.Env.Stdout, format, found, report.Options{
-		Tool: Name, Version: app.BuildVersion(), Rules: rules, Objects: files, Min: v.Least(format), Color: v.Out().Color,
+		Tool: Name, Version: app.BuildVersion(), Rules: rules, Objects: files, Min: v.Least(format, false), Color: v.Out().Color,
 	})
 	switch {
 	case err != nil:

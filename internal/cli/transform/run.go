@@ -229,7 +229,7 @@ func (r *run) note(found []finding.Finding) error {
 		r.findings = append(r.findings, found...)
 		return nil
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity < r.Least(report.Text) })
+	found = slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity < r.Least(report.Text, r.strict) })
 	if len(found) == 0 {
 		return nil
 	}

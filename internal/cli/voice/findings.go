@@ -43,26 +43,27 @@ func (v *Voice) Report(r Report) error {
 	}
 	return report.Write(w, r.Format, r.Findings, report.Options{
 		Tool: v.Program, Version: app.BuildVersion(), Rules: Rules(), Objects: r.Objects,
-		Min: v.Least(r.Format), Color: style.Color, Strict: r.Strict,
+		Min: v.Least(r.Format, r.Strict), Color: style.Color, Strict: r.Strict,
 	})
 }
 
 // Misconfigured shows what is wrong with the configuration, and returns an
 // error if it cannot be used.
 func (v *Voice) Misconfigured(found []finding.Finding) error {
-	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: v.Program, Min: v.Least(report.Text), Color: v.Note().Color})
+	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: v.Program, Min: v.Least(report.Text, false), Color: v.Note().Color})
 	if err == nil && Failed(found, false) {
 		err = &app.Exit{Code: app.ExitUsage}
 	}
 	return err
 }
 
-// Least is the least severity that is shown. Machines get everything.
-func (v *Voice) Least(format string) finding.Severity {
+// Least is the least severity that is shown. Machines get everything; --quiet
+// leaves what fails the run, which is a warning too under --strict.
+func (v *Voice) Least(format string, strict bool) finding.Severity {
 	switch {
-	case v.Quiet:
+	case v.Quiet && !strict:
 		return finding.Error
-	case v.Detailed(), format != report.Text:
+	case !v.Quiet && (v.Detailed() || format != report.Text):
 		return finding.Info
 	}
 	return finding.Warning

@@ -28,7 +28,7 @@ type Voice struct {
 
 // Bind makes the flags that say how much is said.
 func (v *Voice) Bind(f *pflag.FlagSet) {
-	f.BoolVar(&v.Quiet, "quiet", false, "show only errors")
+	f.BoolVar(&v.Quiet, "quiet", false, "show only what fails the run")
 	f.BoolVar(&v.Verbose, "verbose", false, "show details")
 	f.BoolVar(&v.Debug, "debug", false, "show debug information")
 	f.BoolVar(&v.NoColor, "no-color", false, "use no colour")

@@ -100,17 +100,19 @@ func TestLeast(t *testing.T) {
 		reason string
 		voice  Voice
 		format string
+		strict bool
 		want   finding.Severity
 	}{
-		"Plain":    {"remarks are not shown", Voice{}, report.Text, finding.Warning},
-		"Verbose":  {"unless somebody wants them", Voice{Verbose: true}, report.Text, finding.Info},
-		"Debug":    {"in either way", Voice{Debug: true}, report.Text, finding.Info},
-		"Machines": {"machines get everything", Voice{}, report.JSON, finding.Info},
-		"Quiet":    {"quiet is quiet", Voice{Quiet: true}, report.JSON, finding.Error},
+		"Plain":    {"remarks are not shown", Voice{}, report.Text, false, finding.Warning},
+		"Verbose":  {"unless somebody wants them", Voice{Verbose: true}, report.Text, false, finding.Info},
+		"Debug":    {"in either way", Voice{Debug: true}, report.Text, false, finding.Info},
+		"Machines": {"machines get everything", Voice{}, report.JSON, false, finding.Info},
+		"Quiet":    {"quiet is quiet", Voice{Quiet: true}, report.JSON, false, finding.Error},
+		"Strict":   {"but says what fails the run", Voice{Quiet: true}, report.Text, true, finding.Warning},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.voice.Least(tc.format); got != tc.want {
+			if got := tc.voice.Least(tc.format, tc.strict); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})
