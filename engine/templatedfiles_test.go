@@ -60,7 +60,8 @@ func TestTemplateSteps(t *testing.T) {
 		"NoRepository":  {"a repository is needed", "", "pull-request", path, nil, "", "annotation portal.io/gitops-repo"},
 		"NoPath":        {"a path is needed", "", "merge-request", repo, nil, "", "annotation portal.io/gitops-path"},
 		"Expression":    {"an expression is no path", "", "pull-request", both(repo, annotated(words.AnnotationGitOpsPath, "${{ secrets.x }}")), nil, "", "annotation portal.io/gitops-path"},
-		"NoCluster":     {"clusters are needed", "multi-cluster", "", nil, nil, "", "wizard/multi-cluster knows no cluster"},
+		"NoCluster":     {"where there is no choice", "multi-cluster", "", nil, nil, `[{id: apply, name: Apply Database, action: cluster:apply, input: {}}]`, ""},
+		"BadClusters":   {"a list is needed", "multi-cluster", "", nil, map[string]any{"clusters": "a"}, "", "it must be a list"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/eta"
+	"example.dev/ingestor/finding"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -20,6 +21,8 @@ type scope struct {
 	written map[string]*tree.Node
 	// room is where text is put together.
 	room *[]byte
+	// warnings are what templates report.
+	warnings []finding.Finding
 }
 
 // rooms are those of renders that have ended: the forms of one definition are as
@@ -96,6 +99,7 @@ var functions = map[string]func(s *scope, args []any) (any, error){
 	"quote":              quote,
 	"indent":             indent,
 	"asked":              asked,
+	"warn":               warn,
 }
 
 // helpers returns all functions of a template, the caller's among them.
@@ -267,6 +271,21 @@ func shift(s string, by int, first bool) string {
 		first = true
 	}
 	return b.String()
+}
+
+// warn reports a warning about the definition, with a hint if there is one. It
+// writes nothing.
+func warn(s *scope, args []any) (any, error) {
+	message, ok := text(args, 0)
+	hint, hinted := text(args, 1)
+	if !ok || message == "" || !hinted && len(args) > 1 {
+		return nil, errors.New("warn: want a message, and a hint if there is one")
+	}
+	s.warnings = append(s.warnings, finding.Finding{
+		Rule: RuleWarned, Severity: severityOf(RuleWarned), Object: s.def.Label(), File: s.def.Origin.File,
+		Pos: s.def.Node.Get("metadata").At(), Message: message, Hint: hint,
+	})
+	return "", nil
 }
 
 // asked returns the names of the parameters that pages ask for: a text that is

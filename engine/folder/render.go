@@ -89,7 +89,7 @@ type Rendered struct {
 	Text string
 	// Documents are the entities in it.
 	Documents []Document
-	// Findings say what is wrong with the rest.
+	// Findings say what is wrong with the rest, and what templates warn of.
 	Findings []finding.Finding
 }
 
@@ -124,7 +124,7 @@ func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, er
 	if err != nil {
 		return Rendered{}, err
 	}
-	r := Rendered{Choice: c, Text: text}
+	r := Rendered{Choice: c, Text: text, Findings: s.warnings}
 	docs, bad := decode(text, s.written)
 	for _, e := range bad {
 		message := "the output is not YAML: " + e.Msg

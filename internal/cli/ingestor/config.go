@@ -47,7 +47,7 @@ func (o *options) configure(set *pflag.FlagSet) error {
 }
 
 // tellEngine settles the engine's options: what the service tells its engine,
-// with the flags before it, or the flags alone.
+// with the flags and the environment before it, or these alone.
 func (o *options) tellEngine(set *pflag.FlagSet) {
 	mine := engine.Options{Owner: o.Owner, System: o.System, Domain: o.Domain, Namespace: o.Namespace, Tags: o.Tags}
 	if o.config != nil {
@@ -60,6 +60,10 @@ func (o *options) tellEngine(set *pflag.FlagSet) {
 			if set.Changed(flag) && f.value != "" {
 				*f.to = f.value
 			}
+		}
+		if !set.Changed("owner") && o.Owner != "" {
+			// The environment says so.
+			mine.Owner = o.Owner
 		}
 	}
 	mine.Words = o.words
