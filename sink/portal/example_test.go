@@ -44,9 +44,9 @@ func Example() {
 	// Output: 1 added, 0 refused, <nil>
 }
 
-// A Provider keeps the catalog as a folder is: once with Sync, or with Run for
+// An XrdTemplateProvider keeps the catalog as a folder is: once with Sync, or with Run for
 // as long as the program runs. Whoever watches the folder tells it of changes.
-func ExampleProvider() {
+func ExampleXrdTemplateProvider() {
 	server := backend()
 	defer server.Close()
 	dir, err := os.MkdirTemp("", "entities-*")
@@ -66,7 +66,7 @@ func ExampleProvider() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	provider := portal.NewProvider(p, os.DirFS(dir), portal.ProviderOptions{
+	provider := portal.NewXrdTemplateProvider(p, os.DirFS(dir), portal.ProviderOptions{
 		Watch: file.New([]string{dir}, file.Options{Recursive: true}).Watch,
 		Synced: func(r portal.Report, err error) {
 			fmt.Println(r.Added, "added,", err)

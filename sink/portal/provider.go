@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/sink/spool"
 )
 
-// ProviderOptions are how a Provider keeps a portal true.
+// ProviderOptions are how an XrdTemplateProvider keeps a portal true.
 type ProviderOptions struct {
 	// Watch calls changed when files have changed, until ctx ends or it cannot
 	// go on, such as the method Watch of a source of files. Nil means nobody
@@ -29,18 +29,18 @@ type ProviderOptions struct {
 	AllowEmpty, AllowRemovals bool
 }
 
-// Provider keeps a portal's catalog as a folder of entities is: files that end
-// in .yaml, .yml and .json, in folders below it too. Names that begin with a
-// dot, and links, are passed over.
-type Provider struct {
+// XrdTemplateProvider keeps a portal's catalog as a folder of entities is:
+// files that end in .yaml, .yml and .json, in folders below it too. Names that
+// begin with a dot, and links, are passed over.
+type XrdTemplateProvider struct {
 	portal *Portal
 	folder fs.FS
 	opts   ProviderOptions
 }
 
-// NewProvider returns the provider of a folder, such as os.DirFS gives.
-func NewProvider(p *Portal, folder fs.FS, opts ProviderOptions) *Provider {
-	return &Provider{portal: p, folder: folder, opts: opts}
+// NewXrdTemplateProvider returns the provider of a folder, such as os.DirFS gives.
+func NewXrdTemplateProvider(p *Portal, folder fs.FS, opts ProviderOptions) *XrdTemplateProvider {
+	return &XrdTemplateProvider{portal: p, folder: folder, opts: opts}
 }
 
 // InvalidError is a folder whose entities the catalog would refuse. Nothing
@@ -70,7 +70,7 @@ var ErrEmpty = errors.New("cannot push the folder: it holds no entities")
 // catalog's rules (*InvalidError), if there are no entities (ErrEmpty), if too
 // many would go (*ShrinkError), or if the portal refuses (*Error). What the
 // portal refuses of single entities is in the Report.
-func (p *Provider) Sync(ctx context.Context) (Report, error) {
+func (p *XrdTemplateProvider) Sync(ctx context.Context) (Report, error) {
 	s, err := spool.New(spool.Options{})
 	if err != nil {
 		return Report{}, err
@@ -101,7 +101,7 @@ func (p *Provider) Sync(ctx context.Context) (Report, error) {
 }
 
 // read reads the folder, in the order of its paths.
-func (p *Provider) read(ctx context.Context, s *spool.Spool) error {
+func (p *XrdTemplateProvider) read(ctx context.Context, s *spool.Spool) error {
 	return fs.WalkDir(p.folder, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -141,7 +141,7 @@ func isEntities(name string) bool {
 // until ctx ends; then it returns nil. What goes wrong is told to Synced, and
 // the portal keeps what it has until it is mended. It is an error if nobody
 // watches any more and nothing is due.
-func (p *Provider) Run(ctx context.Context) error {
+func (p *XrdTemplateProvider) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changed, ended := make(chan struct{}, 1), make(chan error, 1)
 	if p.opts.Watch != nil {

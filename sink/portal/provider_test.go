@@ -65,7 +65,7 @@ func TestSync(t *testing.T) {
 				}
 				fmt.Fprint(w, `{"added":7}`)
 			})
-			r, err := NewProvider(open(t, portal.URL, Options{}), tc.files, tc.opts).Sync(t.Context())
+			r, err := NewXrdTemplateProvider(open(t, portal.URL, Options{}), tc.files, tc.opts).Sync(t.Context())
 			for _, asked := range portal.requests() {
 				if strings.HasPrefix(asked, "PUT") {
 					pushed = names(asked)
@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 	touch := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	p := NewProvider(open(t, s.URL, Options{}), files, ProviderOptions{
+	p := NewXrdTemplateProvider(open(t, s.URL, Options{}), files, ProviderOptions{
 		Watch: func(ctx context.Context, changed func()) error {
 			for {
 				select {
@@ -164,7 +164,7 @@ func TestRunUnwatched(t *testing.T) {
 	s := newStage(t, always(http.StatusOK, `{"items":[]}`))
 	broken := errors.New("there are too many watches")
 	opts := ProviderOptions{Watch: func(context.Context, func()) error { return broken }}
-	if err := NewProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(t.Context()); !errors.Is(err, broken) {
+	if err := NewXrdTemplateProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -175,7 +175,7 @@ func TestRunUnwatched(t *testing.T) {
 			cancel()
 		}
 	}
-	if err := NewProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(ctx); err != nil || n != 3 {
+	if err := NewXrdTemplateProvider(open(t, s.URL, Options{}), folder("a.yaml", component("a")), opts).Run(ctx); err != nil || n != 3 {
 		t.Errorf("got %v after %d", err, n)
 	}
 }
