@@ -29,16 +29,16 @@ func TestRelations(t *testing.T) {
 		"cli": {
 			reason: "a Composition depends on the definition and its API; a composite on its Composition", profile: engine.CLI,
 			want: map[string]string{
-				"databases-xrd":        "composer-xrd; dependsOn api:default/databases-api; implementsApi api:default/databases-api",
-				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd api:default/databases-api; implementsApi api:default/databases-api",
+				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi api:default/databases-api",
+				"postgres-composition": "composer-composition; dependsOn resource:default/databases-xrd; implementsApi api:default/databases-api",
 				"orders":               "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
 			},
 		},
 		"namespace": {
 			reason: "references name the namespace of the entities", profile: engine.CLI, opts: engine.Options{Namespace: "data"},
 			want: map[string]string{
-				"databases-xrd":        "composer-xrd; dependsOn api:data/databases-api; implementsApi api:data/databases-api",
-				"postgres-composition": "composer-composition; dependsOn resource:data/databases-xrd api:data/databases-api; implementsApi api:data/databases-api",
+				"databases-xrd":        "composer-xrd; dependsOn ; implementsApi api:data/databases-api",
+				"postgres-composition": "composer-composition; dependsOn resource:data/databases-xrd; implementsApi api:data/databases-api",
 				"orders":               "composer-xr; dependsOn resource:data/postgres-composition; implementsApi ",
 			},
 		},
@@ -53,16 +53,16 @@ func TestRelations(t *testing.T) {
 		"composerIngestor": {
 			reason: "references follow the profile's names", profile: engine.ComposerIngestor,
 			want: map[string]string{
-				"databases.platform.io-xrd": "composer-xrd; dependsOn api:default/databases.platform.io-api; implementsApi api:default/databases.platform.io-api",
-				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd api:default/databases.platform.io-api; implementsApi api:default/databases.platform.io-api",
+				"databases.platform.io-xrd": "composer-xrd; dependsOn ; implementsApi api:default/databases.platform.io-api",
+				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd; implementsApi api:default/databases.platform.io-api",
 				"orders":                    "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
 			},
 		},
 		"clusterIngestor": {
 			reason: "references follow the profile's names", profile: engine.ClusterIngestor,
 			want: map[string]string{
-				"databases.platform.io-xrd": "composer-xrd; dependsOn api:default/databases.platform.io-v1-api; implementsApi api:default/databases.platform.io-v1-api",
-				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd api:default/databases.platform.io-v1-api; implementsApi api:default/databases.platform.io-v1-api",
+				"databases.platform.io-xrd": "composer-xrd; dependsOn ; implementsApi api:default/databases.platform.io-v1-api",
+				"postgres-composition":      "composer-composition; dependsOn resource:default/databases.platform.io-xrd; implementsApi api:default/databases.platform.io-v1-api",
 				"orders":                    "composer-xr; dependsOn resource:default/postgres-composition; implementsApi ",
 			},
 		},

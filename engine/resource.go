@@ -14,14 +14,14 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// resourceSpec is the spec of a Resource. The catalog makes no relation of
-// implementsApi, so the APIs stand in dependsOn too.
+// resourceSpec is the spec of a Resource: dependsOn refers to other Resources,
+// implementsApi to APIs.
 func (t *transformation) resourceSpec(typ, owner string, dependsOn, apis []string) *tree.Node {
 	return tree.Obj(
 		tree.F("type", tree.Str(typ)),
 		tree.F("owner", tree.Str(owner)),
 		tree.F("system", tree.Str(t.system)),
-		tree.F("dependsOn", tree.Strs(append(slices.Clone(dependsOn), apis...))),
+		tree.F("dependsOn", tree.Strs(dependsOn)),
 		tree.F("implementsApi", tree.Strs(apis)),
 	)
 }

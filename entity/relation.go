@@ -62,7 +62,7 @@ var (
 var relatings = map[string][]relating{
 	KindTemplate: {owner},
 	KindAPI:      {owner, system},
-	KindResource: append([]relating{owner, system}, depend...),
+	KindResource: append([]relating{owner, system, {"implementsApi", KindAPI, providesAPI}}, depend...),
 	KindComponent: append([]relating{
 		owner, system,
 		{"subcomponentOf", KindComponent, partOf},

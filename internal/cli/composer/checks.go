@@ -1,6 +1,7 @@
 package composer
 
 import (
+	"regexp"
 	"slices"
 
 	"example.dev/ingestor/engine"
@@ -15,28 +16,40 @@ import (
 type check struct {
 	title string
 	rules []string
+	// also reports findings of other checks' rules that fail this one too.
+	also func(finding.Finding) bool
 }
 
 // checks are all checks, in the order in which they are printed. Every rule
 // whose breach is an error belongs to one of them, and a few whose breach is a
 // warning elsewhere.
 var checks = []check{
-	{"XRD structure valid", []string{
+	{title: "XRD structure valid", rules: []string{
 		lint.RuleAPIVersion, lint.RuleNoName, lint.RuleNameMismatch, lint.RuleFieldType, lint.RuleNoSpec, lint.RuleNoGroup, lint.RuleBadGroup,
 		lint.RuleNoKind, lint.RuleBadKind, lint.RuleNoPlural, lint.RuleBadNames, lint.RuleClaimSame, lint.RuleClaimIncomplete, lint.RuleLabelType, lint.RuleLabelValue,
 		lint.RuleScope, lint.RuleClaimScope, lint.RuleSecretScope, lint.RuleFieldValue,
 		lint.RuleNoVersions, lint.RuleVersionName, lint.RuleVersionTwice, lint.RuleVersionSilent, lint.RuleNoReferenceable, lint.RuleManyReferenceable,
 		lint.RuleDeprecation, lint.RulePrinterColumn,
 	}},
-	{"schema present", []string{lint.RuleNoSchema, lint.RuleSchemaMisplaced}},
-	{"required labels found", []string{lint.RuleRequiredLabel}},
-	{"compatible with template generation", slices.Concat([]string{
+	{title: "schema present", rules: []string{lint.RuleNoSchema, lint.RuleSchemaMisplaced}, also: aboveSchema},
+	{title: "required labels found", rules: []string{lint.RuleRequiredLabel}},
+	{title: "compatible with template generation", rules: slices.Concat([]string{
 		lint.RuleNoServed,
 		lint.RuleKeywordType, lint.RuleNotSchema, lint.RuleUnknownType, lint.RuleNoType, lint.RuleNoItems, lint.RuleRequiredAbsent,
 		lint.RuleDefault, lint.RulePattern, lint.RuleBounds, lint.RulePropertiesAndMap, lint.RuleRefusedKeyword, lint.RuleExtensionValue,
 		lint.RuleCEL, lint.RuleBranchKeyword, lint.RuleBranchProperty, lint.RuleYAMLBooleanString, lint.RuleYAMLBoolean,
 		engine.RuleNoForm, pipeline.RuleInternal,
 	}, entityErrors())},
+}
+
+// schemaPath is the way to a schema, and every way that ends before.
+var schemaPath = regexp.MustCompile(`^spec(\.versions(\[\d+\](\.schema(\.openAPIV3Schema)?)?)?)?$`)
+
+// aboveSchema reports a finding that leaves no place for a schema: the
+// definition has no versions, or something else stands where they should.
+func aboveSchema(f finding.Finding) bool {
+	return f.Rule == lint.RuleNoSpec || f.Rule == lint.RuleNoVersions ||
+		f.Rule == lint.RuleFieldType && schemaPath.MatchString(f.Path)
 }
 
 // entityErrors are the rules that keep an entity out of the catalog.
@@ -54,7 +67,7 @@ func entityErrors() []string {
 func (c check) broken(fs []finding.Finding) []string {
 	var ids []string
 	for _, f := range fs {
-		if slices.Contains(c.rules, f.Rule) {
+		if slices.Contains(c.rules, f.Rule) || c.also != nil && c.also(f) {
 			ids = append(ids, f.Rule)
 		}
 	}

@@ -71,6 +71,29 @@ func TestChecksTitles(t *testing.T) {
 	}
 }
 
+// TestNoSchema wants no schema to be found where there is no version that
+// could have one.
+func TestNoSchema(t *testing.T) {
+	for reason, spec := range map[string]string{
+		"no spec":              "",
+		"no versions":          "spec: {group: example.org, names: {kind: A, plural: as}}\n",
+		"an empty list":        "spec: {group: example.org, names: {kind: A, plural: as}, versions: []}\n",
+		"versions are a map":   "spec: {group: example.org, names: {kind: A, plural: as}, versions: {}}\n",
+		"a version is nothing": "spec: {group: example.org, names: {kind: A, plural: as}, versions: [null]}\n",
+		"a schema is a number": "spec: {group: example.org, names: {kind: A, plural: as}, versions: [{name: v1, served: true, referenceable: true, schema: 3}]}\n",
+	} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		text := "apiVersion: apiextensions.crossplane.io/v2\nkind: CompositeResourceDefinition\nmetadata: {name: as.example.org, labels: {openportal.dev/ingest: 'true'}}\n" + spec
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, notes, code := run(t, "validate", path)
+		if code != app.ExitInvalid || !strings.Contains(out, "failed: schema present [") {
+			t.Errorf("%s: exit code %d\n%s\n%s", reason, code, out, notes)
+		}
+	}
+}
+
 func TestValidateClusters(t *testing.T) {
 	bad := definition("bees.example.org")
 	delete(bad["spec"].(object)["versions"].([]object)[0], "schema")
