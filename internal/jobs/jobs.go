@@ -65,6 +65,10 @@ type Task struct {
 	// failed attempt, unless it is Later. It may be called at once for different
 	// keys.
 	Run func(ctx context.Context, j Job) error
+	// How, if not nil, is how the job of a key is done now. Its Timeout, Attempts
+	// and RetryDelay go before those that the job was stored with, which may be
+	// those of a process with another configuration; false leaves these.
+	How func(key string) (How, bool)
 	// Workers, unless it is zero, is how many of its jobs run at once in this
 	// process, beside those of others: neither waits for the other's workers. A
 	// task that has some has a name of small letters, digits, and single
@@ -154,6 +158,13 @@ func newWork(task, key string, how How) work {
 	if how.Attempts <= 0 {
 		w.Attempts = defaultAttempts
 	}
+	return w
+}
+
+// now returns a job with the settings of how, as it is done from now on.
+func (w work) now(how How) work {
+	n := newWork(w.Task, w.Key, how)
+	w.Timeout, w.RetryDelay, w.Attempts = n.Timeout, n.RetryDelay, n.Attempts
 	return w
 }
 

@@ -19,6 +19,8 @@ type dialect struct {
 	// overdue finds a job that runs for $1 seconds longer than it may, by the
 	// clock of the database: it is the one clock that all replicas share.
 	overdue string
+	// renew gives the running job $1 the arguments $2 and the most attempts $3.
+	renew string
 	// gone finds a leader that has no session $2 and its name in the database,
 	// if sessions are seen at all, which that of the caller, $1, shows. absent
 	// finds whoever runs jobs and has none, and orphan a job of $1 that is so.
@@ -40,6 +42,7 @@ var (
 		overdue: `SELECT id FROM river_job
 			WHERE state = 'running' AND unixepoch(attempted_at, 'subsec') + (args ->> 'timeout') + $1 < unixepoch('now', 'subsec')
 			ORDER BY id LIMIT 1`,
+		renew: `UPDATE river_job SET args = jsonb($2), max_attempts = $3 WHERE id = $1 AND state = 'running'`,
 	}
 	postgresDialect = dialect{
 		again: `UPDATE river_job SET metadata = jsonb_set(metadata, '{again}', $2::text::jsonb)
@@ -47,6 +50,7 @@ var (
 		overdue: `SELECT id FROM river_job
 			WHERE state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()
 			ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+		renew: `UPDATE river_job SET args = $2::text::jsonb, max_attempts = $3 WHERE id = $1 AND state = 'running'`,
 		gone: withNames + `SELECT leader_id, elected_at FROM river_leader
 			WHERE $1 IN (SELECT name FROM names) AND $2 || leader_id NOT IN (SELECT name FROM names)`,
 		absent: withNames + `SELECT DISTINCT ` + runner + ` FROM river_job

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -104,6 +105,12 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	if !q.begin(w) {
 		return river.JobSnooze(busyPause)
 	}
+	if err := q.renew(ctx, task, j); err != nil {
+		q.end(w)
+		q.log.Warn("cannot begin a task, trying again", "task", w.Task, "key", w.Key, "err", err)
+		return river.JobSnooze(busyPause)
+	}
+	w = j.Args
 	job := Job{ID: j.ID, Task: w.Task, Key: w.Key, Attempt: j.Attempt + w.Tried, Attempts: w.Attempts,
 		Trigger: w.Trigger, Args: w.Args}
 	began := q.opts.Now()
@@ -139,6 +146,32 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	q.reach(ctx, w)
 	q.wakeAfter(w.retryDelay(), j.Queue)
 	return err
+}
+
+// renew gives a job that was stored with other settings those of now. They are
+// stored too: others take the job over when its timeout has passed.
+func (q *Queue) renew(ctx context.Context, t Task, j *river.Job[work]) error {
+	if t.How == nil {
+		return nil
+	}
+	how, ok := t.How(j.Args.Key)
+	if !ok {
+		return nil
+	}
+	w := j.Args.now(how)
+	if w.Timeout == j.Args.Timeout && w.RetryDelay == j.Args.RetryDelay && w.Attempts == j.Args.Attempts {
+		return nil
+	}
+	args, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	most := insertOpts(w, "").MaxAttempts
+	if _, err := q.db.ExecContext(ctx, q.dialect.renew, j.ID, string(args), most); err != nil {
+		return fmt.Errorf("cannot store the settings of a task: %w", err)
+	}
+	j.Args, j.MaxAttempts, j.EncodedArgs = w, most, args
+	return nil
 }
 
 func isLater(err error) bool {

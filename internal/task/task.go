@@ -165,7 +165,7 @@ func New(opts Options) (*Tasks, error) {
 		return nil, errors.Join(err, t.root.Close())
 	}
 	t.hub = newHub(opts.Store, t.isRunning)
-	opts.Queue.Handle(jobs.Task{Name: job, Workers: opts.Workers, Run: t.run})
+	opts.Queue.Handle(jobs.Task{Name: job, Workers: opts.Workers, Run: t.run, How: func(string) (jobs.How, bool) { return t.how(), true }})
 	return t, nil
 }
 
@@ -220,12 +220,17 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 // enqueue asks for a run, in a hurry if the task may wait for a later try. If it
 // fails, or the process ends before it, a sweep finds the task.
 func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
-	_, err := t.opts.Queue.Add(context.WithoutCancel(ctx), job, id, jobs.How{
-		Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain, Hurry: hurry,
-	})
+	how := t.how()
+	how.Hurry = hurry
+	_, err := t.opts.Queue.Add(context.WithoutCancel(ctx), job, id, how)
 	if err != nil {
 		t.log.Warn("cannot queue a task, trying again later", "task", id, "err", err)
 	}
+}
+
+// how is how the job of a task is done.
+func (t *Tasks) how() jobs.How {
+	return jobs.How{Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain}
 }
 
 // sealSecrets returns secrets as they are stored, nil if there are none.

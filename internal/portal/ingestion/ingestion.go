@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,10 +71,17 @@ func New(opts Options) *Ingestion {
 		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
 		Again: func(ctx context.Context, place string) error { return in.scanSoon(ctx, place, ingest.TriggerWatch) },
 	})
-	opts.Queue.Handle(jobs.Task{Name: taskScan, Run: func(ctx context.Context, j jobs.Job) error {
-		_, err := in.ingest.Scan(ctx, j.Key, j.Trigger)
-		return err
-	}})
+	opts.Queue.Handle(jobs.Task{
+		Name: taskScan,
+		Run: func(ctx context.Context, j jobs.Job) error {
+			_, err := in.ingest.Scan(ctx, j.Key, j.Trigger)
+			return err
+		},
+		How: func(place string) (jobs.How, bool) {
+			p, ok := in.place(place)
+			return in.as(p, ""), ok
+		},
+	})
 	for _, p := range in.ingest.Places() {
 		opts.Queue.Every(taskScan, p.Name, p.Every, in.as(p, ingest.TriggerSchedule))
 	}
@@ -92,16 +100,23 @@ func (in *Ingestion) as(p ingest.Place, trigger string) jobs.How {
 
 // scanSoon asks the queue for a scan.
 func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error {
-	for _, p := range in.ingest.Places() {
-		if p.Name != place {
-			continue
-		}
-		how := in.as(p, trigger)
-		how.Hurry = trigger == ingest.TriggerManual
-		_, err := in.queue.Add(ctx, taskScan, place, how)
-		return err
+	p, ok := in.place(place)
+	if !ok {
+		return fmt.Errorf("cannot scan %q: the configuration has no such source", place)
 	}
-	return fmt.Errorf("cannot scan %q: the configuration has no such source", place)
+	how := in.as(p, trigger)
+	how.Hurry = trigger == ingest.TriggerManual
+	_, err := in.queue.Add(ctx, taskScan, place, how)
+	return err
+}
+
+// place returns a place by its name.
+func (in *Ingestion) place(name string) (ingest.Place, bool) {
+	all := in.ingest.Places()
+	if i := slices.IndexFunc(all, func(p ingest.Place) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return ingest.Place{}, false
 }
 
 // Restore brings back an entity of the service that somebody deleted: it is
