@@ -85,7 +85,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.skipValidation, "skip-validation", false, "do not validate definitions and entities")
 	f.StringVar(&o.outputFormat, "output-format", report.Text, "`format` of the findings: "+strings.Join(report.Formats, ", "))
 
-	f.StringSliceVar(&o.kinds, "kind", nil, "only these `kinds` (XRD, Composition, or the kind a definition defines)")
+	f.StringSliceVar(&o.kinds, "kind", nil, "only these `kinds`: XRD or the kind a definition defines, and with it Composition")
 	f.StringSliceVar(&o.apiVersions, "api-version", nil, "only these API `versions`, such as v2 or apiextensions.crossplane.io/v2")
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringVar(&o.labelSelector, "label-selector", "", "only definitions whose labels match the `selector`")
