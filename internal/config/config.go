@@ -161,6 +161,10 @@ func Load(paths []string, opts Options) (*Config, []finding.Finding) {
 func (r *reader) config(c *Config, root *tree.Node) {
 	o := &object{r: r, node: root, at: r.placeOf(root), out: tree.Obj()}
 	o.words("words", &c.Words)
+	if f := c.Words.Fixed; f != nil && *f == words.Upstream {
+		// As Backstage has it: files are for catalog.locations.
+		c.Catalog.LocationTypes = []string{LocationURL}
+	}
 	for _, s := range sections {
 		if other := words.Upstream.Out(words.Root, s.name); other != s.name {
 			o.also(s.name, other)

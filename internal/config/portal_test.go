@@ -183,6 +183,8 @@ func TestPortalDefaults(t *testing.T) {
 	if len(fs) > 0 {
 		t.Fatalf("found %q", lines(fs))
 	}
+	upstream := loadPortal(t, "words: upstream\n")
+	allowed := loadPortal(t, "words: upstream\ncatalog: { locationTypes: [url, file] }\n")
 	cases := map[string]struct {
 		reason    string
 		got, want any
@@ -202,6 +204,8 @@ func TestPortalDefaults(t *testing.T) {
 		"Audit":     {"no audit log unless it is asked for", c.Audit, Audit{To: AuditNone}},
 		"Kinds":     {"who is who is not for everybody to say", c.Catalog.Rules, []CatalogRule{{Allow: []string{"Component", "API", "Resource", "System", "Domain", "Template", "Location"}}}},
 		"Types":     {"files and addresses may be registered", c.Catalog.LocationTypes, []string{"file", "url"}},
+		"Upstream":  {"only addresses under the words of Backstage, as there", upstream.Catalog.LocationTypes, []string{"url"}},
+		"Allowed":   {"unless files are allowed", allowed.Catalog.LocationTypes, []string{"url", "file"}},
 		"Provider":  {"a provider that is not there does nothing", c.Catalog.XRDTemplates.Enabled, false},
 		"Effective": {"what is printed is complete", c.Effective().Get("backend", "listen").Str(), "127.0.0.1:7007"},
 	}

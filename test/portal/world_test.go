@@ -94,11 +94,11 @@ func (s setup) write(t *testing.T) string {
 		backend["rateLimit"] = s.rateLimit
 	}
 	all := map[string]any{
+		"words":   "upstream",
 		"backend": backend,
 		"auth":    map[string]any{"providers": map[string]any{"guest": map[string]any{}}},
 		"catalog": map[string]any{
-			"locationTypes": []string{"url"},
-			"rules":         []any{map[string]any{"allow": []string{"Component", "API", "Resource", "System", "Group", "Template", "Location"}}},
+			"rules": []any{map[string]any{"allow": []string{"Component", "API", "Resource", "System", "Group", "Template", "Location"}}},
 		},
 	}
 	maps.Copy(all, s.sections)
