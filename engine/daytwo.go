@@ -113,20 +113,20 @@ func setSpec(e *entity.Entity, pages *tree.Node, steps []*tree.Node, output *tre
 
 // updateSteps change the resource, each in the way it was delivered.
 func updateSteps(steps []*tree.Node, kind string) []*tree.Node {
-	generation := "parameters." + form.ParamGeneration
+	observed := "parameters." + form.ParamObserved
 	out := make([]*tree.Node, len(steps))
 	for i, s := range steps {
 		input := shallow(s.Get("input"))
 		name := "Update " + kind
 		if applies(s) {
 			input.Set("update", tree.Boolean(true))
-			input.Set("generation", tree.Str("${{ "+generation+" }}"))
+			input.Set("observed", tree.Str("${{ "+observed+" }}"))
 		}
 		if proposes(s) {
 			name = "Propose the update of " + kind
 			retitle(input, "Update "+kind)
 			// A form that was not filled from the resource says only what is new.
-			input.Set("merge", tree.Str("${{ not "+generation+" }}"))
+			input.Set("merge", tree.Str("${{ not "+observed+" }}"))
 		}
 		out[i] = restep(s, s.Get("id").Str(), name, s.Get("action"), input)
 	}

@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
 )
 
 // steps writes the steps of a Template, but for the manifests of those that have
@@ -49,7 +50,7 @@ func TestDayTwo(t *testing.T) {
   input:
     manifest: MANIFEST
     update: true
-    generation: ${{ parameters.observedGeneration }}
+    observed: ${{ parameters.observed }}
 `},
 				{"databases-delete", "Delete Database", "Delete Database resources, and what they made (platform.io/v1)", "delete", `
 - id: delete
@@ -118,7 +119,7 @@ func TestDayTwoDelivery(t *testing.T) {
     manifest: MANIFEST
     cluster: ${{ parameters.deliveryCluster }}
     update: true
-    generation: ${{ parameters.observedGeneration }}
+    observed: ${{ parameters.observed }}
   if: ${{ parameters.delivery == "apply" }}
 - id: propose
   name: Propose the update of Database
@@ -126,7 +127,7 @@ func TestDayTwoDelivery(t *testing.T) {
   input:` + git + `
     title: Update Database ${{ parameters.name }}
     manifest: MANIFEST
-    merge: ${{ not parameters.observedGeneration }}
+    merge: ${{ not parameters.observed }}
   if: ${{ parameters.delivery == "change-request" }}
 `},
 		"Delete": {"so is a deletion", "databases-delete", `
@@ -168,8 +169,9 @@ func TestDayTwoDelivery(t *testing.T) {
 			}
 		})
 	}
-	values := form.Fill(pick(t, res.Entities, "Template", "databases-update").Spec, parsed(t, `{metadata: {name: one, namespace: shop, generation: 4}, spec: {size: big}}`))
-	if want := parsed(t, `{name: one, namespace: shop, size: big, observedGeneration: 4}`); !want.Equal(values) {
+	live := parsed(t, `{metadata: {name: one, namespace: shop, generation: 4}, spec: {size: big}}`)
+	values := form.Fill(pick(t, res.Entities, "Template", "databases-update").Spec, live)
+	if want := parsed(t, `{name: one, namespace: shop, size: big, observed: "`+xrd.Observed(live)+`"}`); !want.Equal(values) {
 		t.Errorf("the form is filled with %v", values.Any())
 	}
 }

@@ -24,10 +24,10 @@ type order struct {
 	takeOver, dry bool
 	propagation   string
 	mustExist     bool
-	// update says that the objects must be there already; generation is that of
-	// the only one when whoever asks looked at it, 0 if nobody did.
-	update     bool
-	generation int64
+	// update says that the objects must be there already; observed is the state
+	// of the only one when whoever asks looked at it, empty if nobody did.
+	update   bool
+	observed string
 }
 
 // applying is one run of cluster:apply.
@@ -80,8 +80,8 @@ func (w *writer) apply(ctx context.Context, c *action.Call, o order) error {
 	if err != nil {
 		return err
 	}
-	if o.generation != 0 && len(docs) > 1 {
-		return wrong("leave generation out, or make it several steps", "cannot use generation: it is that of one object, and the manifest has %d", len(docs))
+	if o.observed != "" && len(docs) > 1 {
+		return wrong("leave observed out, or make it several steps", "cannot use observed: it is the state of one object, and the manifest has %d", len(docs))
 	}
 	// Everything is known of every document before anything is changed.
 	if err := a.prepare(ctx, docs); err != nil {
@@ -169,8 +169,8 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
 		}
-		if a.outdated(before[i]) && !same(before[i], after) {
-			return nil, a.changed(d, before[i])
+		if err := a.conflict(d, a.observed, before[i]); err != nil && !same(before[i], after) {
+			return nil, err
 		}
 		if a.dry {
 			a.logf("%s in cluster %s would be %s", d, a.on.Name(), change(before[i], after))

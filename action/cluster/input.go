@@ -44,7 +44,7 @@ func (w *writer) applyAction() action.Action {
 func (w *writer) applyOrder(c *action.Call) (order, error) {
 	o, err := w.order(c)
 	o.manifest = c.Input.Get("manifest")
-	o.update, o.generation = c.Input.Get("update").IsTrue(), number64(c.Input.Get("generation"))
+	o.update, o.observed = c.Input.Get("update").IsTrue(), c.Input.Get("observed").Str()
 	return o, err
 }
 
@@ -179,16 +179,16 @@ properties:
     default: false
   update:
     title: Update
-    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless there is a generation.
+    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless it says what was observed.
     type: boolean
     default: false
-  generation:
-    title: Generation
+  observed:
+    title: Observed
     description: >-
-      The metadata.generation of the object that the manifest was made from. If it is another one by now, nothing is applied;
-      if not, what the portal has applied before and the manifest leaves out goes.
-    type: integer
-    minimum: 0
+      What the form that was filled from the object says it observed. If what was asked of the object is different by now,
+      nothing is applied; if not, what the portal has applied before and the manifest leaves out goes. What Crossplane has
+      filled in does not count.
+    type: string
 `
 
 const commonInput = `

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // mostTries bounds how often an update begins anew because the object was
@@ -48,23 +51,37 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 			return nil, a.explain(d, err)
 		case now == nil:
 			return nil, failure(a.on, d.doing(), Missing, "create it again, if it should be there", "it was deleted at this moment")
-		case a.generation != 0 && !now.Get("metadata", "generation").Equal(before.Get("metadata", "generation")):
-			return nil, a.changed(d, now)
+		}
+		if a.observed != "" {
+			if err := a.conflict(d, xrd.Observed(before), now); err != nil {
+				return nil, err
+			}
 		}
 		before = now
 	}
 }
 
-// outdated reports whether an object is another than the one that somebody
-// looked at.
-func (a *applying) outdated(before *tree.Node) bool {
-	return a.generation != 0 && before != nil && number64(before.Get("metadata", "generation")) != a.generation
-}
-
-// changed is an update of what is not as it was.
-func (a *applying) changed(d *document, now *tree.Node) error {
+// conflict returns an error if what was asked of an object is different from
+// what was observed, which may be nothing. What Crossplane has filled in does
+// not count.
+func (a *applying) conflict(d *document, observed string, now *tree.Node) error {
+	if observed == "" || now == nil {
+		return nil
+	}
+	changed, err := xrd.Changed(observed, now)
+	if err != nil {
+		return wrong("open the form again", "cannot use observed: %w", err)
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	const most = 5
+	names := changed
+	if len(changed) > most {
+		names = append(slices.Clone(changed[:most]), fmt.Sprintf("%d more", len(changed)-most))
+	}
 	return failure(a.on, d.doing(), Conflict, "open the form again: it then shows what is there now",
-		"it was changed since the form was filled (generation %d then, %s now)", a.generation, now.Get("metadata", "generation").Scalar())
+		"it was changed since the form was filled: %s", andList(names))
 }
 
 // same reports whether an object says the same as another, apart from what the
@@ -124,7 +141,7 @@ func (a *applying) body(d *document, before *tree.Node, dry bool) *tree.Node {
 		return d.node
 	}
 	out := d.node
-	if a.generation == 0 {
+	if a.observed == "" {
 		out = tree.Overlay(owned(before), out)
 	}
 	if dry {

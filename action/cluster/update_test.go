@@ -11,6 +11,7 @@ import (
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // TestUpdate changes what is there, with forms that were filled from it and with
@@ -20,7 +21,7 @@ func TestUpdate(t *testing.T) {
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
 	path := fmt.Sprintf(things, ns, "one")
 	const made = "{size: small, count: 2, tags: [a, b], labels: {a: b}, rules: [{name: x, weight: 1}], fixed: a}"
-	generation := func() string { return find(t, path).Get("metadata", "generation").Scalar() }
+	observed := func() string { return xrd.Observed(find(t, path)) }
 
 	r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "update: true\n"))
 	want := fmt.Sprintf("cluster \"real\": cannot apply Thing %s/one: there is none to update\ncheck its name, namespace and cluster, or create it first", ns)
@@ -39,11 +40,11 @@ func TestUpdate(t *testing.T) {
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was left as it is"},
 		{"a list is one value, a map is not", "{tags: [c], labels: {e: f}}", "update: true\n",
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d","e":"f"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["c"],"tier":"bronze"}`, "was changed"},
-		{"whoever looked at all of it can take away; what others set stays", "{size: large, fixed: a}", "update: true\ngeneration: NOW\n",
+		{"whoever looked at all of it can take away; what others set stays", "{size: large, fixed: a}", "update: true\nobserved: NOW\n",
 			`{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was changed"},
 		{"nothing to do is done", "{}", "update: true\n", `{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was left as it is"},
 	} {
-		r := do(t.Context(), t, apply, with(thing(ns, "one", step.spec), strings.Replace(step.more, "NOW", generation(), 1)))
+		r := do(t.Context(), t, apply, with(thing(ns, "one", step.spec), strings.Replace(step.more, "NOW", observed(), 1)))
 		if r.err != nil {
 			t.Fatalf("%s: %s", step.reason, r.message())
 		}
@@ -64,9 +65,9 @@ func TestUpdateRefused(t *testing.T) {
 	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, fixed: a}"), "")); r.err != nil {
 		t.Fatal(r.message())
 	}
-	seen := find(t, path).Get("metadata", "generation").Scalar()
+	seen := xrd.Observed(find(t, path))
 	input := func(size string) string {
-		return with(thing(ns, "one", "{fixed: a, size: "+size+"}"), "update: true\ngeneration: "+seen+"\n")
+		return with(thing(ns, "one", "{fixed: a, size: "+size+"}"), "update: true\nobserved: "+seen+"\n")
 	}
 	if r := do(t.Context(), t, apply, input("large")); r.err != nil {
 		t.Fatal(r.message())
@@ -79,7 +80,7 @@ func TestUpdateRefused(t *testing.T) {
 		reason, input, want string
 	}{
 		"Changed": {"it is another by now", input("small"),
-			"cluster \"real\": cannot apply Thing NS/one: it was changed since the form was filled (generation " + seen + " then, 2 now)\nopen the form again: it then shows what is there now"},
+			"cluster \"real\": cannot apply Thing NS/one: it was changed since the form was filled: spec.size\nopen the form again: it then shows what is there now"},
 		"Trial": {"a trial tells it too", input("small") + "dryRun: true\n", "it was changed since the form was filled"},
 		"Foreign": {"it was made elsewhere", with(thing(ns, "foreign", "{count: 3}"), "update: true\n"),
 			"\nchange it where it was made, or set takeOver to true to change it all the same"},
@@ -87,8 +88,10 @@ func TestUpdateRefused(t *testing.T) {
 			"cluster \"real\": cannot apply Thing NS/one: spec.fixed (What stays): Invalid value: \"b\": it stays as it is\ncorrect the fields it names"},
 		"Schema": {"what it says is checked as ever", with(thing(ns, "one", "{size: huge}"), "update: true\n"),
 			`spec.size (Size of it): it must be one of "small", "large", not "huge"`},
-		"Several": {"a generation is that of one object", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\ngeneration: 1\n"),
-			"cannot use generation: it is that of one object, and the manifest has 2\nleave generation out, or make it several steps"},
+		"Several": {"what was observed is one object", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\nobserved: a=b\n"),
+			"cannot use observed: it is the state of one object, and the manifest has 2\nleave observed out, or make it several steps"},
+		"Torn": {"what was observed cannot be read", with(thing(ns, "one", "{size: small}"), "update: true\nobserved: '%zz'\n"),
+			"cannot use observed: cannot read what was observed: invalid URL escape \"%zz\"\nopen the form again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -111,6 +114,39 @@ func TestUpdateRefused(t *testing.T) {
 		if r := do(t.Context(), t, apply, with(owned(team), "update: true\n")); r.err != nil {
 			t.Errorf("an update may give it to %s: %s", team, r.message())
 		}
+	}
+}
+
+// TestUpdateBesideCrossplane fills a form, and before it is sent Crossplane moves
+// the resource to another revision, which makes another generation of it. That is
+// no conflict; that somebody changed a field of the form is.
+func TestUpdateBesideCrossplane(t *testing.T) {
+	ns := namespace(t)
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	path := fmt.Sprintf(things, ns, "one")
+	if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small}"), "")); r.err != nil {
+		t.Fatal(r.message())
+	}
+	before := find(t, path)
+	seen := xrd.Observed(before)
+	set(t, path, "crossplane", `{"spec":{"crossplane":{"compositionRef":{"name":"a"},"compositionRevisionRef":{"name":"a-2"},"resourceRefs":[]}}}`)
+	if now := find(t, path).Get("metadata", "generation"); now.Equal(before.Get("metadata", "generation")) {
+		t.Fatal("the generation is the same")
+	}
+	update := func(spec string) *result {
+		return do(t.Context(), t, apply, with(thing(ns, "one", spec), "update: true\nobserved: "+seen+"\n"))
+	}
+	if r := update("{size: large}"); r.err != nil {
+		t.Fatalf("Crossplane's own fields are no conflict: %s", r.message())
+	}
+	now := find(t, path)
+	if now.Get("spec", "size").Str() != "large" || now.Get("spec", "crossplane", "compositionRevisionRef", "name").Str() != "a-2" {
+		t.Errorf("it is %s", tree.AppendJSON(nil, now.Get("spec"), ""))
+	}
+	seen = xrd.Observed(now)
+	set(t, path, "kubectl", `{"spec":{"count":2,"host":"b"}}`)
+	if r := update("{size: small}"); !isReason(r.err, actions.Conflict) || !strings.Contains(r.message(), "changed since the form was filled: spec.count and spec.host") {
+		t.Errorf("what somebody else changed is one: %s", r.message())
 	}
 }
 
@@ -143,11 +179,11 @@ func TestEmptied(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
 	path := fmt.Sprintf(things, ns, "one")
-	for _, more := range []string{"update: true\ngeneration: NOW\n", ""} {
+	for _, more := range []string{"update: true\nobserved: NOW\n", ""} {
 		if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, labels: {a: b}}"), "")); r.err != nil {
 			t.Fatal(r.message())
 		}
-		more = strings.Replace(more, "NOW", find(t, path).Get("metadata", "generation").Scalar(), 1)
+		more = strings.Replace(more, "NOW", xrd.Observed(find(t, path)), 1)
 		if r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, labels: {}}"), more)); r.err != nil {
 			t.Errorf("%q: %s", more, r.message())
 		}

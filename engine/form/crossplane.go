@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // setting is one field of spec that tells Crossplane how to make the resource:
@@ -131,7 +132,7 @@ func (c *compiler) crossplanePage(spec *tree.Node) *tree.Node {
 	}
 	keys, parts := c.expressions(settings)
 	if c.def.Modern() {
-		spec.Set(modernMachinery, tree.Str(evaluate(anyOf(keys, parts, settings))))
+		spec.Set(xrd.MachineryV2, tree.Str(evaluate(anyOf(keys, parts, settings))))
 		return page
 	}
 	for i, key := range keys {
@@ -227,7 +228,7 @@ func (c *compiler) nested(spec *tree.Node) {
 	at := spec
 	if c.def.Modern() {
 		at = tree.Obj(tree.F("title", tree.Str("Crossplane")), tree.F("type", typeNodes["object"]), tree.F("properties", tree.Obj()))
-		spec.Get("properties").Set(modernMachinery, advanced(at))
+		spec.Get("properties").Set(xrd.MachineryV2, advanced(at))
 	}
 	props := at.Get("properties")
 	for _, s := range c.settings() {
@@ -252,7 +253,7 @@ func (c *compiler) nested(spec *tree.Node) {
 	if c.mustChoose() {
 		chooseBy(at, "compositionSelector", "compositionRef")
 		if at != spec {
-			spec.Set("required", tree.Strs(append(spec.Get("required").Strings(), modernMachinery)))
+			spec.Set("required", tree.Strs(append(spec.Get("required").Strings(), xrd.MachineryV2)))
 		}
 	}
 }

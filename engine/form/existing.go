@@ -49,10 +49,10 @@ func (x Existing) Update() *tree.Node {
 		props.Set(ParamCluster, x.locating(ParamCluster, where))
 		first.Set("required", tree.Strs(append(first.Get("required").Strings(), ParamCluster)))
 	}
-	props.Set(ParamGeneration, tree.Obj(
-		tree.F("title", tree.Str("Observed generation")),
-		tree.F("description", tree.Str("The generation of the "+x.Kind+" that this form was filled from")),
-		tree.F("type", typeNodes["integer"]),
+	props.Set(ParamObserved, tree.Obj(
+		tree.F("title", tree.Str("Observed state")),
+		tree.F("description", tree.Str("The state of the "+x.Kind+" that this form was filled from")),
+		tree.F("type", typeNodes["string"]),
 		tree.F("ui:widget", tree.Str("hidden")),
 	))
 	return out

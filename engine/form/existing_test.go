@@ -101,7 +101,7 @@ func TestExistingPages(t *testing.T) {
 		namespace = `namespace: {title: Namespace, description: Namespace the Widget is in, type: string, maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}`
 		cluster   = `deliveryCluster: {title: Cluster, description: Cluster the Widget is in, type: string, enum: [a, b]}`
 		owner     = `owner: {title: Owner, description: Owner of the Widget, type: string, ui:field: OwnerPicker, ui:options: {catalogFilter: {kind: [Group, User]}}}`
-		seen      = `observedGeneration: {title: Observed generation, description: The generation of the Widget that this form was filled from, type: integer, ui:widget: hidden}`
+		seen      = `observed: {title: Observed state, description: The state of the Widget that this form was filled from, type: string, ui:widget: hidden}`
 		sure      = `confirm: {title: I know that everything it made goes with it, type: boolean, const: true},
 			propagation: {title: Propagation, description: What becomes of the objects that belong to the Widget, type: string, enum: [background, foreground, orphan],
 			enumNames: [They go after it, They go before it, They stay], default: background}`
@@ -188,7 +188,7 @@ func TestForeignPages(t *testing.T) {
 		    size: {type: integer}
 		    odd name: {type: string}
 		    deliveryCluster: {type: string, enum: [a], description: Cluster the Widget is in}
-		    observedGeneration: {title: Observed generation, description: The generation of the Widget that this form was filled from, type: integer, ui:widget: hidden}
+		    observed: {title: Observed state, description: The state of the Widget that this form was filled from, type: string, ui:widget: hidden}
 	`))
 	if got := x.Update(); !want.Equal(got) {
 		t.Errorf("the parameters that name it are those of the manifest (-want +got):\n%s", cmp.Diff(text(want), text(got)))
@@ -196,7 +196,7 @@ func TestForeignPages(t *testing.T) {
 	if got := x.Delete().Items[0].Get("required").Strings(); !cmp.Equal(got, []string{"team", "odd name", "deliveryCluster", "confirm"}) {
 		t.Errorf("deleting asks for %q", got)
 	}
-	if got := (Existing{Kind: "Widget"}).Update(); len(got.Items) != 1 || !got.Items[0].Get("properties").Has(ParamGeneration) {
+	if got := (Existing{Kind: "Widget"}).Update(); len(got.Items) != 1 || !got.Items[0].Get("properties").Has(ParamObserved) {
 		t.Errorf("a form without pages has one for what it needs: %s", text(got))
 	}
 }

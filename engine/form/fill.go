@@ -1,11 +1,11 @@
 package form
 
 import (
-	"slices"
 	"strings"
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
 )
 
 // Fill returns the values of a form for a resource that is there: what its steps
@@ -23,8 +23,8 @@ func Fill(template, live *tree.Node) *tree.Node {
 		return values
 	}
 	f := filling{values}
-	f.undo(input.Get("manifest"), asked(live), "")
-	f.undo(input.Get("generation"), live.Get("metadata", "generation"), "")
+	f.undo(input.Get("manifest"), xrd.Asked(live), "")
+	f.undo(input.Get("observed"), tree.Str(xrd.Observed(live)), "")
 	return values
 }
 
@@ -40,42 +40,6 @@ func applied(template *tree.Node) *tree.Node {
 		}
 	}
 	return nil
-}
-
-// asked returns a resource without the fields of its spec that the machinery
-// has filled in by itself. Whose a field is, the managed fields tell; without
-// them all is taken to be asked for.
-func asked(live *tree.Node) *tree.Node {
-	spec, managed := live.Get("spec"), live.Get("metadata", "managedFields").List()
-	if !spec.IsMap() || len(managed) == 0 {
-		return live
-	}
-	ours := func(path ...string) bool {
-		return slices.ContainsFunc(managed, func(m *tree.Node) bool {
-			return m.Get("manager").Str() == words.FieldManager && m.Get(append([]string{"fieldsV1", "f:spec"}, path...)...) != nil
-		})
-	}
-	kept := tree.Obj()
-	for _, f := range spec.Fields {
-		switch {
-		case f.Key == modernMachinery && f.Value.IsMap():
-			// Crossplane writes beside what was asked for.
-			told := tree.Obj()
-			for _, inner := range f.Value.Fields {
-				if ours("f:"+f.Key, "f:"+inner.Key) {
-					told.Fields = append(told.Fields, inner)
-				}
-			}
-			if len(told.Fields) > 0 {
-				kept.Fields = append(kept.Fields, tree.F(f.Key, told))
-			}
-		case !slices.Contains(legacyMachinery, f.Key), ours("f:" + f.Key):
-			kept.Fields = append(kept.Fields, f)
-		}
-	}
-	out := tree.Obj(slices.Clone(live.Fields)...)
-	out.Set("spec", kept)
-	return out
 }
 
 // filling collects values.

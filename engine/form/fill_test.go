@@ -10,6 +10,7 @@ import (
 
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
 )
 
 // updating is the spec of a Template that updates what a manifest makes.
@@ -17,7 +18,7 @@ func updating(manifest *tree.Node) *tree.Node {
 	return tree.Obj(tree.F("steps", tree.Arr(tree.Obj(
 		tree.F("action", tree.Str("kubernetes:apply")),
 		tree.F("input", tree.Obj(
-			tree.F("manifest", manifest), tree.F("update", tree.Boolean(true)), tree.F("generation", tree.Str(expression(ParamGeneration))),
+			tree.F("manifest", manifest), tree.F("update", tree.Boolean(true)), tree.F("observed", tree.Str(expression(ParamObserved))),
 		)),
 	))))
 }
@@ -28,7 +29,7 @@ func updating(manifest *tree.Node) *tree.Node {
 func undone(f *checked, values, manifest *tree.Node) error {
 	filled := Fill(updating(f.Manifest), manifest)
 	for _, v := range filled.Fields {
-		if !v.Value.Equal(values.Get(v.Key)) {
+		if v.Key != ParamObserved && !v.Value.Equal(values.Get(v.Key)) {
 			return fmt.Errorf("%s is filled with %s", v.Key, tree.AppendJSON(nil, v.Value, ""))
 		}
 	}
@@ -99,7 +100,7 @@ func TestFill(t *testing.T) {
 			"values come from where the manifest puts them", claim.Manifest,
 			`{metadata: {name: one, namespace: shop, generation: 7, annotations: {portal.io/owner: team}},
 			 spec: {parameters: {size: 3, a-b: "x", other: 1}, compositionRef: {name: b}, compositeDeletePolicy: Foreground, writeConnectionSecretToRef: {name: s}}}`,
-			`{name: one, namespace: shop, owner: team, composition: b, compositeDeletePolicy: Foreground, "a-b": "x", size: 3, connectionSecret: s, observedGeneration: 7}`,
+			`{name: one, namespace: shop, owner: team, composition: b, compositeDeletePolicy: Foreground, "a-b": "x", size: 3, connectionSecret: s}`,
 		},
 		"Words": {
 			"an owner is one in either vocabulary", claim.Manifest,
@@ -132,7 +133,12 @@ func TestFill(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Fill(updating(tc.manifest), yaml(t, strings.ReplaceAll(tc.live, "\t", " ")))
+			live := yaml(t, strings.ReplaceAll(tc.live, "\t", " "))
+			got := Fill(updating(tc.manifest), live)
+			if seen := got.Get(ParamObserved).Str(); seen != xrd.Observed(live) {
+				t.Errorf("%s: observed is %q", tc.reason, seen)
+			}
+			got.Delete(ParamObserved)
 			if want := yaml(t, tc.want); !want.Equal(got) {
 				t.Errorf("%s:\n%s", tc.reason, cmp.Diff(text(want), text(got)))
 			}

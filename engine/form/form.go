@@ -103,14 +103,14 @@ const (
 	ParamGitPath          = "gitPath"
 	ParamGitBranch        = "gitBranch"
 	ParamCluster          = "deliveryCluster"
-	ParamGeneration       = "observedGeneration"
+	ParamObserved         = "observed"
 )
 
 var ownParams = []string{
 	paramName, paramNamespace, paramOwner, paramSpec, paramComposition, paramSelector, paramRevision, paramRevisionSelector,
 	paramUpdatePolicy, paramDeletePolicy, paramSecret, paramSecretNamespace,
 	ParamDelivery, ParamGitHost, ParamGitRepository, ParamGitPath, ParamGitBranch, ParamCluster,
-	ParamGeneration,
+	ParamObserved,
 }
 
 type compiler struct {
@@ -236,19 +236,9 @@ func (c *compiler) injected(key string) bool { return Injected(c.def, key) }
 // Injected reports whether the machinery fills the field of spec.
 func Injected(d *xrd.Definition, key string) bool {
 	if d.Modern() {
-		return key == modernMachinery
+		return key == xrd.MachineryV2
 	}
-	return slices.Contains(legacyMachinery, key)
-}
-
-// modernMachinery and legacyMachinery are the fields of spec that the machinery
-// fills, of composites of the second generation and of the first.
-const modernMachinery = "crossplane"
-
-var legacyMachinery = []string{
-	"compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
-	"compositionUpdatePolicy", "compositeDeletePolicy", "claimRef", "resourceRef", "resourceRefs",
-	"environmentConfigRefs", "publishConnectionDetailsTo", "writeConnectionSecretToRef",
+	return slices.Contains(xrd.MachineryV1, key)
 }
 
 // manifest makes the resource of its parts.

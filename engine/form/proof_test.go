@@ -219,7 +219,7 @@ func (p *prover) form(t *testing.T, d *xrd.Definition, v *xrd.Version, compositi
 func (p *prover) installed(t *testing.T, d *xrd.Definition, xrdFile string, spec *tree.Node) []string {
 	names := Matching(d, p.around(t, xrdFile))
 	if d.Modern() {
-		spec = spec.Get(modernMachinery)
+		spec = spec.Get(xrd.MachineryV2)
 	}
 	name := spec.Get("compositionRef", "name").Str()
 	switch {
@@ -264,7 +264,7 @@ func withoutWritten(spec *tree.Node) *tree.Node {
 		switch {
 		case slices.Contains([]string{"claimRef", "resourceRef", "resourceRefs"}, f.Key):
 			continue
-		case f.Key == modernMachinery && f.Value.IsMap():
+		case f.Key == xrd.MachineryV2 && f.Value.IsMap():
 			if f.Value = withoutWritten(f.Value); len(f.Value.Fields) == 0 {
 				continue
 			}

@@ -161,8 +161,8 @@ func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, m
 		query += "&namespace=" + escape(ns)
 	}
 	live := c.form(template, query).Get("values")
-	generation := live.Get("observedGeneration")
-	same(t, "the form filled from the resource", over(t, made, "{observedGeneration: 1}"), over(t, live, "{delivery: apply}"))
+	generation := w.find(t, e.path+label).Get("metadata", "generation")
+	same(t, "the form filled from the resource", over(t, made, "{observed: "+live.Get("observed").Str()+"}"), over(t, live, "{delivery: apply}"))
 
 	changed := over(t, over(t, live, e.change), "{delivery: apply}")
 	c.completes(template, changed)
