@@ -163,8 +163,8 @@ func (a *applying) try(ctx context.Context, docs []*document) ([]*tree.Node, err
 		if err != nil {
 			return nil, err
 		}
-		if lost := dropped(d, after); len(lost) > 0 {
-			return nil, invalid(a.on, d, lost)
+		if gone := dropped(d, after); len(gone) > 0 {
+			return nil, invalid(a.on, d, gone)
 		}
 		if err := a.mayWrite(d, before[i]); err != nil {
 			return nil, err
@@ -252,6 +252,10 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	uids := make([]string, len(docs))
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
+		if gone := dropped(d, after); err == nil && len(gone) > 0 {
+			// It is there, but not as it was asked for.
+			err = invalid(a.on, d, gone)
+		}
 		a.record(d, before[i], err)
 		if err != nil {
 			return nil, partly(err, docs[:i])
@@ -329,7 +333,7 @@ func dropped(d *document, after *tree.Node) []Problem {
 					// not kept either.
 					empty := (f.Value.IsMap() || f.Value.IsList()) && f.Value.Len() == 0
 					if !f.Value.IsNull() && !empty {
-						out = append(out, Problem{at, unknown})
+						out = append(out, Problem{at, lost})
 					}
 					continue
 				}

@@ -186,8 +186,12 @@ func fieldsOf(r cluster.Refusal) []Problem {
 	return out
 }
 
-// unknown is what is wrong with a field that does not exist.
-const unknown = "there is no such field in the schema"
+// These are what is wrong with a field that does not exist, and with one that
+// was sent and did not come back.
+const (
+	unknown = "there is no such field in the schema"
+	lost    = "the cluster did not keep it: its schema has no such field, or something there removes it"
+)
 
 var mistypedLine = regexp.MustCompile(`(?m)(?:^|\): |\s)(\.[^\s:]+): (.*)$`)
 
