@@ -29,6 +29,7 @@ const (
 	RuleAnnotationURL   = "ENT023"
 	RuleOutputURL       = "ENT024"
 	RuleDroppedURL      = "ENT025"
+	RuleTargetMissing   = "ENT026"
 )
 
 // Rules are all rules, in the order of their ids.
@@ -58,6 +59,7 @@ var Rules = []finding.Rule{
 	{ID: RuleAnnotationURL, Severity: finding.Error, Title: "an annotation that portals show as a link is a URL of http, https or mailto, or relative"},
 	{ID: RuleOutputURL, Severity: finding.Error, Title: "the URL of a link in the output of a Template is of http, https or mailto, or relative"},
 	{ID: RuleDroppedURL, Severity: finding.Warning, Title: "a link or an annotation with a URL that portals do not show is dropped from a generated entity"},
+	{ID: RuleTargetMissing, Severity: finding.Warning, Title: "a relative target of a Location is among the files it is committed with"},
 }
 
 // severityOf returns the severity of a rule.

@@ -21,28 +21,37 @@ const (
 	locationFile = "catalog-info.yaml"
 )
 
-// document is an entity as it was read, and who it is.
+// document is an entity as it was read, who it is, and where it was read.
 type document struct {
-	who *entity.Entity
-	doc *tree.Node
+	who  *entity.Entity
+	doc  *tree.Node
+	file string
+	pos  tree.Pos
 }
 
 // layOut spreads the entities over files, as they are: contents by their names.
 // The order in which they came does not show.
 func (o *commitOptions) layOut(from *spool.Spool) (map[string][]byte, error) {
 	var all []document
+	line := 0
 	for n, err := range from.All() {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, document{&entity.Entity{
+		line++
+		d := document{who: &entity.Entity{
 			APIVersion: n.Get("apiVersion").Str(), Kind: n.Get("kind").Str(),
 			Metadata: entity.Metadata{Name: n.Get("metadata", "name").Str(), Namespace: n.Get("metadata", "namespace").Str()},
-		}, n})
+		}, doc: n}
+		d.file, d.pos = from.At(line)
+		all = append(all, d)
 	}
 	slices.SortFunc(all, func(a, b document) int { return strings.Compare(a.who.Key(), b.who.Key()) })
 	files := map[string][]byte{}
 	if o.single {
+		if err := o.retarget(all, slices.Repeat([]string{singleFile}, len(all))); err != nil {
+			return nil, err
+		}
 		var text []byte
 		for _, d := range all {
 			text = tree.AppendYAML(append(text, "---\n"...), d.doc)
@@ -55,6 +64,9 @@ func (o *commitOptions) layOut(from *spool.Spool) (map[string][]byte, error) {
 		who = append(who, d.who)
 	}
 	names := dir.Names(who, sink.YAML)
+	if err := o.retarget(all, names); err != nil {
+		return nil, err
+	}
 	for i, d := range all {
 		files[names[i]] = tree.AppendYAML(nil, d.doc)
 	}
