@@ -191,4 +191,9 @@ func TestServingStable(t *testing.T) {
 	if fingerprint(unserved) == before {
 		t.Error("that a kind is not served is not in the fingerprint")
 	}
+	before = fingerprint(unserved)
+	unserved.Serving[0].Conditions[0].Message += " still"
+	if fingerprint(unserved) == before {
+		t.Error("what another cluster says is not in the fingerprint")
+	}
 }
