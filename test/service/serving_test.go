@@ -121,6 +121,14 @@ func TestServing(t *testing.T) {
 	}
 	created("spare", "b", "the other cluster serves it")
 
+	// What the tasks create is in relations of the definition's entity.
+	s.until("both composites", func() error {
+		refs, err := s.refs("kind=resource,spec.type=crossplane-xr")
+		if err == nil && len(refs) != 2 {
+			err = fmt.Errorf("have %v", refs)
+		}
+		return err
+	})
 	before := s.stamps("")
 	says(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
 	s.scan("")
