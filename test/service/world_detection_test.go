@@ -57,7 +57,7 @@ func TestDetection(t *testing.T) {
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
 	// Later only the times of their conditions change.
 	for _, plural := range []string{"alphas", "betas", "gammas"} {
-		reconciled(t, c, plural)
+		amend(t, c, plural, "/status", `{"status":{"conditions":[{"type":"Established","status":"True","reason":"Seen","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
 	}
 	// begin starts a service that is told nothing by watches, and waits for its
 	// first scan.
