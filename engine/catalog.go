@@ -35,7 +35,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		full := d.Name
 		if holder[strings.ToLower(full)] != nil {
 			// Names that differ only in case are one name to a catalog.
-			full += "-" + entity.ShortHash(xrd.Prune(d.Node, xrd.RoleDefinition))
+			full += "-" + contentHash(d)
 		}
 		names[d] = full
 		holder[strings.ToLower(full)] = d
@@ -46,6 +46,17 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		})
 	}
 	return names, findings
+}
+
+// contentHash returns a hash of a definition, for a name. How a cluster serves it
+// makes no other of it.
+func contentHash(d *xrd.Definition) string {
+	n := xrd.Prune(d.Node, xrd.RoleDefinition)
+	if n.Get("status").IsMap() {
+		// Pruning made a copy of the document.
+		n.Delete("status")
+	}
+	return entity.ShortHash(n)
 }
 
 // Surroundings makes the System entities that entities refer to and, if the

@@ -27,6 +27,14 @@ func Fingerprint(in Input) string {
 	}
 	h.buf.strings(definition, in.Base)
 	h.buf.strings(in.Clusters...)
+	h.buf.size(len(in.Definition.Serving))
+	for _, s := range in.Definition.Serving {
+		h.buf.text(s.Cluster)
+		h.buf.size(len(s.Conditions))
+		for _, c := range s.Conditions {
+			h.buf.strings(c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
 	h.buf.strings(untracked(in.Untracked)...)
 	h.buf.size(len(in.Compositions))
 	for _, c := range in.Compositions {

@@ -20,8 +20,11 @@ const (
 // that they can be seen and searched for: composer.io/condition-ready: "True".
 // What is not True says its reason too. Messages and times are left out: they
 // change without anything having changed.
-func conditionAnnotations(a map[string]string, c *xrd.Composite) {
-	all := slices.Clone(c.Conditions)
+func conditionAnnotations(a map[string]string, c *xrd.Composite) { writeConditions(a, c.Conditions) }
+
+// writeConditions writes conditions as annotations.
+func writeConditions(a map[string]string, conditions []xrd.Condition) {
+	all := slices.Clone(conditions)
 	// Everybody asks for these two, so they are shown however many there are.
 	slices.SortStableFunc(all, func(x, y xrd.Condition) int {
 		return cmp.Compare(conditionRank(x.Type), conditionRank(y.Type))

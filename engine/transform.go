@@ -68,6 +68,7 @@ func (e *Engine) preProcess(in Input) (Input, error) {
 
 // finish finishes the entities of the definition.
 func (t *transformation) finish() error {
+	t.tellServing()
 	return t.conclude(&t.out, fmt.Sprintf("%q", t.def.Name), t.def.Words, t.def.Origin.File, t.def.Node.At())
 }
 
@@ -141,7 +142,7 @@ func newTransformation(e *Engine, in Input) *transformation {
 		t.base = e.profile.Base(t.def)
 	}
 	if t.base == "" {
-		t.base = "unnamed-" + entity.ShortHash(xrd.Prune(t.def.Node, xrd.RoleDefinition))
+		t.base = "unnamed-" + contentHash(t.def)
 	}
 	t.namespace = t.settleNamespace()
 	t.owner = t.refValue("owner", t.def.Annotations, words.AnnotationOwner, e.opts.Owner, defaultOwner, "Group")

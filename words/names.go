@@ -69,8 +69,12 @@ const (
 	AnnotationClusterNamespace = "portal.io/cluster-namespace"
 
 	// AnnotationConditionPrefix is the beginning of a key that ends in the type
-	// of a composite's condition, such as composer.io/condition-ready.
+	// of a condition of a composite or a definition, such as
+	// composer.io/condition-ready.
 	AnnotationConditionPrefix = "composer.io/condition-"
+	// AnnotationUnserved is a JSON list of the clusters that do not serve a
+	// definition, and of the conditions that say why.
+	AnnotationUnserved = "composer.io/unserved"
 	// AnnotationStale names what could not be read of late, so that the entity
 	// may be out of date, and AnnotationStaleSince says since when.
 	AnnotationStale      = "portal.io/stale"

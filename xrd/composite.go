@@ -32,6 +32,9 @@ type Reference struct {
 // Condition is a condition of a status, without what changes all the time.
 type Condition struct {
 	Type, Status, Reason string
+	// Message is kept of definitions only: that of a composite changes all the
+	// time.
+	Message string
 }
 
 // NewComposite makes a composite of d from o. It returns nil if o is neither

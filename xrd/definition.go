@@ -40,6 +40,10 @@ type Definition struct {
 	DefaultDeletePolicy  string
 	ConnectionSecretKeys []string
 
+	// Serving is what clusters say of serving the definition's kinds, by cluster;
+	// empty if they say nothing, or if it was found in none.
+	Serving []Serving
+
 	// Also is where else definitions of the same name were found; see Merge.
 	Also []Origin
 }
@@ -95,6 +99,7 @@ func NewDefinition(n *tree.Node, origin Origin) *Definition {
 			d.Versions = append(d.Versions, readVersion(v))
 		}
 	}
+	d.Serving = readServing(n, origin)
 	d.settleName()
 	d.settleServed()
 	return d

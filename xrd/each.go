@@ -186,7 +186,10 @@ func foundRecord(n *tree.Node, at Origin) Found {
 		}
 		return wrong(rec.XRD.At(), "xrd is a definition as a cluster has it, with apiVersion and kind", "its xrd is %s, not a %s", what, KindDefinition)
 	}
-	return Found{Definition: NewDefinition(rec.XRD, rec.Origin(at)), Record: rec}
+	d := NewDefinition(rec.XRD, rec.Origin(at))
+	// What a cluster said when the record was written need not be so any more.
+	d.Serving = nil
+	return Found{Definition: d, Record: rec}
 }
 
 // Each calls yield for each thing in s, until it returns false: definitions,

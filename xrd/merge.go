@@ -93,6 +93,7 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 		return compareRest(&a.Object, &b.Object)
 	})
 	kept := *all[0]
+	kept.Serving = mergeServing(all)
 	content := kept.content()
 	var findings []finding.Finding
 	for _, loser := range all[1:] {

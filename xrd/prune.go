@@ -23,7 +23,8 @@ const (
 
 // Prune returns of an object what is read of it: entities and findings are the
 // same with it as with the whole. Of a definition or a Composition that is all
-// but the status. Of a composite it is metadata, status and the machinery's
+// but the status, of which a definition keeps Established and Offered without
+// their times. Of a composite it is metadata, status and the machinery's
 // references: what a developer wrote into its spec is nobody's business, and may
 // be secret. Of a workload it is the metadata. Nowhere it is the notes that API
 // servers and kubectl keep in the metadata.
@@ -44,8 +45,12 @@ func Prune(n *tree.Node, role Role) *tree.Node {
 			}
 			return role != RoleWorkload
 		case "status":
+			if role == RoleDefinition && f.Value.IsMap() {
+				f.Value = pruneStatus(f.Value)
+				return f.Value != nil
+			}
 			// One that is no map is a mistake in a definition, and told.
-			return role == RoleComposite || role == RoleDefinition && !f.Value.IsMap()
+			return role == RoleComposite || role == RoleDefinition
 		}
 		return role == RoleDefinition || role == RoleComposition
 	})

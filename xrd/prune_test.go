@@ -30,6 +30,11 @@ func TestPrune(t *testing.T) {
 			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, ` + notes + `}, spec: {group: g, status: s}, status: {x: 1}, typo: 1}`,
 			`{apiVersion: v, kind: k, metadata: {name: n, generation: 3, annotations: {a: b}}, spec: {group: g, status: s}, typo: 1}`,
 		},
+		"Conditions": {
+			"Whether a definition is served is read, and when it became so is not.", RoleDefinition,
+			`{status: {controllers: {x: 1}, conditions: [{type: Other, status: "True"}, {type: Offered, status: "False", reason: R, message: M, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 3}, {type: Established, status: "True"}]}}`,
+			`{status: {conditions: [{type: Established, status: "True"}, {type: Offered, status: "False", reason: R, message: M}]}}`,
+		},
 		"WrongStatus": {"A status that is none is a mistake to be told.", RoleDefinition, `{status: x}`, `{status: x}`},
 		"Composition": {
 			"The same.", RoleComposition,

@@ -52,7 +52,7 @@ func (a *applying) look(ctx context.Context, docs []*document) error {
 	for _, d := range docs {
 		n, err := live(ctx, a.on, d)
 		if err != nil {
-			return a.explain(d, err)
+			return a.explain(ctx, d, err)
 		}
 		a.before[d] = n
 	}

@@ -293,11 +293,11 @@ func (a *applying) patch(ctx context.Context, d *document, before *tree.Node, dr
 		Type: "application/apply-patch+yaml", Body: tree.AppendJSON(nil, emptied(a.stamp(a.body(d, before, dry), before), before), ""),
 		Needs: d.served.needs("get", "create", "patch"),
 	})
-	return n, a.explain(d, err)
+	return n, a.explain(ctx, d, err)
 }
 
 // explain says why a document was refused.
-func (a *applying) explain(d *document, err error) error {
+func (a *applying) explain(ctx context.Context, d *document, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -307,6 +307,9 @@ func (a *applying) explain(d *document, err error) error {
 	}
 	if reason(err) == cluster.Absent {
 		a.kinds.forget(a.on.Account(), d)
+		if why := notEstablished(ctx, a.on.Account(), d); why != nil {
+			err = why
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled

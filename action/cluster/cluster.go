@@ -132,15 +132,22 @@ func newWriter(clusters Clusters, opts Options) *writer {
 // noCluster is the way out for newcomers as well as for those who run a portal.
 const noCluster = "add one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"
 
+// Chosen returns the name of the cluster that a step applies to which names this
+// one, or none; empty if the step must name one.
+func Chosen(clusters Clusters, opts Options, name string) string {
+	if name = cmp.Or(name, opts.Default); name != "" {
+		return name
+	}
+	if names := clusters.Names(); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
 // choose returns the cluster of a step.
 func (w *writer) choose(name string) (*cluster.Cluster, error) {
 	names := w.clusters.Names()
-	if name == "" {
-		name = w.opts.Default
-	}
-	if name == "" && len(names) == 1 {
-		name = names[0]
-	}
+	name = Chosen(w.clusters, w.opts, name)
 	switch {
 	case len(names) == 0:
 		return nil, wrong(noCluster, "cannot choose a cluster: none is configured")

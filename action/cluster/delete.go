@@ -78,7 +78,7 @@ func (a *applying) delete(ctx context.Context, d *document, n *tree.Node) error 
 		// It went by itself, or with a call of ours whose answer was lost.
 		err = nil
 	}
-	err = a.explain(d, err)
+	err = a.explain(ctx, d, err)
 	a.record(d, n, err)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
+	"example.dev/ingestor/xrd"
 )
 
 // kind is how a cluster serves a kind.
@@ -99,6 +100,9 @@ func (k *kinds) forget(c *cluster.Cluster, d *document) {
 // notServed says that a kind is not served, and what is instead. others are the
 // kinds of the same version, if that is served.
 func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []string) error {
+	if err := notEstablished(ctx, c, d); err != nil {
+		return err
+	}
 	group, version := split(d.apiVersion)
 	hint := "check apiVersion and kind, and that the definition is installed in the cluster and established"
 	if len(others) > 0 {
@@ -108,6 +112,39 @@ func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []st
 		hint = "of " + group + " the cluster serves " + andList(versions) + ", not " + version + ": check apiVersion"
 	}
 	return failure(c, d.doing(), cluster.Absent, hint, "the cluster does not serve the kind %s of %s", d.kind, d.apiVersion)
+}
+
+// notEstablished returns the error that names why the definition of a kind does
+// not serve it; nil if there is no definition that tells, or it cannot be read.
+func notEstablished(ctx context.Context, c *cluster.Cluster, d *document) error {
+	_, version := split(d.apiVersion)
+	def, err := definitionOf(ctx, c, d)
+	if err != nil || def == nil {
+		return nil
+	}
+	why := unserved(def, d.kind, version)
+	if why == "" {
+		return nil
+	}
+	return failure(c, d.doing(), cluster.Absent, "run kubectl describe xrd "+def.Name+", and try again when the condition is True",
+		"the cluster does not serve the kind %s of %s: XRD %s: %s", d.kind, d.apiVersion, def.Name, why)
+}
+
+// unserved says why a kind that a definition gives is not served; empty if the
+// definition does not tell.
+func unserved(def *xrd.Definition, kind, version string) string {
+	if !slices.ContainsFunc(def.Served, func(v *xrd.Version) bool { return v.Name == version }) {
+		return ""
+	}
+	def.NotServed(kind)
+	var why []string
+	for _, u := range def.Unserved() {
+		// A composite needs no claim.
+		if u.Type != xrd.ConditionOffered || kind == def.Claim.Kind {
+			why = append(why, u.String())
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // versionsOf returns the versions of a group, as far as they can be learnt.

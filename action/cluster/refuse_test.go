@@ -89,6 +89,44 @@ func TestManifest(t *testing.T) {
 	}
 }
 
+// TestNotEstablished applies what the cluster does not serve, because its
+// definition is not established: the message names the condition.
+func TestNotEstablished(t *testing.T) {
+	c, err := fleet(t).Cluster("real")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/apis/apiextensions.crossplane.io/v1/compositeresourcedefinitions"
+	definition := `{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","metadata":{"name":"xidles.idle.example.org"},
+		"spec":{"group":"idle.example.org","names":{"kind":"XIdle","plural":"xidles"},"claimNames":{"kind":"Idle","plural":"idles"},
+		"versions":[{"name":"v1","served":true,"referenceable":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+	if _, err := c.Do(t.Context(), cluster.Call{Doing: "create", Method: "POST", Path: path, Type: "application/json", Body: []byte(definition)}); err != nil {
+		t.Fatal(err)
+	}
+	apply := actions.Actions(fleet(t), actions.Options{})[0]
+	blind := actions.Actions(account(t, "blinder", `[{apiGroups: [idle.example.org], resources: ["*"], verbs: [get, create, patch]}]`), actions.Options{})[0]
+	const says, xr, claim = `: the cluster does not serve the kind `, "{apiVersion: idle.example.org/v1, kind: XIdle, metadata: {name: a}}", "{apiVersion: idle.example.org/v1, kind: Idle, metadata: {name: a}}"
+	const at = `cluster "real": cannot apply `
+	steps := []struct{ reason, conditions, manifest, want string }{
+		{"without conditions it is not established yet", `[]`, xr, at + "XIdle a" + says + "XIdle of idle.example.org/v1: XRD xidles.idle.example.org: Established is Unknown: NotServed: "},
+		{"the condition says why", `[{"type":"Established","status":"False","reason":"Broken","message":"no CRD","lastTransitionTime":"2026-01-01T00:00:00Z"}]`, xr,
+			at + "XIdle a" + says + "XIdle of idle.example.org/v1: XRD xidles.idle.example.org: Established is False: Broken: no CRD\nrun kubectl describe xrd xidles.idle.example.org"},
+		{"a claim is not offered", `[{"type":"Established","status":"True","reason":"R","lastTransitionTime":"2026-01-01T00:00:00Z"},{"type":"Offered","status":"False","reason":"Taken","message":"the name is taken","lastTransitionTime":"2026-01-01T00:00:00Z"}]`, claim,
+			at + "Idle a" + says + "Idle of idle.example.org/v1: XRD xidles.idle.example.org: Offered is False: Taken: the name is taken"},
+		{"what is established and not served is told as before", `[{"type":"Established","status":"True","reason":"R","lastTransitionTime":"2026-01-01T00:00:00Z"}]`, xr,
+			at + "XIdle a" + says + "XIdle of idle.example.org/v1\ncheck apiVersion and kind"},
+	}
+	for _, step := range steps {
+		set(t, path+"/xidles.idle.example.org/status", "crossplane", `{"status":{"conditions":`+step.conditions+`}}`)
+		if got := do(t.Context(), t, apply, "manifest: "+step.manifest).message(); !strings.HasPrefix(got, step.want) {
+			t.Errorf("%s:\nwant %s\ngot  %s", step.reason, step.want, got)
+		}
+		if got := do(t.Context(), t, blind, "manifest: "+step.manifest).message(); !strings.Contains(got, says) || !strings.HasSuffix(got, "established") {
+			t.Errorf("%s: who may not read definitions is told without them: %s", step.reason, got)
+		}
+	}
+}
+
 // TestFields breaks the schema of a definition in many ways; the message names
 // the field.
 func TestFields(t *testing.T) {

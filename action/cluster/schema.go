@@ -126,37 +126,50 @@ var errFound = errors.New("found")
 // specSchema returns the schema of the spec of a composite or claim; nil if it
 // is neither.
 func specSchema(ctx context.Context, c *cluster.Cluster, d *document) (*tree.Node, error) {
+	def, err := definitionOf(ctx, c, d)
+	if def == nil {
+		return nil, err
+	}
+	_, version := split(d.apiVersion)
+	for _, v := range def.Versions {
+		if v.Name == version {
+			return v.Spec(), nil
+		}
+	}
+	return nil, nil
+}
+
+// definitionOf returns the definition of a composite or claim; nil if it is
+// neither.
+func definitionOf(ctx context.Context, c *cluster.Cluster, d *document) (*xrd.Definition, error) {
 	apis, err := c.APIs(ctx)
 	if err != nil && len(apis) == 0 {
 		return nil, err
 	}
-	group, version := split(d.apiVersion)
-	var found *tree.Node
+	group, _ := split(d.apiVersion)
+	var found *xrd.Definition
 	look := func(objects []*tree.Node) bool {
 		for _, n := range objects {
-			def := xrd.NewDefinition(n, xrd.Origin{})
-			if n.Get("spec", "group").Str() != group || def.Names.Kind != d.kind && def.Claim.Kind != d.kind {
-				continue
+			def := xrd.NewDefinition(n, xrd.Origin{Source: xrd.SourceCluster, Cluster: c.Name()})
+			if n.Get("spec", "group").Str() == group && (def.Names.Kind == d.kind || def.Claim.Kind == d.kind) {
+				found = def
+				return true
 			}
-			for _, v := range def.Versions {
-				if v.Name == version {
-					found = v.Spec()
-				}
-			}
-			return true
 		}
 		return false
 	}
 	var errs []error
 	for _, api := range apis {
 		res := api.DefinitionsResource()
-		// The definition of a composite has its name; that of a claim must be
-		// looked for.
-		named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.served.plural + "." + group}})
-		if err == nil && look(named) {
-			return found, nil
+		// The definition of a composite has its name; that of a claim, or of what
+		// is not served, must be looked for.
+		if d.served.plural != "" {
+			named, _, err := c.Fetch(ctx, res, []cluster.NamespacedName{{Name: d.served.plural + "." + group}})
+			if err == nil && look(named) {
+				return found, nil
+			}
 		}
-		_, err = c.Each(ctx, res, "", func(objects []*tree.Node, _ []finding.Finding) error {
+		_, err := c.Each(ctx, res, "", func(objects []*tree.Node, _ []finding.Finding) error {
 			if look(objects) {
 				return errFound
 			}

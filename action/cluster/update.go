@@ -48,7 +48,7 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 		now, err := live(ctx, a.on, d)
 		switch {
 		case err != nil:
-			return nil, a.explain(d, err)
+			return nil, a.explain(ctx, d, err)
 		case now == nil:
 			return nil, failure(a.on, d.doing(), Missing, "create it again, if it should be there", "it was deleted at this moment")
 		}

@@ -74,7 +74,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
 		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
-		EventStreams: c.Limits.EventStreams,
+		EventStreams: c.Limits.EventStreams, Cluster: func(name string) string { return clusteractions.Chosen(clusters, choices, name) },
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)
 		}},

@@ -208,6 +208,7 @@ func (r *reading) elsewhere(n *tree.Node) bool {
 func (r *reading) unserved(d *xrd.Definition, k Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	d.NotServed(k.Kind)
 	r.set.Findings = append(r.set.Findings, finding.Finding{
 		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Name, File: d.Origin.File,
 		Message: fmt.Sprintf("cluster %q does not serve %s, so there are no resources of it", r.name, k),

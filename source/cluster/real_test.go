@@ -249,6 +249,9 @@ func TestUnserved(t *testing.T) {
 	if len(set.Findings) != 1 || set.Findings[0].Rule != xrd.RuleUnserved || set.Findings[0].Severity != finding.Warning || set.Findings[0].Where() != "here/xrd/zetas.four.example.org" {
 		t.Errorf("a definition that is not established is worth a warning: %+v", set.Findings)
 	}
+	if u := set.Definitions[0].Unserved(); len(u) != 1 || u[0].Cluster != "here" || u[0].Type != xrd.ConditionEstablished || u[0].Reason != xrd.ReasonNotServed {
+		t.Errorf("a definition without conditions whose kind is not served is not established: %+v", u)
+	}
 }
 
 // post creates an object as it is, without what Apply does beside.

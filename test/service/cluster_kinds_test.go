@@ -49,6 +49,8 @@ func TestClusterKinds(t *testing.T) {
 	things := []string{definition("alphas", "one"), definition("betas", "one"), composition("alpha-one", "alphas"), composition("alpha-two", "alphas")}
 	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: things})
 	c.Apply(t, composite("mine", "alphas"), composite("yours", "alphas"))
+	// Without the condition, a definition whose kind is not served says so.
+	reconciled(t, c, "alphas")
 	s := start(t, setup{sections: composer(sections{"processing": sections{"retryAttempts": 0}}, cluster("prod", c))})
 	of := slices.Concat(entities("alphas"), []string{"resource:default/alpha-one-composition", "resource:default/alpha-two-composition"}, s.composites(2))
 	all := slices.Concat(of, entities("betas"))

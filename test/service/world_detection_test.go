@@ -55,6 +55,10 @@ func reconciled(t *testing.T, c *apiserver.Server, plural string) {
 func TestDetection(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
+	// Later only the times of their conditions change.
+	for _, plural := range []string{"alphas", "betas", "gammas"} {
+		amend(t, c, plural, "/status", `{"status":{"conditions":[{"type":"Established","status":"True","reason":"Seen","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	}
 	// begin starts a service that is told nothing by watches, and waits for its
 	// first scan.
 	detect := func(settings sections) sections {

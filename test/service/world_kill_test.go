@@ -44,7 +44,9 @@ func killedInScan(t *testing.T, c *apiserver.Server, database any, refs []string
 	// Marks in the database would be taken for what they are not, if they were
 	// written before what they are about.
 	s := setup{database: database, sections: composer(sections{
-		"schedule": sections{"frequency": "1h", "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
+		// No kind is served here, which a scan would note on entities after they came.
+		"composites": sections{"enabled": false},
+		"schedule":   sections{"frequency": "1h", "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
 	}, cluster("prod", c))}
 	// The setup is to have one database for all of them.
 	s.write(t, "127.0.0.1:1")
@@ -94,7 +96,9 @@ func oneOfThree(t *testing.T, c *apiserver.Server, pg *postgres.Server, refs []s
 	replicas := map[string]*program{}
 	for _, name := range []string{"first", "second", "third"} {
 		replicas[name] = launch(t, setup{database: database, sections: composer(sections{
-			"schedule": sections{"frequency": frequency.String(), "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
+			// No kind is served here, which a scan would note on entities after they came.
+			"composites": sections{"enabled": false},
+			"schedule":   sections{"frequency": frequency.String(), "timeout": "3s"}, "changeDetection": sections{"storage": "database"},
 			"processing": sections{"retryAttempts": 0},
 		}, g.cluster("prod", name))})
 	}

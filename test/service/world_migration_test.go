@@ -81,7 +81,7 @@ func TestMigration(t *testing.T) {
 	for _, p := range plurals {
 		text = append(text, migrating(p, false))
 	}
-	c := apiserver.Start(t, apiserver.Options{Apply: text})
+	c := apiserver.Start(t, apiserver.Options{XRCRDs: true, Apply: text})
 	at, database := cluster("prod", c), inFile(t)
 	var ofAll []string
 	for _, p := range plurals {

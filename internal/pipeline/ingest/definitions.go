@@ -74,6 +74,7 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 			s.picks.add(o.Unit, noteOf(o).Refused, wordsOf(o.List))
 		}
 	}
+	s.givers = giversOf(objects)
 	if err := d.composites(ctx, s, d.kindsOf(objects)); err != nil {
 		return err
 	}
@@ -212,6 +213,9 @@ func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error)
 	if kept.Refused == "" {
 		o.Kind, o.Claim = kindKey(d.Group, d.Names.Kind), kindKey(d.Group, d.Claim.Kind)
 		kept.Kinds = cluster.Composites(d, p.Namespaces)
+		if kept.Serving = d.Serving; d.HasClaim() {
+			kept.Claim = d.Claim.Kind
+		}
 		o.Body = body(xrd.Prune(n, xrd.RoleDefinition))
 	}
 	o.Note = kept.encode()
@@ -337,7 +341,7 @@ func (d *definitions) unserved(ctx context.Context, s *scan, name string, k clus
 	if err != nil {
 		return err
 	}
-	l := listed{count: len(known)}
+	l := listed{count: len(known), unserved: true}
 	if len(known) > 0 {
 		l.err = s.absent(k.Resource.String())
 	}

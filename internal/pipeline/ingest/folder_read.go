@@ -124,8 +124,15 @@ func (r *reading) complain(f finding.Finding) {
 
 func (r *reading) definition(d *xrd.Definition) {
 	r.found++
+	n := d.Node
+	if n.Get("status").IsMap() {
+		// What a cluster said when a record was written need not be so any more.
+		n = tree.Obj(slices.Clone(n.Fields)...)
+		n.Pos = d.Node.Pos
+		n.Delete("status")
+	}
 	// It cannot fail: nothing of it is asked of a server.
-	o, _ := r.place.part.definition(d.Node, d.Origin)
+	o, _ := r.place.part.definition(n, d.Origin)
 	why := noteOf(&o).Refused
 	r.s.picks.add(d.Name, why, d.Words)
 	r.place.part.Log.Debug("definition read", "source", r.s.name, "definition", d.Name, "file", d.Origin.File, "selected", why == "", "why", why)

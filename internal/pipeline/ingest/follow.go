@@ -56,7 +56,9 @@ type watcher struct {
 	// not at all.
 	unserved <-chan time.Time
 	pauses   *backoff.ExponentialBackOff
-	wg       sync.WaitGroup
+	// waits is how often they were asked for since a definition changed.
+	waits int
+	wg    sync.WaitGroup
 }
 
 // news is what has been noticed of a list and not been read yet.
@@ -130,7 +132,10 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 		}
 		if definitions {
 			w.pauses.Reset()
-			w.kinds = nil
+			w.kinds, w.waits = nil, 0
+		}
+		if again {
+			w.waits++
 		}
 		if definitions || again {
 			w.composites(ctx)
@@ -342,6 +347,7 @@ func (w *watcher) composites(ctx context.Context) {
 		w.later()
 		return
 	}
+	w.tellServed(ctx, missing, served)
 	slices.Sort(missing)
 	for _, name := range missing {
 		k := w.kinds[name]

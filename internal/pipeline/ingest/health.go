@@ -45,6 +45,10 @@ type Health struct {
 	Notices []string `json:"notices,omitempty"`
 	// Missing are owners and systems that entities name and nobody defines.
 	Missing []MissingRef `json:"missing,omitempty"`
+	// Unserved are definitions that clusters do not serve, the first of
+	// UnservedCount. That is a matter of the cluster, and makes nothing degraded.
+	Unserved      []Unserved `json:"unserved,omitempty"`
+	UnservedCount int        `json:"unservedCount,omitempty"`
 }
 
 // SourceHealth is how a source fares.
@@ -115,6 +119,11 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 	if h.Missing, err = in.missing(ctx); err != nil {
 		return Health{}, err
 	}
+	unserved, err := in.unserved(ctx, conditions)
+	if err != nil {
+		return Health{}, err
+	}
+	h.Unserved, h.UnservedCount = unserved[:min(len(unserved), mostUnserved)], len(unserved)
 	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial })
 	switch {
 	case good+waiting == 0 && len(in.places) > 0 && !some:

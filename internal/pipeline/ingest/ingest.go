@@ -266,6 +266,8 @@ type Ingest struct {
 	said    map[string]string
 	// lacks is what the catalog lacked when it was last asked.
 	lacks lacking
+	// refuses is what clusters did not serve when they were last asked for.
+	refuses refusing
 }
 
 // New prepares everything and reads nothing yet. What is wrong with the

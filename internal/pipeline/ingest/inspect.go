@@ -106,7 +106,11 @@ func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 		for unit, why := range failures {
 			failures[unit] = strings.TrimPrefix(why, pipeline.Failed)
 		}
-		s := &shift{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now()}
+		conditions, err := in.conditions(ctx)
+		if err != nil {
+			return err
+		}
+		s := &shift{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
 		var found []state.Finding
 		for _, name := range names {
 			more, err := s.inspectOne(ctx, name, loaded[name])

@@ -93,6 +93,8 @@ func (l *listed) condition(was listCondition, now time.Time, spoilt int) listCon
 	if l.untracked != "" {
 		out = listCondition{Untracked: l.untracked}
 	}
+	// What cannot be read now is served or not as it was.
+	out.Unserved = l.unserved || l.err != nil && was.Unserved
 	for key, unit := range l.kept {
 		if out.Kept == nil {
 			out.Kept = map[string]keptObject{}

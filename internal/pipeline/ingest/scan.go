@@ -40,6 +40,8 @@ type scan struct {
 	errs   []error
 	// picks are the definitions that are taken, and that are not.
 	picks picks
+	// givers are the definitions that give the kind of a list of composites.
+	givers map[string][]string
 	// silent is why the place is not asked any more; nil while it answers.
 	silent error
 }
@@ -54,6 +56,8 @@ type listed struct {
 	kept map[string]string
 	// untracked is why the list is not read, which nobody minds; empty if it is.
 	untracked string
+	// unserved says that the cluster does not serve the list's kind.
+	unserved bool
 }
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
@@ -179,6 +183,8 @@ type listCondition struct {
 	Kept map[string]keptObject `json:"kept,omitempty"`
 	// Untracked is why the list is not read, which nobody minds; empty if it is.
 	Untracked string `json:"untracked,omitempty"`
+	// Unserved says that the cluster does not serve the list's kind.
+	Unserved bool `json:"unserved,omitempty"`
 }
 
 // keptObject is an object that stays as it was last read.
@@ -238,6 +244,9 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		after.Lists[list] = now
 		more, all := was.turned(now)
 		units = append(units, more...)
+		if was.Unserved != now.Unserved {
+			units = append(units, s.givers[list]...)
+		}
 		if all {
 			turned = append(turned, list)
 		}

@@ -250,7 +250,13 @@ func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
 			placed.Pos = kept.At
 			n = &placed
 		}
+		before := len(set.Definitions)
 		set.Add(n, kept.Origin)
+		for _, d := range set.Definitions[before:] {
+			for _, kind := range kept.unservedKinds(s.conditions[o.Source]) {
+				d.NotServed(kind)
+			}
+		}
 	}
 	return set, nil
 }
@@ -330,6 +336,10 @@ func (s *shift) fingerprint(unit string, objects []state.Object, stale string, s
 	for i := range objects {
 		o := &objects[i]
 		fmt.Fprintf(h, "%s\x00%s\x00%d %d\x00", o.Source, o.Key, len(o.Note), len(o.Body))
+		if o.Unit == unit {
+			kept := noteOf(o)
+			fmt.Fprintf(h, "%q\x00", kept.unservedKinds(s.conditions[o.Source]))
+		}
 		h.Write(o.Note)
 		h.Write(o.Body)
 	}

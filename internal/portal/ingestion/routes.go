@@ -66,6 +66,7 @@ func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !in.policy.Decide(auth.From(ctx), permission.IngestionRead, nil) {
 		h.Sources, h.Failures, h.Notices, h.Missing = nil, nil, nil, nil
+		h.Unserved, h.UnservedCount = nil, 0
 	}
 	return server.WriteJSON(w, r, http.StatusOK, h)
 }

@@ -65,11 +65,15 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if order.By, err = s.tried(ctx, t); err != nil {
+	var known found
+	if order.By, known, err = s.tried(ctx, t); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
 		return invalid(w, r, problems)
+	}
+	if err := s.unlocked(known.Node, order.Values); err != nil {
+		return err
 	}
 	dry := task.DryOrder{Order: order}
 	for i, f := range body.Files {
@@ -101,21 +105,22 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tried returns the request to try a Template out. One that the catalog has, as
-// the caller sent it, comes from where the catalog has it from.
-func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, error) {
+// the caller sent it, comes from where the catalog has it from, and is returned
+// too.
+func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, found, error) {
 	ref := entity.RefOf(t)
 	by := task.Requester{Caller: auth.From(ctx), Template: ref.String(), Origin: permission.OriginInline}
 	known, err := s.template(ctx, ref)
 	if f, ok := errors.AsType[*server.Fault](err); ok && f.Status < http.StatusInternalServerError {
-		return by, nil
+		return by, found{}, nil
 	}
 	if err != nil {
-		return by, err
+		return by, found{}, err
 	}
 	if known.Get("spec").Equal(t.Get("spec")) {
-		return s.by(ctx, known), nil
+		return s.by(ctx, known), known, nil
 	}
-	return by, nil
+	return by, found{}, nil
 }
 
 // readTemplate reads a Template that a caller sent.

@@ -215,6 +215,10 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	if len(problems) > 0 {
 		return invalid(w, r, problems)
 	}
+	if err := s.unlocked(t.Node, order.Values); err != nil {
+		s.record(ctx, audit.TaskCreated, "", t.resource.Ref, err)
+		return err
+	}
 	order.Read, order.By = t.read, s.by(ctx, t)
 	id, err := s.Tasks.Create(ctx, order)
 	s.record(ctx, audit.TaskCreated, id, t.resource.Ref, err)

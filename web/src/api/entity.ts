@@ -10,6 +10,7 @@ export const annotations = {
   stale: "portal.io/stale",
   staleSince: "portal.io/stale-since",
   purpose: "portal.io/template-purpose",
+  unserved: "composer.io/unserved",
   viewUrl: "portal.io/view-url",
 } as const;
 

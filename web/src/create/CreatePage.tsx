@@ -112,6 +112,7 @@ function CardView({ card }: { card: Card }) {
       )}
       <Group gap={6}>
         {card.purpose !== "create" && <Tag tone="doubt">{card.purpose}</Tag>}
+        {card.unserved.length > 0 && <Tag tone="bad">{`not served by ${card.unserved.join(", ")}`}</Tag>}
         {card.tags.slice(0, 5).map((tag) => (
           <Tag key={tag}>{tag}</Tag>
         ))}

@@ -21,6 +21,7 @@ import { Notes } from "./Notes";
 import { Origin } from "./Origin";
 import { StepList } from "./StepList";
 import { Trial } from "./Trial";
+import { UnservedNote, useLock } from "./Unserved";
 import { useFilling } from "./useFilling";
 import styles from "./Steps.module.css";
 import { lookup } from "../parts/lookup";
@@ -117,6 +118,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
     }
   };
 
+  const lock = useLock(template.data, values);
   const purpose = template.data ? annotation(template.data, annotations.purpose) : "";
   const page = pages[at];
   // Whoever comes here by a link may have passed over something.
@@ -157,6 +159,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
       <StepList titles={titles} at={at} been={Math.max(been, at)} onGo={go} />
       {/* The review says it too, with what would stop. */}
       {page && <NoCluster template={template.data} may={may} />}
+      <UnservedNote template={template.data} lock={lock} />
       <Notes restored={form.restored} changed={form.changed} kept={form.kept} />
       {page ? (
         <Stack gap="md" className={styles.form}>
@@ -213,6 +216,8 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
                     Show me
                   </Button>
                 </Stack>
+              ) : lock.length > 0 ? (
+                <Text>Nothing can be created in this cluster now.</Text>
               ) : template.data ? (
                 <Trial template={template.data} values={sent} may={mayTry} />
               ) : template.isError ? (
@@ -228,7 +233,7 @@ export function Filled({ namespace, name, filling, first, template }: { namespac
               Back
             </Button>
             <Denied may={may}>
-              <Button onClick={() => void create()} loading={sending} disabled={!may.allowed} color={purpose === "delete" ? "red" : undefined} leftSection={<Icon name={purpose === "delete" ? "trash" : "play"} size={16} />}>
+              <Button onClick={() => void create()} loading={sending} disabled={!may.allowed || lock.length > 0} color={purpose === "delete" ? "red" : undefined} leftSection={<Icon name={purpose === "delete" ? "trash" : "play"} size={16} />}>
                 {lookup(labels, purpose) ?? "Create"}
               </Button>
             </Denied>

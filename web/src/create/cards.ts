@@ -1,5 +1,6 @@
 import { annotation, annotations, refOf, specText, titleOf } from "../api/entity";
 import type { EntityPart } from "../api/types";
+import { unservedBy } from "../api/unserved";
 
 // Card is a Template as it is offered.
 export type Card = {
@@ -12,6 +13,8 @@ export type Card = {
   tags: string[];
   // purpose is create, update or delete.
   purpose: string;
+  // unserved are the clusters that do not serve it.
+  unserved: string[];
 };
 
 export function cardOf(template: EntityPart): Card {
@@ -26,6 +29,7 @@ export function cardOf(template: EntityPart): Card {
     // Who wrote the entity is no help to whoever chooses.
     tags: (template.metadata?.tags ?? []).filter((tag) => !tag.startsWith("source:")),
     purpose: annotation(template, annotations.purpose) || "create",
+    unserved: distinct(unservedBy(template).map((u) => u.cluster)),
   };
 }
 

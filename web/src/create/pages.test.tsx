@@ -2,6 +2,8 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Testbed } from "../app/Testbed";
 import CreatePage from "./CreatePage";
+import type { Values } from "./form/types";
+import { lockOf } from "./lock";
 import { outcomes } from "./review";
 import TasksPage from "./TasksPage";
 import TemplatePage from "./TemplatePage";
@@ -82,6 +84,33 @@ describe("the form of a template", () => {
     await screen.findByLabelText(/Name/);
     expect(screen.queryByRole("note")).toBeNull();
   });
+
+  test("is locked while the cluster does not serve it, says why, and is unlocked by itself", async () => {
+    const unserved = JSON.stringify([{ cluster: "prod", condition: "Established", status: "False", reason: "Broken", message: "the CRD is <b>refused</b>" }]);
+    const applying = { ...template, spec: { ...template.spec, steps: [{ action: "kubernetes:apply" }] } };
+    const locked = { ...applying, metadata: { ...template.metadata, annotations: { "crossplane.io/xrd-name": "xs.example.org", "crossplane.io/unserved": unserved, "backstage.io/discovered-from": "prod" } } };
+    let now: object = locked;
+    let clusters = [{ id: "prod" }];
+    portal = (url) => (url.includes("/by-name/template") ? { body: now } : url.endsWith("/autocomplete/cluster/clusters") ? { body: { results: clusters } } : url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
+    const { unmount } = open();
+    expect((await screen.findByRole("alert")).textContent).toMatch(/This form is locked: prod.*Cluster prod: XRD xs\.example\.org: Established is False: Broken: the CRD is <b>refused<\/b>/);
+    await fill("abc");
+    const button = await screen.findByRole("button", { name: "Create" });
+    await waitFor(() => expect(sent.some((s) => s.url.endsWith("/authorize"))).toBe(true));
+    expect(button.hasAttribute("disabled")).toBe(true);
+    expect(sent.some((s) => s.url.endsWith("/dry-run"))).toBe(false);
+    now = applying;
+    await waitFor(() => expect(screen.queryByRole("alert")).toBeNull(), { timeout: 8_000 });
+    await create();
+    await waitFor(() => expect(sent.some((s) => s.url.endsWith("/v2/tasks"))).toBe(true));
+    unmount();
+    // Another cluster serves it.
+    now = locked;
+    clusters = [{ id: "spare" }];
+    open();
+    expect((await screen.findByRole("note")).textContent).toMatch(/Not served by prod.*other clusters/);
+    expect(screen.queryByRole("alert")).toBeNull();
+  }, 15_000);
 
   test("sends what was filled in, and forgets the draft", async () => {
     portal = (url) => (url.endsWith("/v2/tasks") ? { status: 201, body: { id: "7" } } : undefined);
@@ -165,6 +194,23 @@ describe("the cards", () => {
     cards("/create?q=nothing-like-it");
     expect(await screen.findByText("Nothing fits")).toBeTruthy();
   });
+});
+
+test("a form is locked for the clusters that do not serve it", () => {
+  const entry = (cluster: string, condition = "Established") => ({ cluster, condition, status: "False" });
+  const made = (unserved: unknown, action = "cluster:apply") => ({ ...template, metadata: { ...template.metadata, annotations: { "composer.io/unserved": typeof unserved === "string" ? unserved : JSON.stringify(unserved), "portal.io/discovered-from": "a,b" } }, spec: { steps: [{ action }] } });
+  const locks = (t: object, values: Values = {}, only?: string) => lockOf(t, values, only).map((u) => u.cluster);
+  expect(locks(made([entry("a")]), { deliveryCluster: "a" })).toEqual(["a"]);
+  expect(locks(made([entry("a")]), { deliveryCluster: "b" })).toEqual([]);
+  expect(locks(made([entry("a")]), {}, "a")).toEqual(["a"]);
+  expect(locks(made([entry("a")]))).toEqual([]);
+  expect(locks(made([entry("a"), entry("b", "Offered")]))).toEqual(["a", "b"]);
+  expect(locks(made([entry("a")]), { deliveryCluster: "a", delivery: "change-request" })).toEqual([]);
+  expect(locks(made([entry("a")], "publish:change-request"), { deliveryCluster: "a" })).toEqual([]);
+  expect(locks(made([entry("a")], "cluster:delete"), { deliveryCluster: "a" })).toEqual([]);
+  for (const bad of ["{", "{}", "[1]", '[{"cluster":"a"}]']) {
+    expect(locks(made(bad), { deliveryCluster: "a" })).toEqual([]);
+  }
 });
 
 test("a list without tasks says what to do", async () => {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, ask, askRaw, path, withQuery } from "../api/client";
 import type { Entity, EntityPart, Form, Schemas, Task } from "../api/types";
+import { unservedBy } from "../api/unserved";
 
 const base = "/api/scaffolder/v2";
 
@@ -44,6 +45,8 @@ export function useTemplate(namespace: string, name: string) {
     queryKey: ["template", namespace, name],
     queryFn: ({ signal }) => ask<Entity>(path("/api/catalog/entities/by-name", "template", namespace, name), { signal }),
     staleTime: 60_000,
+    // A form that is locked is unlocked without being loaded again.
+    refetchInterval: (query) => (query.state.data && unservedBy(query.state.data).length > 0 ? 5_000 : false),
   });
 }
 

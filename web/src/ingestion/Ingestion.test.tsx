@@ -186,3 +186,16 @@ it("says that no definition is selected, with the command to copy, and which fil
   expect(screen.getByText("a.yaml:3")).toBeTruthy();
   expect(screen.getByText("group:default/nobody")).toBeTruthy();
 });
+
+it("says which definitions a cluster does not serve, and why", async () => {
+  now!.unserved = [
+    { cluster: "prod", definition: "xs.example.org", condition: "Established", status: "False", reason: "Broken", message: "the CRD is refused" },
+    { cluster: "prod", definition: "ys.example.org", condition: "Offered", status: "Unknown" },
+  ];
+  now!.unservedCount = 5;
+  open();
+  const notice = (await screen.findByText("Definitions are not served by their cluster")).closest("[role]")!;
+  expect(notice.textContent).toContain("prod: xs.example.org: Established is False: Broken: the CRD is refused");
+  expect(notice.textContent).toContain("prod: ys.example.org: Offered is Unknown");
+  expect(notice.textContent).toContain("and 3 more");
+});

@@ -1,15 +1,19 @@
 import { Alert, Code, List, Stack, Text } from "@mantine/core";
 import type { IngestionHealth } from "../api/types";
+import { inWords } from "../api/unserved";
 import { Icon } from "../parts/Icon";
+import { ToExplanation } from "./RuleFindings";
 import { shortSource } from "./words";
 
 // Notices shows what is not an error, and hardly meant: sources of which no definition is selected, files that cannot be
-// read, and owners and systems that nobody defines. Only those who may read about ingestion are told.
+// read, definitions that are not served, and owners and systems that nobody defines. Only those who may read about ingestion are told.
 export function Notices({ health }: { health: IngestionHealth }) {
   const sources = health.sources ?? [];
   const unselected = sources.filter((s) => s.definitions?.message);
   const broken = sources.filter((s) => s.problems?.length);
   const missing = health.missing ?? [];
+  const unserved = health.unserved ?? [];
+  const more = (health.unservedCount ?? 0) - unserved.length;
   return (
     <Stack gap="sm">
       {unselected.map((s) => (
@@ -29,6 +33,19 @@ export function Notices({ health }: { health: IngestionHealth }) {
           </List>
         </Alert>
       ))}
+      {unserved.length > 0 && (
+        <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Definitions are not served by their cluster">
+          <Text size="sm">Forms for them are locked in that cluster until the condition is True.</Text>
+          <List size="sm">
+            {unserved.map((u) => (
+              <List.Item key={[u.cluster, u.definition, u.condition].join("/")} style={{ overflowWrap: "anywhere" }}>
+                {u.cluster}: <ToExplanation name={u.definition}>{u.definition}</ToExplanation>: {inWords(u)}
+              </List.Item>
+            ))}
+            {more > 0 && <List.Item>{`and ${more} more`}</List.Item>}
+          </List>
+        </Alert>
+      )}
       {missing.length > 0 && (
         <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title="Owners or systems are not in the catalog">
           <List size="sm">

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/finding"
+	"example.dev/ingestor/tree"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// tellServing writes on entities what clusters say of serving the definition.
+// The definition's Resource has Established and Offered as annotations, whatever
+// they are. It, the APIs and the Templates that create or update a resource have
+// AnnotationUnserved while some cluster does not serve it: a form is locked
+// there. What is there can be deleted as long as its kind is served, so Templates
+// that delete are not.
+func (t *transformation) tellServing() {
+	unserved := t.def.Unserved()
+	for _, u := range unserved {
+		// Who found that a kind is not served has said so.
+		if u.Reason != xrd.ReasonNotServed {
+			t.out.Findings = append(t.out.Findings, unservedFinding(t.def, u))
+		}
+	}
+	if len(t.def.Serving) == 0 {
+		return
+	}
+	var text string
+	if len(unserved) > 0 {
+		text = string(tree.AppendJSON(nil, unservedNode(unserved), ""))
+	}
+	for _, e := range t.out.Entities {
+		isDefinition := e.Kind == entity.KindResource && words.In(words.Type, e.Spec.Get("type").Str()) == words.TypeXRD
+		if !isDefinition && (text == "" || !creates(e)) {
+			continue
+		}
+		// Another entity may share the annotations.
+		a := maps.Clone(e.Metadata.Annotations)
+		if a == nil {
+			a = map[string]string{}
+		}
+		if isDefinition {
+			writeConditions(a, worst(t.def.Serving))
+		}
+		if text != "" {
+			a[words.AnnotationUnserved] = text
+		}
+		e.Metadata.Annotations = a
+	}
+}
+
+// creates reports whether an entity is of no use while nothing can be created.
+func creates(e *entity.Entity) bool {
+	switch e.Kind {
+	case entity.KindAPI:
+		return true
+	case entity.KindTemplate:
+		return words.KeysIn(e.Metadata.Annotations)[words.AnnotationTemplatePurpose] != words.PurposeDelete
+	}
+	return false
+}
+
+// worst returns each condition once: that of the first cluster in which it is not
+// True, if there is one.
+func worst(all []xrd.Serving) []xrd.Condition {
+	var out []xrd.Condition
+	for _, s := range all {
+		for _, c := range s.Conditions {
+			i := slices.IndexFunc(out, func(o xrd.Condition) bool { return o.Type == c.Type })
+			switch {
+			case i < 0:
+				out = append(out, c)
+			case out[i].Status == xrd.StatusTrue:
+				out[i] = c
+			}
+		}
+	}
+	return out
+}
+
+// unservedNode is the value of AnnotationUnserved.
+func unservedNode(all []xrd.Unserved) *tree.Node {
+	list := tree.Arr()
+	for _, u := range all {
+		list.Items = append(list.Items, tree.Obj(
+			tree.F("cluster", tree.Str(u.Cluster)),
+			tree.F("condition", tree.Str(u.Type)),
+			tree.F("status", tree.Str(u.Status)),
+			tree.F("reason", tree.OptStr(u.Reason)),
+			tree.F("message", tree.OptStr(u.Message)),
+		))
+	}
+	return list
+}
+
+// Unserved reads from a Template's annotations, in whatever words, which clusters
+// do not serve what it creates, and why. It is nil if all do, or if what the
+// annotation says cannot be read.
+func Unserved(annotations map[string]string) []xrd.Unserved {
+	text := words.KeysIn(annotations)[words.AnnotationUnserved]
+	if text == "" {
+		return nil
+	}
+	list, err := tree.Wire{}.Decode([]byte(text))
+	if err != nil {
+		return nil
+	}
+	var out []xrd.Unserved
+	for _, n := range list.List() {
+		u := xrd.Unserved{Cluster: n.Get("cluster").Str(), Condition: xrd.Condition{
+			Type: n.Get("condition").Str(), Status: n.Get("status").Str(), Reason: n.Get("reason").Str(), Message: n.Get("message").Str(),
+		}}
+		if u.Type != "" && u.Status != "" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// unservedFinding says so among the findings.
+func unservedFinding(d *xrd.Definition, u xrd.Unserved) finding.Finding {
+	return finding.Finding{
+		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Label(), File: d.Origin.File, Pos: d.Node.At(),
+		Message: fmt.Sprintf("cluster %q does not serve the definition: %s", cmp.Or(u.Cluster, "unnamed"), u),
+		Hint:    "run kubectl describe xrd " + d.Name + ", and see its events; forms for it are locked in that cluster until the condition is True",
+	}
+}

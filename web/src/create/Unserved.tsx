@@ -1,0 +1,51 @@
+import { Alert, List, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { annotation, annotations } from "../api/entity";
+import type { Entity } from "../api/types";
+import { inWords, unservedBy, type Unserved } from "../api/unserved";
+import { Icon } from "../parts/Icon";
+import type { Values } from "./form/types";
+import { lockOf } from "./lock";
+import { writable } from "./queries";
+import styles from "./Steps.module.css";
+
+// useLock returns why a Template cannot be run with these values; nothing if it can.
+export function useLock(template: Entity | undefined, values: Values): Unserved[] {
+  const clusters = useQuery({
+    queryKey: ["writable"],
+    queryFn: ({ signal }) => writable(signal),
+    enabled: template !== undefined && unservedBy(template).length > 0,
+    staleTime: 60_000,
+  });
+  return lockOf(template, values, clusters.data?.length === 1 ? clusters.data[0] : undefined);
+}
+
+// UnservedNote says which clusters do not serve what a form creates, and why. The form is locked if the chosen one does not.
+export function UnservedNote({ template, lock }: { template: Entity | undefined; lock: Unserved[] }) {
+  const unserved = template ? unservedBy(template) : [];
+  if (!template || unserved.length === 0) {
+    return null;
+  }
+  const locked = lock.length > 0;
+  const clusters = [...new Set((locked ? lock : unserved).map((u) => u.cluster))].join(", ");
+  const name = annotation(template, annotations.xrdName);
+  return (
+    <Alert
+      color={locked ? "red" : "yellow"}
+      variant="outline"
+      icon={<Icon name="warning" />}
+      title={locked ? `This form is locked: ${clusters} does not serve it` : `Not served by ${clusters}`}
+      role={locked ? "alert" : "note"}
+      className={styles.form}
+    >
+      <List size="sm">
+        {unserved.map((u) => (
+          <List.Item key={`${u.cluster}/${u.condition}`} style={{ overflowWrap: "anywhere" }}>{`Cluster ${u.cluster}: XRD ${name}: ${inWords(u)}`}</List.Item>
+        ))}
+      </List>
+      <Text size="sm" mt={4}>
+        {locked ? "What you fill in is kept. The form is unlocked by itself as soon as the cluster serves it." : "You can create it in the other clusters."}
+      </Text>
+    </Alert>
+  );
+}

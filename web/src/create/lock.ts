@@ -1,0 +1,25 @@
+import { annotation, annotations } from "../api/entity";
+import type { EntityPart } from "../api/types";
+import { unservedBy, type Unserved } from "../api/unserved";
+import { isObject, type Values } from "./form/types";
+
+const applies = ["cluster:apply", "kubernetes:apply"];
+
+// lockOf returns why a Template cannot be run with these values: the conditions of the cluster they choose. only is the
+// cluster that there is for a form that asks for none. What is proposed to a repository needs no cluster.
+export function lockOf(template: EntityPart | undefined, values: Values, only: string | undefined): Unserved[] {
+  const unserved = template ? unservedBy(template) : [];
+  const steps = (template?.spec as Record<string, unknown> | undefined)?.["steps"];
+  const writes = Array.isArray(steps) && steps.some((s) => isObject(s) && applies.includes(String(s["action"])));
+  if (!template || !writes || values["delivery"] === "change-request") {
+    return [];
+  }
+  const chosen = values["deliveryCluster"];
+  const cluster = typeof chosen === "string" && chosen !== "" ? chosen : only;
+  if (cluster !== undefined) {
+    return unserved.filter((u) => u.cluster === cluster);
+  }
+  // Whichever is chosen, it is one of those that have the definition.
+  const all = annotation(template, annotations.discoveredFrom).split(",");
+  return all.every((name) => unserved.some((u) => u.cluster === name)) ? unserved : [];
+}

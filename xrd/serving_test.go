@@ -1,0 +1,114 @@
+package xrd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// served returns a definition of a cluster with the conditions, and with a claim
+// if claim is a field that names it.
+func served(t *testing.T, source, cluster, claim, conditions string) *Definition {
+	t.Helper()
+	return NewDefinition(document(t, `{apiVersion: apiextensions.crossplane.io/v1, kind: CompositeResourceDefinition, metadata: {name: xs.example.org},
+		spec: {group: example.org, names: {kind: X, plural: xs}, `+claim+` versions: [{name: v1, served: true}]}, status: {conditions: `+conditions+`}}`),
+		Origin{Source: source, Cluster: cluster})
+}
+
+// TestUnserved wants what a cluster says of serving a definition, and nothing
+// that it does not say.
+func TestUnserved(t *testing.T) {
+	const claim = `claimNames: {kind: C, plural: cs},`
+	cases := map[string]struct {
+		reason, source, claim, conditions string
+		want                              []string
+	}{
+		"None":        {"A definition without conditions says nothing.", SourceCluster, "", `[]`, nil},
+		"Odd":         {"Nor does what are no conditions.", SourceCluster, "", `[x, {type: 1}, {status: "False"}]`, nil},
+		"Established": {"One that is established is served.", SourceCluster, "", `[{type: Established, status: "True", reason: WatchingCompositeResource}]`, nil},
+		"Terminating": {"One that is not says why.", SourceCluster, "", `[{type: Established, status: "False", reason: TerminatingCompositeResource, message: "it goes"}]`,
+			[]string{"prod: Established is False: TerminatingCompositeResource: it goes"}},
+		"Unknown":  {"What is neither True nor False is not known.", SourceCluster, "", `[{type: Established, status: Perhaps}]`, []string{"prod: Established is Unknown"}},
+		"Offered":  {"The claim of one may not be offered.", SourceCluster, claim, `[{type: Offered, status: "False", reason: R}, {type: Established, status: "True"}]`, []string{"prod: Offered is False: R"}},
+		"Both":     {"Both are told.", SourceCluster, claim, `[{type: Offered, status: "False"}, {type: Established, status: "False"}]`, []string{"prod: Established is False", "prod: Offered is False"}},
+		"NoClaim":  {"Where nobody creates claims, none need be offered.", SourceCluster, "", `[{type: Offered, status: "False"}, {type: Established, status: "True"}]`, nil},
+		"Twice":    {"The last of several counts.", SourceCluster, "", `[{type: Established, status: "False"}, {type: Established, status: "True"}]`, nil},
+		"File":     {"The status in a file is nobody's.", SourceFile, "", `[{type: Established, status: "False"}]`, nil},
+		"Git":      {"Nor is that in a repository.", SourceGit, "", `[{type: Established, status: "False"}]`, nil},
+		"Password": {"Nobody's password is told.", SourceCluster, "", `[{type: Established, status: "False", message: "cannot ask https://me:secret@host/x"}]`, []string{"prod: Established is False: cannot ask https://host/x"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := served(t, tc.source, "prod", tc.claim, tc.conditions)
+			var got []string
+			for _, u := range d.Unserved() {
+				got = append(got, u.Cluster+": "+u.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+			pruned := NewDefinition(Prune(d.Node, RoleDefinition), d.Origin)
+			if diff := cmp.Diff(d.Serving, pruned.Serving); diff != "" {
+				t.Errorf("pruned, it says something else (-whole, +pruned):\n%s", diff)
+			}
+		})
+	}
+	long := served(t, SourceCluster, "prod", "", `[{type: Established, status: "False", message: "`+strings.Repeat("é", 5000)+`"}]`)
+	if got := long.Serving[0].Conditions[0].Message; len(got) > longestMessage || !strings.HasSuffix(got, "é…") {
+		t.Errorf("a message of %d bytes is kept, that ends in %q", len(got), got[len(got)-5:])
+	}
+}
+
+// TestNotServed wants a kind that is not served to count where the cluster has
+// not written the condition, and only there.
+func TestNotServed(t *testing.T) {
+	const claim = `claimNames: {kind: C, plural: cs},`
+	told := func(d *Definition) (out []string) {
+		for _, u := range d.Unserved() {
+			out = append(out, u.Type+" "+u.Status+" "+u.Reason)
+		}
+		return out
+	}
+	none := served(t, SourceCluster, "prod", claim, `[]`)
+	none.NotServed("C")
+	none.NotServed("X")
+	if diff := cmp.Diff([]string{"Established Unknown NotServed", "Offered Unknown NotServed"}, told(none)); diff != "" {
+		t.Errorf("a definition without conditions (-want, +got):\n%s", diff)
+	}
+	written := served(t, SourceCluster, "prod", claim, `[{type: Established, status: "True"}, {type: Offered, status: "False", reason: R}]`)
+	written.NotServed("X")
+	written.NotServed("C")
+	if diff := cmp.Diff([]string{"Offered False R"}, told(written)); diff != "" {
+		t.Errorf("what the cluster says counts (-want, +got):\n%s", diff)
+	}
+}
+
+// TestServingOfRecord wants nothing to be said of a record: it may be old.
+func TestServingOfRecord(t *testing.T) {
+	d := served(t, SourceCluster, "prod", "", `[{type: Established, status: "False"}]`)
+	var set Set
+	set.Add(NewRecord(d).Node(), Origin{File: "record.json"})
+	if len(set.Definitions) != 1 || set.Definitions[0].Origin.Cluster != "prod" || set.Definitions[0].Serving != nil {
+		t.Errorf("%+v", set.Definitions)
+	}
+}
+
+// TestMergeServing wants every cluster's word of a definition that several have.
+func TestMergeServing(t *testing.T) {
+	bad := `[{type: Established, status: "False", reason: R}]`
+	good := `[{type: Established, status: "True"}]`
+	kept, findings := Merge([]*Definition{
+		served(t, SourceCluster, "b", "", bad), served(t, SourceCluster, "a", "", good), served(t, SourceCluster, "b", "", bad), served(t, SourceFile, "", "", bad),
+	})
+	if len(kept) != 1 || len(findings) != 0 {
+		t.Fatalf("%d definitions, findings %v: a status makes no other definition", len(kept), findings)
+	}
+	want := []Serving{
+		{"a", []Condition{{Type: ConditionEstablished, Status: StatusTrue}}},
+		{"b", []Condition{{Type: ConditionEstablished, Status: StatusFalse, Reason: "R"}}},
+	}
+	if diff := cmp.Diff(want, kept[0].Serving); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
