@@ -35,7 +35,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		full := d.Name
 		if holder[strings.ToLower(full)] != nil {
 			// Names that differ only in case are one name to a catalog.
-			full += "-" + entity.ShortHash(xrd.Prune(d.Node, xrd.RoleDefinition))
+			full += "-" + entity.ShortHash(xrd.Prune(d.Whole().Node, xrd.RoleDefinition))
 		}
 		names[d] = full
 		holder[strings.ToLower(full)] = d
