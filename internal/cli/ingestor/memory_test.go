@@ -21,7 +21,7 @@ const memoryArgs = "INGESTOR_TEST_MEMORY_ARGS"
 
 // TestFolderMemory runs the command over a folder of definitions in JSON, a file
 // each, and wants the most memory that its process had to stay within bounds: 500 MB
-// for 30,000 files, and for the usual 400 less than half of what they take if all
+// for 30,000 files, and for the usual 800 less than what they take if all
 // of them are in memory at once.
 func TestFolderMemory(t *testing.T) {
 	if args := os.Getenv(memoryArgs); args != "" {
@@ -34,7 +34,7 @@ func TestFolderMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the most memory that a process had is counted in other units elsewhere")
 	}
-	n, most := size.Of(400, 30_000), size.Of(160_000, 500_000)
+	n, most := size.Of(800, 30_000), size.Of(160_000, 500_000)
 	in, out := t.TempDir(), t.TempDir()
 	for i := range n {
 		docs, errs := tree.DecodeBytes(sample.Definition(i))
