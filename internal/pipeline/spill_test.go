@@ -121,7 +121,7 @@ func TestSpillFails(t *testing.T) {
 // TestSpilledEntity is read back with Whole, and cannot be written without.
 func TestSpilledEntity(t *testing.T) {
 	spill := pipeline.NewSpill(0)
-	defer spill.Close()
+	defer spill.Close() //nolint:errcheck // the test is over
 	r, err := pipeline.Run(t.Context(), pipeline.Options{
 		Source: spilled(spill.Tree, definition("as.example.org")), Engine: newEngine(engine.CLI, engine.Hooks{}), Spill: spill,
 	})

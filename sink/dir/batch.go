@@ -141,7 +141,7 @@ func (b *batch) compare(name string, write func(io.Writer) error) (mode fs.FileM
 	if err != nil {
 		return info.Mode().Perm(), false, nil
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	old := &comparison{left: bufio.NewReader(f)}
 	switch err := write(old); {
 	case errors.Is(err, errDiffers):

@@ -27,7 +27,7 @@ type session struct {
 
 func run(ctx context.Context, o *options) error {
 	s := &session{options: o, spill: pipeline.NewSpill(pipeline.DefaultRoom)}
-	defer s.spill.Close()
+	defer s.spill.Close() //nolint:errcheck // nothing of it is needed any more
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	go app.BoundMemory(ctx, app.CommandRoom)
