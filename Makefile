@@ -111,6 +111,7 @@ bench: devcluster postgres wrk ## Run every benchmark
 	@go run ./test/bench/service
 	@go run ./test/bench/scaffolder
 	@go run ./test/bench/tools
+	@go run ./test/bench/memory
 
 fmt: $(LINT) ## Format every Go file
 	$(LINT) fmt

@@ -51,7 +51,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 // contentHash returns a hash of a definition, for a name. How a cluster serves it
 // makes no other of it.
 func contentHash(d *xrd.Definition) string {
-	n := xrd.Prune(d.Node, xrd.RoleDefinition)
+	n := xrd.Prune(d.Whole().Node, xrd.RoleDefinition)
 	if n.Get("status").IsMap() {
 		// Pruning made a copy of the document.
 		n.Delete("status")

@@ -31,6 +31,17 @@ type Entity struct {
 	Metadata   Metadata
 	// Spec is a map; its layout depends on the kind.
 	Spec *tree.Node
+	// Load, if not nil, reads the entity back: what is here is its kind, namespace,
+	// name and system. Such an entity cannot be written; Whole returns all of it.
+	Load func() (*Entity, error)
+}
+
+// Whole returns the entity with all it has.
+func (e *Entity) Whole() (*Entity, error) {
+	if e.Load == nil {
+		return e, nil
+	}
+	return e.Load()
 }
 
 // Metadata is what all kinds of entity have.

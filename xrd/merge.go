@@ -131,6 +131,7 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // content returns what two definitions must agree in to be the same: all that
 // shows in what is made of them, and nothing an API server adds.
 func (d *Definition) content() *tree.Node {
+	d = d.Whole()
 	annotations := maps.Clone(d.Annotations)
 	delete(annotations, LastApplied)
 	versions := tree.Arr()
@@ -188,7 +189,7 @@ func compareRest(a, b *Object) int {
 	); c != 0 {
 		return c
 	}
-	return bytes.Compare(tree.AppendCanonical(nil, a.Node), tree.AppendCanonical(nil, b.Node))
+	return bytes.Compare(tree.AppendCanonical(nil, a.Whole().Node), tree.AppendCanonical(nil, b.Whole().Node))
 }
 
 // bareVersion returns an apiVersion without its group.

@@ -56,6 +56,7 @@ func mergeObjects[T any](all []T, object func(T) *Object, key func(*Object) stri
 // sameContent reports whether two objects say the same, whatever an API server
 // has added to them.
 func sameContent(a, b *Object) bool {
+	a, b = a.Whole(), b.Whole()
 	return a.Node.Get("spec").Equal(b.Node.Get("spec")) &&
 		tree.StrMap(a.Labels).Equal(tree.StrMap(b.Labels))
 }

@@ -60,6 +60,9 @@ type Object struct {
 	Origin  Origin
 	// Node is the object as it was read.
 	Node *tree.Node
+	// Load, if not nil, reads the object back that a Spill took: what is here is
+	// what objects are chosen, merged and ordered by. Whole returns all of it.
+	Load func() *tree.Node
 }
 
 // newObject reads the common part of n.

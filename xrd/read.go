@@ -46,6 +46,10 @@ type Set struct {
 	Findings  []finding.Finding
 	// Documents counts all documents, bad ones included.
 	Documents int
+	// Spill, if not nil, is given the trees of objects as they are added. Objects it
+	// takes know of themselves what they are chosen, merged and ordered by; see
+	// Whole.
+	Spill Spill
 }
 
 // Read reads all objects from r into s. It accepts YAML and JSON documents,
@@ -76,17 +80,17 @@ func (s *Set) Add(n *tree.Node, origin Origin) {
 	unfold(n, origin, func(f Found) bool {
 		switch {
 		case f.Definition != nil:
-			s.Definitions = append(s.Definitions, f.Definition)
+			s.Definitions = append(s.Definitions, s.spillDefinition(f.Definition))
 		case f.Finding != nil:
 			s.Findings = append(s.Findings, *f.Finding)
 		case f.Failed:
 			s.Findings = append(s.Findings, f.incomplete(n.At()))
 		default:
 			if c := f.Composition(); c != nil {
-				s.Compositions = append(s.Compositions, c)
+				s.Compositions = append(s.Compositions, s.spillComposition(c))
 				return true
 			}
-			s.Others = append(s.Others, f.Other)
+			s.Others = append(s.Others, s.spillOther(f.Other))
 		}
 		return true
 	})

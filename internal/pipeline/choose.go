@@ -54,7 +54,7 @@ func (r *run) unused(all, chosen []*xrd.Definition) {
 		if d.Name == "" || winner == nil || winner.Node == d.Node || r.refuse(d) != "" || winner.Same(d) {
 			continue
 		}
-		r.report.Findings = append(r.report.Findings, r.lint(d, nil)...)
+		r.report.Findings = append(r.report.Findings, r.lint(d.Whole(), nil)...)
 	}
 }
 

@@ -44,6 +44,11 @@ func RunParts(ctx context.Context, parts []Part, to sink.Sink) (*Report, error) 
 			return merged(runs), err
 		}
 	}
+	for _, r := range runs {
+		if err := r.Spill.Err(); err != nil {
+			return merged(runs), err
+		}
+	}
 	report := merged(runs)
 	entity.Sort(report.Entities)
 	finding.Sort(report.Findings)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +50,10 @@ type Options struct {
 	// Discard lets go of entities once they are checked, for runs that only
 	// want to know what is wrong. It needs a nil Sink.
 	Discard bool
+	// Spill, if not nil, is what the Source gives its trees to, and takes the
+	// entities once they are checked: those of the Report are read back with
+	// their method Whole, until the Spill is closed. Sources are not reported.
+	Spill *Spill
 	// Chooser chooses among the definitions; nil means the engine's profile.
 	Chooser *engine.Profile
 	// Filter chooses among the definitions, after the profile has.
@@ -182,13 +187,13 @@ func (r *run) read(ctx context.Context) error {
 
 // work makes the part's entities.
 func (r *run) work(ctx context.Context) error {
-	set := r.set
+	workloads, inputs := r.set.Workloads, r.choose(r.set)
 	// Definitions are large, and go one by one.
 	r.set = nil
-	if err := r.transform(ctx, r.choose(set)); err != nil {
+	if err := r.transform(ctx, inputs); err != nil {
 		return err
 	}
-	r.components(set.Workloads)
+	r.components(workloads)
 	return nil
 }
 
@@ -222,6 +227,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 				results[i] = newOutcome(res, withheld, inputs[i].Definition)
 				if r.Discard {
 					results[i].Entities = bare(results[i].Entities)
+				}
+				if r.Spill != nil {
+					r.Spill.release(&results[i].Result)
 				}
 				// A definition is large, and not needed any more.
 				inputs[i] = engine.Input{}
@@ -311,6 +319,8 @@ func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 			res = engine.Result{Findings: []finding.Finding{failure(d, fmt.Sprint(p))}}
 		}
 	}()
+	in = whole(in)
+	d = in.Definition
 	res, err := r.Transformer.Transform(in)
 	if err != nil {
 		res.Findings = append(res.Findings, failure(d, err.Error()))
@@ -349,7 +359,7 @@ func checked(res engine.Result, file string, at tree.Pos) (kept engine.Result, w
 func bare(es []*entity.Entity) []*entity.Entity {
 	out := make([]*entity.Entity, len(es))
 	for i, e := range es {
-		out[i] = &entity.Entity{Kind: e.Kind, Metadata: entity.Metadata{Name: e.Metadata.Name, Namespace: e.Metadata.Namespace}}
+		out[i] = &entity.Entity{Kind: e.Kind, Metadata: entity.Metadata{Name: strings.Clone(e.Metadata.Name), Namespace: strings.Clone(e.Metadata.Namespace)}}
 	}
 	return out
 }

@@ -1,10 +1,12 @@
 package dir
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -96,12 +98,13 @@ func (b *batch) check(name string) error {
 	return nil
 }
 
-// prepare writes data beside the place it is for, unless it is there already.
-// It may be called for several files at once.
-func (b *batch) prepare(name string, data []byte) error {
-	mode, same := b.compare(name, data)
-	if same {
-		return nil
+// prepare has the content of a file written beside the place it is for, unless it
+// is there already. It may be called for several files at once, and calls write
+// once or twice.
+func (b *batch) prepare(name string, write func(io.Writer) error) error {
+	mode, same, err := b.compare(name, write)
+	if same || err != nil {
+		return err
 	}
 	// The name begins with a dot, so that nobody takes what a killed process
 	// leaves for a file of the catalog.
@@ -113,7 +116,7 @@ func (b *batch) prepare(name string, data []byte) error {
 	b.mu.Lock()
 	b.moves = append(b.moves, move{tmp, name})
 	b.mu.Unlock()
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil && mode != 0 {
 		err = f.Chmod(mode)
 	}
@@ -128,17 +131,45 @@ func (b *batch) prepare(name string, data []byte) error {
 
 // compare reports whether the file is there with the same content, and returns
 // the permissions to keep if it is to be replaced, zero for the usual ones.
-func (b *batch) compare(name string, data []byte) (mode fs.FileMode, same bool) {
+func (b *batch) compare(name string, write func(io.Writer) error) (mode fs.FileMode, same bool, err error) {
 	info, err := b.root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	if info.Size() != int64(len(data)) {
-		return info.Mode().Perm(), false
+		return 0, false, nil
 	}
 	// One that cannot be read is replaced.
-	old, err := b.root.ReadFile(name)
-	return info.Mode().Perm(), err == nil && bytes.Equal(old, data)
+	f, err := b.root.Open(name)
+	if err != nil {
+		return info.Mode().Perm(), false, nil
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	old := &comparison{left: bufio.NewReader(f)}
+	switch err := write(old); {
+	case errors.Is(err, errDiffers):
+		return info.Mode().Perm(), false, nil
+	case err != nil:
+		return 0, false, b.errorf(name, err)
+	}
+	_, err = old.left.ReadByte()
+	return info.Mode().Perm(), errors.Is(err, io.EOF), nil
+}
+
+// comparison is a writer that compares what is written to it with what a file
+// has.
+type comparison struct {
+	left *bufio.Reader
+	buf  []byte
+}
+
+// errDiffers ends a comparison.
+var errDiffers = errors.New("content differs")
+
+// Write compares p with what comes next.
+func (c *comparison) Write(p []byte) (int, error) {
+	c.buf = slices.Grow(c.buf[:0], len(p))[:len(p)]
+	if _, err := io.ReadFull(c.left, c.buf); err != nil || !bytes.Equal(c.buf, p) {
+		return 0, errDiffers
+	}
+	return len(p), nil
 }
 
 // mkdir makes a directory below the root if it is missing.

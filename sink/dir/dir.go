@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -112,8 +113,9 @@ func (s *Sink) prepare(ctx context.Context, b *batch, files []file) error {
 		if others.Err() != nil {
 			break
 		}
-		data := s.render(f.entities)
-		workers.Go(func() error { return b.prepare(f.name, data) })
+		workers.Go(func() error {
+			return b.prepare(f.name, func(w io.Writer) error { return s.write(w, f.entities) })
+		})
 	}
 	if err := workers.Wait(); err != nil {
 		return err
@@ -192,25 +194,12 @@ func (s *Sink) pour(entities []*entity.Entity) error {
 	if err != nil {
 		return s.explain(&Error{Path: s.root, Err: err})
 	}
-	_, err = f.Write(s.render(entities))
+	err = s.write(f, entities)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return &Error{Path: s.root, Err: err}
 	}
 	s.wrote("", len(entities))
 	return nil
-}
-
-// render returns the content of a file.
-func (s *Sink) render(es []*entity.Entity) []byte {
-	switch {
-	case s.opts.Layout == PerEntity && s.opts.Format == sink.JSON:
-		return entity.AppendJSON(nil, es[0])
-	case s.opts.Layout == PerEntity, s.opts.Layout == Named && s.opts.Format == sink.YAML && len(es) == 1:
-		return entity.AppendYAML(nil, es[0])
-	case s.opts.Format == sink.JSON:
-		return entity.JSONArray(es)
-	}
-	return entity.YAMLDocuments(es)
 }
 
 // Error is a path that cannot be written to, and why.

@@ -3,6 +3,7 @@ package dir
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -310,7 +311,10 @@ func TestRenameFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b", "c"} {
-		if err := b.prepare(name, []byte(name)); err != nil {
+		if err := b.prepare(name, func(w io.Writer) error {
+			_, err := io.WriteString(w, name)
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

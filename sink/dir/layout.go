@@ -28,7 +28,9 @@ func Files(es []*entity.Entity, opts Options) map[string][]byte {
 	s := New("", opts)
 	out := map[string][]byte{}
 	for _, f := range s.files(es, "catalog"+opts.Format.Ext()) {
-		out[f.name] = s.render(f.entities)
+		for i, e := range f.entities {
+			out[f.name] = s.append(out[f.name], e, i, len(f.entities))
+		}
 	}
 	return out
 }

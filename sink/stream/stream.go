@@ -33,7 +33,11 @@ func (s *Sink) Write(ctx context.Context, entities []*entity.Entity) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("cannot write all entities: %w", context.Cause(ctx))
 		}
-		buf = s.append(buf, e)
+		whole, err := e.Whole()
+		if err != nil {
+			return err
+		}
+		buf = s.append(buf, whole)
 		if len(buf) < chunk {
 			continue
 		}

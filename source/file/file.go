@@ -48,6 +48,8 @@ type Options struct {
 	Settle time.Duration
 	// Skipped, if not nil, is told of what was passed over, and why.
 	Skipped func(path, why string)
+	// Spill, if not nil, is given what Read reads; see xrd.Set.
+	Spill xrd.Spill
 	// Progress, if not nil, is told how many of the files have been read.
 	Progress func(done, total int)
 }
@@ -168,7 +170,7 @@ func (s *Source) readAll(ctx context.Context, files []string) func(yield func(re
 
 // read reads one file.
 func (s *Source) read(ctx context.Context, index int, path string) (r result) {
-	r = result{index: index, set: &xrd.Set{}}
+	r = result{index: index, set: &xrd.Set{Spill: s.opts.Spill}}
 	defer func() {
 		if p := recover(); p != nil {
 			r.panicked = fmt.Sprintf("cannot read %q: %v\n%s", path, p, debug.Stack())

@@ -373,7 +373,7 @@ func TestBecameDirectory(t *testing.T) {
 
 // TestJoinIsComplete fails when a Set learns to hold something join forgets.
 func TestJoinIsComplete(t *testing.T) {
-	want := []string{"Definitions", "Compositions", "Others", "Workloads", "Findings", "Documents"}
+	want := []string{"Definitions", "Compositions", "Others", "Workloads", "Findings", "Documents", "Spill"}
 	var got []string
 	for f := range reflect.TypeFor[xrd.Set]().Fields() {
 		got = append(got, f.Name)

@@ -28,6 +28,8 @@ func (s *Source) find(ctx context.Context) *finder {
 		f.follow(l)
 	}
 	slices.Sort(f.files)
+	// It is large, and whoever reads the files holds the rest meanwhile.
+	f.seen = nil
 	return f
 }
 

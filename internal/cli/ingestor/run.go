@@ -21,11 +21,16 @@ import (
 type session struct {
 	*options
 	files  int // written
+	spill  *pipeline.Spill
 	report *pipeline.Report
 }
 
 func run(ctx context.Context, o *options) error {
-	s := &session{options: o}
+	s := &session{options: o, spill: pipeline.NewSpill(pipeline.DefaultRoom)}
+	defer s.spill.Close() //nolint:errcheck // nothing of it is needed any more
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go app.BoundMemory(ctx, app.CommandRoom)
 	var err error
 	s.report, err = s.pipeline(ctx)
 	if err != nil {
@@ -47,6 +52,7 @@ func (s *session) pipeline(ctx context.Context) (*pipeline.Report, error) {
 		Transformer:    transformer,
 		Sink:           s.sink(),
 		Discard:        s.validate,
+		Spill:          s.spill,
 		Filter:         s.filter,
 		SkipValidation: s.skipValidation,
 		Surroundings:   s.organize,
@@ -98,7 +104,9 @@ func (s *session) failed(err error) error {
 // conclude shows the results and settles the exit code.
 func (s *session) conclude() error {
 	if s.preview {
-		s.show(s.Env.Stdout)
+		if err := s.show(s.Env.Stdout); err != nil {
+			return err
+		}
 	}
 	if err := s.findings(); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (s *session) configured(c config.Source, progress func(done, total int)) so
 func (s *session) disk(paths []string, recursive bool, progress func(done, total int)) source.Source {
 	return file.New(paths, file.Options{
 		Recursive: recursive, FollowSymlinks: s.followSymlinks, Stdin: s.Env.Stdin,
-		Skipped: s.skipped, Progress: progress,
+		Skipped: s.skipped, Progress: progress, Spill: s.spill.Tree,
 	})
 }
 

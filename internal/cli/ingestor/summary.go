@@ -75,17 +75,25 @@ func (s *session) passedOver() {
 
 // show writes what a person wants to see before anything is written: a table
 // of the entities, each entity, and each form as an outline.
-func (s *session) show(w io.Writer) {
+func (s *session) show(w io.Writer) error {
 	entities := s.report.Entities
 	if len(entities) == 0 {
-		return
+		return nil
 	}
 	rows := make([][]string, 0, len(entities))
-	for _, e := range entities {
+	for _, part := range entities {
+		e, err := part.Whole()
+		if err != nil {
+			return err
+		}
 		rows = append(rows, []string{e.Kind, e.Metadata.Namespace + "/" + e.Metadata.Name, e.Spec.Get("type").Str(), e.Spec.Get("owner").Str(), oneLine(e.Metadata.Title)})
 	}
 	fmt.Fprint(w, term.Table(rows, []string{"KIND", "NAME", "TYPE", "OWNER", "TITLE"}, s.Out()))
-	for _, e := range entities {
+	for _, part := range entities {
+		e, err := part.Whole()
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(w, "\n%s\n", s.Out().Bold(term.Safe(e.Kind+" "+e.Metadata.Namespace+"/"+e.Metadata.Name)))
 		fmt.Fprint(w, indent(term.SafeLines(s.text(e)), "  "))
 		if e.Kind == entity.KindTemplate {
@@ -94,6 +102,7 @@ func (s *session) show(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w)
+	return nil
 }
 
 func (s *session) text(e *entity.Entity) string {

@@ -55,7 +55,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
-	go app.BoundMemory(ctx)
+	go app.BoundMemory(ctx, app.ServerRoom)
 	s.welcome(c, l.Addr())
 	log.Info("started", "version", app.BuildVersion(), "address", l.Addr().String(), "baseUrl", c.Backend.BaseURL, "database", c.Backend.Database.Client)
 	err = errors.Join(p.Run(ctx, l), p.Close())

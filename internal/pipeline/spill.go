@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/tree"
+)
+
+// DefaultRoom is how many values a Spill leaves in memory, of about 300 bytes
+// each: enough for a hundred definitions or so.
+const DefaultRoom = 100_000
+
+// Spill keeps trees and entities in a temporary file while nothing is done with
+// them, so that the memory of a run hardly grows with its input. Several
+// goroutines may use it at once.
+type Spill struct {
+	mu sync.Mutex
+	// room is how many more values stay in memory.
+	room int
+	// file is made when it is needed; size is how much is in it.
+	file *os.File
+	size int64
+	// err is the first that writing or reading gave.
+	err error
+	// systems are the specs of entities that were released: there are few.
+	systems map[string]*tree.Node
+}
+
+// NewSpill returns a Spill that leaves the first values, as many as room says, in
+// memory. Whoever calls it calls Close when no tree is asked for any more.
+func NewSpill(room int) *Spill { return &Spill{room: room, systems: map[string]*tree.Node{}} }
+
+// Close removes the file.
+func (s *Spill) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	// Where a file that is open cannot be removed, it is still there.
+	_ = os.Remove(s.file.Name())
+	return err
+}
+
+// Err returns the first error of writing and reading. A nil Spill has none.
+func (s *Spill) Err() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Tree is an xrd.Spill.
+func (s *Spill) Tree(n *tree.Node) func() *tree.Node {
+	load := s.put(n)
+	if load == nil {
+		return nil
+	}
+	return func() *tree.Node {
+		n, err := load()
+		if err != nil {
+			s.fail(err)
+		}
+		return n
+	}
+}
+
+// release puts what was made of a definition into the file, but for what the
+// Report tells of it.
+func (s *Spill) release(res *engine.Result) {
+	res.Sources = nil
+	for i, e := range res.Entities {
+		if e.Spec.IsMap() {
+			res.Entities[i] = s.entity(e)
+		}
+	}
+	// Texts may be cut from those of the definition, which is to go.
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		f.Object, f.Path, f.Message, f.Hint = strings.Clone(f.Object), strings.Clone(f.Path), strings.Clone(f.Message), strings.Clone(f.Hint)
+	}
+}
+
+// entity returns an entity whose rest is in the file.
+func (s *Spill) entity(e *entity.Entity) *entity.Entity {
+	load := s.put(e.Node())
+	if load == nil {
+		return e
+	}
+	return &entity.Entity{
+		Kind:     strings.Clone(e.Kind),
+		Metadata: entity.Metadata{Name: strings.Clone(e.Metadata.Name), Namespace: strings.Clone(e.Metadata.Namespace)},
+		Spec:     s.system(e.Spec.Get("system").Str()),
+		Load: func() (*entity.Entity, error) {
+			n, err := load()
+			if err != nil {
+				return nil, err
+			}
+			return entity.Parse(n)
+		},
+	}
+}
+
+// system returns a spec of which only the system is known.
+func (s *Spill) system(name string) *tree.Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spec := s.systems[name]
+	if spec == nil {
+		name = strings.Clone(name)
+		spec = tree.Obj(tree.F("system", tree.OptStr(name)))
+		s.systems[name] = spec
+	}
+	return spec
+}
+
+// put writes a tree to the file and returns what reads it back; nil if the tree
+// stays in memory.
+func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
+	if s.fits(n) {
+		return nil
+	}
+	buf, _ := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	*buf = tree.AppendBinary((*buf)[:0], n)
+	at, size := s.write(*buf), len(*buf)
+	if at < 0 {
+		return nil
+	}
+	return func() (*tree.Node, error) {
+		text := make([]byte, size)
+		if _, err := s.file.ReadAt(text, at); err != nil {
+			return nil, fmt.Errorf("cannot read a temporary file: %w", err)
+		}
+		n, err := tree.DecodeBinary(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read a temporary file: %w", err)
+		}
+		return n, nil
+	}
+}
+
+// buffers are those that trees are written to.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// fits reports whether there is room for a tree in memory, and takes it.
+func (s *Spill) fits(n *tree.Node) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room <= 0 {
+		return false
+	}
+	s.room -= values(n)
+	return true
+}
+
+// values counts the values of a tree.
+func values(n *tree.Node) int {
+	if n == nil {
+		return 0
+	}
+	count := 1
+	for _, it := range n.Items {
+		count += values(it)
+	}
+	for i := range n.Fields {
+		count += values(n.Fields[i].Value)
+	}
+	return count
+}
+
+// write appends data to the file and returns where it is; -1 if it cannot.
+func (s *Spill) write(data []byte) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return -1
+	}
+	if s.file == nil {
+		if s.file, s.err = os.CreateTemp("", "ingestor-*.tmp"); s.err != nil {
+			s.err = fmt.Errorf("cannot make a temporary file: %w", s.err)
+			return -1
+		}
+		// Where the system allows it, it has no name from then on, so that it does
+		// not stay behind however the process ends.
+		_ = os.Remove(s.file.Name())
+	}
+	at := s.size
+	if _, err := s.file.WriteAt(data, at); err != nil {
+		s.err = fmt.Errorf("cannot write to a temporary file: %w", err)
+		return -1
+	}
+	s.size += int64(len(data))
+	return at
+}
+
+func (s *Spill) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// whole returns an input with all that was read of it.
+func whole(in engine.Input) engine.Input {
+	d := in.Definition
+	in.Definition = d.Whole()
+	for i, c := range in.Compositions {
+		in.Compositions[i] = c.Whole()
+	}
+	for i, c := range in.Composites {
+		in.Composites[i] = c.Whole(d)
+	}
+	return in
+}

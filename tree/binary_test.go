@@ -1,0 +1,74 @@
+package tree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestBinary reads back trees with everything a node can have, positions too.
+func TestBinary(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		text   string
+	}{
+		"Scalars": {"quotes are told from plain text", "a: plain\nb: 'quoted'\nc: 12\nd: 0.5\ne: true\nf: null\ng: ''\nh: \"0x1\"\n"},
+		"Nested":  {"lists and maps, empty ones too", "a: [1, [2, {b: []}], {}]\nc:\n  d: {e: f}\n"},
+		"Back":    {"an alias stands before its place", "a: &x {b: 1}\n\n\nc: *x\nd: 2\n"},
+		"Long":    {"texts and lists of more than a byte's length", "a: " + strings.Repeat("ä", 300) + "\nb: [" + strings.Repeat("1,", 300) + "1]\n"},
+		"Scalar":  {"a document need not be a map", "just text"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			docs, errs := DecodeBytes([]byte(tc.text))
+			if len(docs) != 1 || len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			got, err := DecodeBinary(string(AppendBinary(nil, docs[0])))
+			if diff := cmp.Diff(docs[0], got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+	made := Obj(F("none", nil), F("text", Str("a")))
+	made.Fields = append(made.Fields, Field{Key: "absent"})
+	for _, n := range []*Node{nil, Nil(), made} {
+		got, err := DecodeBinary(string(AppendBinary(nil, n)))
+		if diff := cmp.Diff(n, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+// FuzzDecodeBinary has damaged text be an error, or a tree that is written and
+// read again the same.
+func FuzzDecodeBinary(f *testing.F) {
+	files, _ := filepath.Glob("../examples/*.yaml")
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		docs, _ := DecodeBytes(text)
+		for _, n := range docs {
+			text := string(AppendBinary(nil, n))
+			f.Add(text)
+			f.Add(text[:len(text)/2])
+			f.Add(text[:20] + text[40:])
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, err := DecodeBinary(text)
+		if err != nil {
+			return
+		}
+		again, err := DecodeBinary(string(AppendBinary(nil, n)))
+		if diff := cmp.Diff(n, again); diff != "" || err != nil {
+			t.Errorf("%v (-first +second):\n%s", err, diff)
+		}
+	})
+}
