@@ -5,7 +5,6 @@ package judge
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"example.dev/ingestor/finding"
@@ -73,6 +73,7 @@ func read(text []byte) map[string]any {
 		return nil
 	}
 	var object map[string]any
+	// Whole numbers are no floats, as in a server.
 	if json.Unmarshal(raw, &object) != nil {
 		return nil
 	}
