@@ -56,6 +56,8 @@ test.beforeAll(async () => {
 });
 test.afterAll(async () => {
   await withdraw("form");
+  // It is there, whichever of the tests ran.
+  await control("/cluster/apply", crate(all));
   await control("/cluster/request", "", { method: "DELETE", path: "/apis/apiextensions.crossplane.io/v2/compositeresourcedefinitions/crates.journey.example.org" });
 });
 
