@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -47,6 +48,9 @@ func (s *Spill) Close() error {
 	_ = os.Remove(s.file.Name())
 	return err
 }
+
+// ErrTemporary is that of a temporary file that cannot be made or written.
+var ErrTemporary = errors.New("cannot use a temporary file")
 
 // Err returns the first error of writing and reading. A nil Spill has none.
 func (s *Spill) Err() error {
@@ -186,7 +190,7 @@ func (s *Spill) write(data []byte) int64 {
 	}
 	if s.file == nil {
 		if s.file, s.err = os.CreateTemp("", "ingestor-*.tmp"); s.err != nil {
-			s.err = fmt.Errorf("cannot make a temporary file: %w", s.err)
+			s.err = fmt.Errorf("%w: %w", ErrTemporary, s.err)
 			return -1
 		}
 		// Where the system allows it, it has no name from then on, so that it does
@@ -195,7 +199,7 @@ func (s *Spill) write(data []byte) int64 {
 	}
 	at := s.size
 	if _, err := s.file.WriteAt(data, at); err != nil {
-		s.err = fmt.Errorf("cannot write to a temporary file: %w", err)
+		s.err = fmt.Errorf("%w: %w", ErrTemporary, err)
 		return -1
 	}
 	s.size += int64(len(data))

@@ -92,7 +92,7 @@ func TestSpillFails(t *testing.T) {
 		"Write": {"there is no folder for the file", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
 			t.Setenv("TMPDIR", "/nowhere")
 			return s.Tree
-		}, "cannot make a temporary file: "},
+		}, "cannot use a temporary file: "},
 		"Read": {"the file is gone when its trees are asked for", func(t *testing.T, s *pipeline.Spill) xrd.Spill {
 			return func(n *tree.Node) func() *tree.Node {
 				load := s.Tree(n)

@@ -95,6 +95,9 @@ func (s *session) sink() sink.Sink {
 // failed explains why the run did not finish.
 func (s *session) failed(err error) error {
 	err = voice.Failure(err)
+	if errors.Is(err, pipeline.ErrTemporary) {
+		err = &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set TMPDIR to a folder that can be written to and has room: what was read waits there"}
+	}
 	if err != nil && s.report != nil {
 		_ = s.findings()
 	}
