@@ -91,23 +91,16 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 		// Offers have them, for as long as they are of use.
 		changes[i].Put = nil
 	}
-	before, err := s.revision(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d, l, err := s.consider(ctx, s.rows, changes, offers)
-	if err != nil {
-		return nil, err
-	}
-	if d.empty() {
-		return d.results, nil
+	before, d, l, err := s.look(ctx, changes, offers)
+	if err != nil || before == settled {
+		return d.results, err
 	}
 	drafting, stop := context.WithCancel(ctx)
 	defer stop()
 	// While others write, this waits for its turn, and drafts meanwhile.
 	drafts := s.drafts(drafting, d, l)
 	err = s.change(ctx, func(w *writer) error {
-		if w.n != before+1 && !s.traces.apart(before, w.n, sightOf(changes, offers, d, l)) {
+		if d.empty() || w.n != before+1 && !s.traces.apart(before, w.n, sightOf(changes, offers, d, l)) {
 			// What somebody else wrote meanwhile may matter: look again.
 			now, links, err := s.consider(ctx, w.ask, changes, offers)
 			if err != nil {
@@ -131,6 +124,41 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 		return nil, err
 	}
 	return d.results, nil
+}
+
+const (
+	// settled is the revision of a look that found nothing to change.
+	settled = -1
+	// mostLooks bounds how often changes that amount to nothing are looked at
+	// while others write, before that is done in a transaction.
+	mostLooks = 3
+)
+
+// look finds out what changes amount to at a revision, which is settled if it is
+// nothing. It reads several times: where somebody wrote in between, what it read
+// is of no one state, and that nothing is to be done is not believed.
+func (s *Store) look(ctx context.Context, changes []Change, offers []offer) (before int64, d *delta, l *linkage, err error) {
+	d = &delta{}
+	for range mostLooks {
+		if before, err = s.revision(ctx); err != nil {
+			return before, d, nil, err
+		}
+		found, links, err := s.consider(ctx, s.rows, changes, offers)
+		if err != nil {
+			return before, d, nil, err
+		}
+		if d, l = found, links; !d.empty() {
+			return before, d, l, nil
+		}
+		now, err := s.revision(ctx)
+		if err != nil {
+			return before, d, nil, err
+		}
+		if now == before {
+			return settled, d, nil, nil
+		}
+	}
+	return before, d, l, nil
 }
 
 // DeleteByUID removes an entity, whoever owns it.
