@@ -12,7 +12,7 @@ import (
 // The room that a program has before it collects more often: a server, which
 // stays, takes less than a command.
 const (
-	ServerRoom  = 112 << 20
+	ServerRoom  = 88 << 20
 	CommandRoom = 256 << 20
 )
 
