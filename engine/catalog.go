@@ -48,8 +48,8 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 	return names, findings
 }
 
-// contentHash returns a hash of a definition, for a name. How a cluster serves it
-// makes no other of it.
+// contentHash returns a hash of a definition for use in a name. It ignores the
+// status, so that a name does not depend on how a cluster serves it.
 func contentHash(d *xrd.Definition) string {
 	n := xrd.Prune(d.Whole().Node, xrd.RoleDefinition)
 	if n.Get("status").IsMap() {

@@ -13,16 +13,15 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// tellServing writes on entities what clusters say of serving the definition.
-// The definition's Resource has Established and Offered as annotations, whatever
-// they are. It, the APIs and the Templates that create or update a resource have
-// AnnotationUnserved while some cluster does not serve it: a form is locked
-// there. What is there can be deleted as long as its kind is served, so Templates
-// that delete are not.
+// tellServing annotates entities with the conditions of the definition in each
+// cluster. The definition's Resource gets Established and Offered in any case. The
+// Resource, the APIs, and the Templates that create or update get AnnotationUnserved
+// while a cluster does not serve the definition, which locks their forms there.
+// Templates that delete are never locked.
 func (t *transformation) tellServing() {
 	unserved := t.def.Unserved()
 	for _, u := range unserved {
-		// Who found that a kind is not served has said so.
+		// The scan that found the kind unserved has reported it.
 		if u.Reason != xrd.ReasonNotServed {
 			t.out.Findings = append(t.out.Findings, unservedFinding(t.def, u))
 		}
@@ -54,7 +53,7 @@ func (t *transformation) tellServing() {
 	}
 }
 
-// creates reports whether an entity is of no use while nothing can be created.
+// creates reports whether an entity is for creating or updating resources.
 func creates(e *entity.Entity) bool {
 	switch e.Kind {
 	case entity.KindAPI:
@@ -65,8 +64,8 @@ func creates(e *entity.Entity) bool {
 	return false
 }
 
-// worst returns each condition once: that of the first cluster in which it is not
-// True, if there is one.
+// worst returns each condition once, preferring the first cluster where it is not
+// True.
 func worst(all []xrd.Serving) []xrd.Condition {
 	var out []xrd.Condition
 	for _, s := range all {
@@ -98,9 +97,8 @@ func unservedNode(all []xrd.Unserved) *tree.Node {
 	return list
 }
 
-// Unserved reads from a Template's annotations, in whatever words, which clusters
-// do not serve what it creates, and why. It is nil if all do, or if what the
-// annotation says cannot be read.
+// Unserved parses AnnotationUnserved of a Template, in either vocabulary. It returns
+// nil if the annotation is missing or cannot be parsed.
 func Unserved(annotations map[string]string) []xrd.Unserved {
 	text := words.KeysIn(annotations)[words.AnnotationUnserved]
 	if text == "" {
@@ -122,7 +120,7 @@ func Unserved(annotations map[string]string) []xrd.Unserved {
 	return out
 }
 
-// unservedFinding says so among the findings.
+// unservedFinding returns the finding for an unserved definition.
 func unservedFinding(d *xrd.Definition, u xrd.Unserved) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleUnserved, Severity: finding.Warning, Object: d.Label(), File: d.Origin.File, Pos: d.Node.At(),

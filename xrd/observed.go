@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 
@@ -24,9 +23,9 @@ var MachineryV1 = []string{
 	"environmentConfigRefs", "publishConnectionDetailsTo", "writeConnectionSecretToRef",
 }
 
-// Asked returns a resource without the fields of its spec that Crossplane has
-// filled in by itself. Whose a field is, the managed fields tell; without them
-// all is taken to be asked for.
+// Asked returns a resource with only the requested fields of its spec: without
+// those that Crossplane filled in. Managed fields tell them apart; without managed
+// fields, all are taken as requested.
 func Asked(live *tree.Node) *tree.Node {
 	spec, managed := live.Get("spec"), live.Get("metadata", "managedFields").List()
 	if !spec.IsMap() || len(managed) == 0 {
@@ -41,7 +40,7 @@ func Asked(live *tree.Node) *tree.Node {
 	for _, f := range spec.Fields {
 		switch {
 		case f.Key == MachineryV2 && f.Value.IsMap():
-			// Crossplane writes beside what was asked for.
+			// Crossplane writes into the same object as the portal.
 			told := tree.Obj()
 			for _, inner := range f.Value.Fields {
 				if ours("f:"+f.Key, "f:"+inner.Key) {
@@ -60,10 +59,9 @@ func Asked(live *tree.Node) *tree.Node {
 	return out
 }
 
-// Observed returns a text by which Changed tells later whether the resource is
-// still as somebody has seen it: what was asked for, not what Crossplane has
-// filled in. It holds the name, the owner and the first two levels of spec, a
-// hash each, and is never empty.
+// Observed returns a fingerprint of the requested fields of a resource, which
+// Changed compares later: a hash for the name, the owner and each field of the
+// first two levels of spec. It is never empty.
 func Observed(live *tree.Node) string {
 	marks := url.Values{}
 	for path, hash := range marksOf(live) {
@@ -72,12 +70,12 @@ func Observed(live *tree.Node) string {
 	return marks.Encode()
 }
 
-// Changed returns the paths of a resource that are different from what was
-// observed, in order; none if nothing is.
+// Changed returns the sorted paths of the fields that differ from a fingerprint
+// that Observed made.
 func Changed(observed string, live *tree.Node) ([]string, error) {
 	then, err := url.ParseQuery(observed)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read what was observed: %w", err)
+		return nil, fmt.Errorf("cannot read the observed state: %w", err)
 	}
 	now := marksOf(live)
 	var out []string
@@ -86,7 +84,7 @@ func Changed(observed string, live *tree.Node) ([]string, error) {
 			out = append(out, path)
 		}
 	}
-	for path := range maps.Keys(now) {
+	for path := range now {
 		if !then.Has(path) {
 			out = append(out, path)
 		}

@@ -78,6 +78,6 @@ status: {ready: false}
 		})
 	}
 	if _, err := xrd.Changed("%zz", read(before)); err == nil {
-		t.Error("what cannot be read is taken")
+		t.Error("a fingerprint that cannot be parsed is accepted")
 	}
 }

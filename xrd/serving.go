@@ -99,8 +99,8 @@ func (d *Definition) NotServed(kind string) {
 	d.Serving[i].Conditions = has
 }
 
-// readServing reads how the cluster of a definition serves it. The status of a
-// definition in a file is nobody's.
+// readServing reads the serving conditions of a definition from a cluster. The
+// status of a definition in a file is ignored.
 func readServing(n *tree.Node, origin Origin) []Serving {
 	if origin.Source != SourceCluster {
 		return nil

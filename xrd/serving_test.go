@@ -32,9 +32,9 @@ func TestUnserved(t *testing.T) {
 		"Unknown":  {"What is neither True nor False is not known.", SourceCluster, "", `[{type: Established, status: Perhaps}]`, []string{"prod: Established is Unknown"}},
 		"Offered":  {"The claim of one may not be offered.", SourceCluster, claim, `[{type: Offered, status: "False", reason: R}, {type: Established, status: "True"}]`, []string{"prod: Offered is False: R"}},
 		"Both":     {"Both are told.", SourceCluster, claim, `[{type: Offered, status: "False"}, {type: Established, status: "False"}]`, []string{"prod: Established is False", "prod: Offered is False"}},
-		"NoClaim":  {"Where nobody creates claims, none need be offered.", SourceCluster, "", `[{type: Offered, status: "False"}, {type: Established, status: "True"}]`, nil},
+		"NoClaim":  {"Offered is ignored if the definition has no claims.", SourceCluster, "", `[{type: Offered, status: "False"}, {type: Established, status: "True"}]`, nil},
 		"Twice":    {"The last of several counts.", SourceCluster, "", `[{type: Established, status: "False"}, {type: Established, status: "True"}]`, nil},
-		"File":     {"The status in a file is nobody's.", SourceFile, "", `[{type: Established, status: "False"}]`, nil},
+		"File":     {"The status in a file is ignored.", SourceFile, "", `[{type: Established, status: "False"}]`, nil},
 		"Git":      {"Nor is that in a repository.", SourceGit, "", `[{type: Established, status: "False"}]`, nil},
 		"Password": {"Nobody's password is told.", SourceCluster, "", `[{type: Established, status: "False", message: "cannot ask https://me:secret@host/x"}]`, []string{"prod: Established is False: cannot ask https://host/x"}},
 	}

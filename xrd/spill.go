@@ -8,9 +8,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Spill takes a tree out of memory and returns the function that reads it back,
-// or nil if the tree stays. Several goroutines may call both at once. A Spill
-// keeps its own error: a tree that cannot be read back is nil.
+// Spill moves a tree out of memory and returns a function that loads it, or nil if
+// the tree stays in memory. Both may be called concurrently. A tree that cannot be
+// loaded is nil; the Spill keeps the error.
 type Spill func(*tree.Node) (load func() *tree.Node)
 
 // Whole returns the object as it was read.
@@ -123,7 +123,7 @@ func briefMetadata(f *tree.Field, told bool) bool {
 		return told
 	case "annotations":
 		f.Value = only(f.Value, func(f *tree.Field) bool {
-			// It is as large as the object, and nobody chooses by what it says.
+			// It is as large as the object, and no filter looks at its content.
 			if f.Key == LastApplied {
 				f.Value = tree.Str("")
 			}

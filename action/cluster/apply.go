@@ -24,8 +24,8 @@ type order struct {
 	takeOver, dry bool
 	propagation   string
 	mustExist     bool
-	// update says that the objects must be there already; observed is the state
-	// of the only one when whoever asks looked at it, empty if nobody did.
+	// update requires the objects to exist. observed is the state of the single
+	// object that the form was filled from; empty if it was not filled.
 	update   bool
 	observed string
 }
@@ -253,7 +253,7 @@ func (a *applying) write(ctx context.Context, docs []*document, before []*tree.N
 	for i, d := range docs {
 		after, err := a.put(longer, d, before[i])
 		if gone := dropped(d, after); err == nil && len(gone) > 0 {
-			// It is there, but not as it was asked for.
+			// The object was written, but not as requested.
 			err = invalid(a.on, d, gone)
 		}
 		a.record(d, before[i], err)

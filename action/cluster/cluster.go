@@ -132,8 +132,8 @@ func newWriter(clusters Clusters, opts Options) *writer {
 // noCluster is the way out for newcomers as well as for those who run a portal.
 const noCluster = "add one to the configuration (composerIngestor.clusters), or try it with make run-cluster, which brings one"
 
-// Chosen returns the name of the cluster that a step applies to which names this
-// one, or none; empty if the step must name one.
+// Chosen returns the cluster that a step applies to: name, else the default, else
+// the only cluster. It returns an empty string if the step must name one.
 func Chosen(clusters Clusters, opts Options, name string) string {
 	if name = cmp.Or(name, opts.Default); name != "" {
 		return name

@@ -14,9 +14,9 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// TestDropped has something in the cluster take a field out of what is applied,
-// which the schema has: in a trial as well, or only when it is written. Either
-// is an error that names the field, not a step that is done.
+// TestDropped runs an admission webhook that removes a field which the schema has,
+// in dry runs too or only in writes. Both fail the step with an error that names
+// the field.
 func TestDropped(t *testing.T) {
 	s := server(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -25,8 +25,8 @@ func TestDropped(t *testing.T) {
 		trials  bool
 		written bool
 	}{
-		"Always":  {"a trial shows it, and nothing is written", true, false},
-		"Written": {"a trial does not show it", false, true},
+		"Always":  {"the dry run fails, and nothing is written", true, false},
+		"Written": {"the dry run passes, the write fails", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := namespace(t)
@@ -71,7 +71,7 @@ webhooks:
 				return do(t.Context(), t, apply, with(thing(ns, fmt.Sprint("probe-", n), "{size: small, note: x}"), "")).err != nil
 			})
 			r := do(t.Context(), t, apply, with(thing(ns, "one", "{size: small, note: x}"), ""))
-			if want := "cannot apply Thing " + ns + "/one: spec.note: the cluster did not keep it"; !strings.Contains(r.message(), want) {
+			if want := "cannot apply Thing " + ns + "/one: spec.note: the cluster dropped the value"; !strings.Contains(r.message(), want) {
 				t.Errorf("%s: %s", tc.reason, r.message())
 			}
 			if there := find(t, fmt.Sprintf(things, ns, "one")) != nil; there != tc.written {

@@ -186,11 +186,11 @@ func fieldsOf(r cluster.Refusal) []Problem {
 	return out
 }
 
-// These are what is wrong with a field that does not exist, and with one that
-// was sent and did not come back.
+// unknown describes a field that the schema does not have, lost one that was sent
+// and is missing in the response.
 const (
 	unknown = "there is no such field in the schema"
-	lost    = "the cluster did not keep it: its schema has no such field, or something there removes it"
+	lost    = "the cluster dropped the value: its schema has no such field, or an admission webhook removed it"
 )
 
 var mistypedLine = regexp.MustCompile(`(?m)(?:^|\): |\s)(\.[^\s:]+): (.*)$`)

@@ -179,15 +179,15 @@ properties:
     default: false
   update:
     title: Update
-    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless it says what was observed.
+    description: Whether it must be there already. What the manifest leaves out then stays as it is, unless observed is set.
     type: boolean
     default: false
   observed:
     title: Observed
     description: >-
-      What the form that was filled from the object says it observed. If what was asked of the object is different by now,
-      nothing is applied; if not, what the portal has applied before and the manifest leaves out goes. What Crossplane has
-      filled in does not count.
+      State of the object that the form was filled from. If its requested fields have changed since, the step fails and
+      applies nothing; otherwise, fields that the portal applied before and the manifest omits are removed. Fields that
+      Crossplane fills in are ignored.
     type: string
 `
 

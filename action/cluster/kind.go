@@ -114,8 +114,8 @@ func notServed(ctx context.Context, c *cluster.Cluster, d *document, others []st
 	return failure(c, d.doing(), cluster.Absent, hint, "the cluster does not serve the kind %s of %s", d.kind, d.apiVersion)
 }
 
-// notEstablished returns the error that names why the definition of a kind does
-// not serve it; nil if there is no definition that tells, or it cannot be read.
+// notEstablished returns an error with the conditions of the XRD that explain why
+// a kind is not served. It returns nil if no readable XRD explains it.
 func notEstablished(ctx context.Context, c *cluster.Cluster, d *document) error {
 	_, version := split(d.apiVersion)
 	def, err := definitionOf(ctx, c, d)
@@ -130,8 +130,8 @@ func notEstablished(ctx context.Context, c *cluster.Cluster, d *document) error 
 		"the cluster does not serve the kind %s of %s: XRD %s: %s", d.kind, d.apiVersion, def.Name, why)
 }
 
-// unserved says why a kind that a definition gives is not served; empty if the
-// definition does not tell.
+// unserved returns why a kind of a definition is not served, empty if the
+// definition's conditions do not say.
 func unserved(def *xrd.Definition, kind, version string) string {
 	if !slices.ContainsFunc(def.Served, func(v *xrd.Version) bool { return v.Name == version }) {
 		return ""

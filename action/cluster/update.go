@@ -61,9 +61,9 @@ func (a *applying) put(ctx context.Context, d *document, before *tree.Node) (*tr
 	}
 }
 
-// conflict returns an error if what was asked of an object is different from
-// what was observed, which may be nothing. What Crossplane has filled in does
-// not count.
+// conflict returns an error if the requested fields of an object differ from the
+// observed state. Fields that Crossplane fills in are ignored, and an empty
+// observed state conflicts with nothing.
 func (a *applying) conflict(d *document, observed string, now *tree.Node) error {
 	if observed == "" || now == nil {
 		return nil
@@ -80,8 +80,8 @@ func (a *applying) conflict(d *document, observed string, now *tree.Node) error 
 	if len(changed) > most {
 		names = append(slices.Clone(changed[:most]), fmt.Sprintf("%d more", len(changed)-most))
 	}
-	return failure(a.on, d.doing(), Conflict, "open the form again: it then shows what is there now",
-		"it was changed since the form was filled: %s", andList(names))
+	return failure(a.on, d.doing(), Conflict, "open the form again to see the current values",
+		"the object was changed after the form was filled: %s", andList(names))
 }
 
 // same reports whether an object says the same as another, apart from what the

@@ -40,7 +40,7 @@ func TestUpdate(t *testing.T) {
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["a","b"],"tier":"bronze"}`, "was left as it is"},
 		{"a list is one value, a map is not", "{tags: [c], labels: {e: f}}", "update: true\n",
 			`{"count":3,"fixed":"a","host":"kept","labels":{"a":"b","c":"d","e":"f"},"rules":[{"name":"x","weight":1}],"size":"small","tags":["c"],"tier":"bronze"}`, "was changed"},
-		{"whoever looked at all of it can take away; what others set stays", "{size: large, fixed: a}", "update: true\nobserved: NOW\n",
+		{"an update with an observed state removes fields; fields of other managers stay", "{size: large, fixed: a}", "update: true\nobserved: NOW\n",
 			`{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was changed"},
 		{"nothing to do is done", "{}", "update: true\n", `{"fixed":"a","host":"kept","labels":{"c":"d"},"size":"large","tier":"bronze"}`, "was left as it is"},
 	} {
@@ -80,8 +80,8 @@ func TestUpdateRefused(t *testing.T) {
 		reason, input, want string
 	}{
 		"Changed": {"it is another by now", input("small"),
-			"cluster \"real\": cannot apply Thing NS/one: it was changed since the form was filled: spec.size\nopen the form again: it then shows what is there now"},
-		"Trial": {"a trial tells it too", input("small") + "dryRun: true\n", "it was changed since the form was filled"},
+			"cluster \"real\": cannot apply Thing NS/one: the object was changed after the form was filled: spec.size\nopen the form again to see the current values"},
+		"Trial": {"a trial tells it too", input("small") + "dryRun: true\n", "the object was changed after the form was filled"},
 		"Foreign": {"it was made elsewhere", with(thing(ns, "foreign", "{count: 3}"), "update: true\n"),
 			"\nchange it where it was made, or set takeOver to true to change it all the same"},
 		"Fixed": {"a field cannot be changed, and is named as the form does", with(thing(ns, "one", "{fixed: b}"), "update: true\n"),
@@ -91,7 +91,7 @@ func TestUpdateRefused(t *testing.T) {
 		"Several": {"what was observed is one object", with(thing(ns, "one", "{}")+"---\n"+thing(ns, "two", "{}"), "update: true\nobserved: a=b\n"),
 			"cannot use observed: it is the state of one object, and the manifest has 2\nleave observed out, or make it several steps"},
 		"Torn": {"what was observed cannot be read", with(thing(ns, "one", "{size: small}"), "update: true\nobserved: '%zz'\n"),
-			"cannot use observed: cannot read what was observed: invalid URL escape \"%zz\"\nopen the form again"},
+			"cannot use observed: cannot read the observed state: invalid URL escape \"%zz\"\nopen the form again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -117,9 +117,9 @@ func TestUpdateRefused(t *testing.T) {
 	}
 }
 
-// TestUpdateBesideCrossplane fills a form, and before it is sent Crossplane moves
-// the resource to another revision, which makes another generation of it. That is
-// no conflict; that somebody changed a field of the form is.
+// TestUpdateBesideCrossplane fills a form. Before it is submitted, Crossplane moves
+// the resource to another revision, which increments its generation: no conflict.
+// A changed field of the form is a conflict.
 func TestUpdateBesideCrossplane(t *testing.T) {
 	ns := namespace(t)
 	apply := actions.Actions(fleet(t), actions.Options{})[0]
@@ -137,16 +137,16 @@ func TestUpdateBesideCrossplane(t *testing.T) {
 		return do(t.Context(), t, apply, with(thing(ns, "one", spec), "update: true\nobserved: "+seen+"\n"))
 	}
 	if r := update("{size: large}"); r.err != nil {
-		t.Fatalf("Crossplane's own fields are no conflict: %s", r.message())
+		t.Fatalf("fields that Crossplane wrote conflict with the update: %s", r.message())
 	}
 	now := find(t, path)
 	if now.Get("spec", "size").Str() != "large" || now.Get("spec", "crossplane", "compositionRevisionRef", "name").Str() != "a-2" {
-		t.Errorf("it is %s", tree.AppendJSON(nil, now.Get("spec"), ""))
+		t.Errorf("the spec after the update is %s", tree.AppendJSON(nil, now.Get("spec"), ""))
 	}
 	seen = xrd.Observed(now)
 	set(t, path, "kubectl", `{"spec":{"count":2,"host":"b"}}`)
-	if r := update("{size: small}"); !isReason(r.err, actions.Conflict) || !strings.Contains(r.message(), "changed since the form was filled: spec.count and spec.host") {
-		t.Errorf("what somebody else changed is one: %s", r.message())
+	if r := update("{size: small}"); !isReason(r.err, actions.Conflict) || !strings.Contains(r.message(), "changed after the form was filled: spec.count and spec.host") {
+		t.Errorf("an update over fields that kubectl changed has no conflict: %s", r.message())
 	}
 }
 

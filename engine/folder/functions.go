@@ -21,7 +21,7 @@ type scope struct {
 	written map[string]*tree.Node
 	// room is where text is put together.
 	room *[]byte
-	// warnings are what templates report.
+	// warnings are those that templates reported with helpers.warn.
 	warnings []finding.Finding
 }
 
@@ -273,13 +273,13 @@ func shift(s string, by int, first bool) string {
 	return b.String()
 }
 
-// warn reports a warning about the definition, with a hint if there is one. It
-// writes nothing.
+// warn reports a warning about the definition, with an optional hint, and renders
+// as an empty string.
 func warn(s *scope, args []any) (any, error) {
 	message, ok := text(args, 0)
 	hint, hinted := text(args, 1)
 	if !ok || message == "" || !hinted && len(args) > 1 {
-		return nil, errors.New("warn: want a message, and a hint if there is one")
+		return nil, errors.New("warn: want a message and an optional hint")
 	}
 	s.warnings = append(s.warnings, finding.Finding{
 		Rule: RuleWarned, Severity: severityOf(RuleWarned), Object: s.def.Label(), File: s.def.Origin.File,

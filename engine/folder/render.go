@@ -89,7 +89,7 @@ type Rendered struct {
 	Text string
 	// Documents are the entities in it.
 	Documents []Document
-	// Findings say what is wrong with the rest, and what templates warn of.
+	// Findings are the errors in the output, and the warnings of templates.
 	Findings []finding.Finding
 }
 

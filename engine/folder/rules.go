@@ -27,7 +27,7 @@ const (
 	RuleFallback = "TPL007"
 	// RuleTwice is a parameter that two pages ask for.
 	RuleTwice = "TPL008"
-	// RuleWarned is what a template itself warns of.
+	// RuleWarned is a warning that a template reports with helpers.warn.
 	RuleWarned = "TPL009"
 )
 
@@ -41,7 +41,7 @@ var Rules = []finding.Rule{
 	{ID: RuleExpression, Severity: finding.Warning, Title: "text of a definition stands in a step as an expression", Why: "The portal would evaluate ${{ … }} that somebody wrote into a definition. Keep such text out of steps."},
 	{ID: RuleFallback, Severity: finding.Warning, Title: "template failed and the default was used", Why: "--on-error default asks for it. Mend the template."},
 	{ID: RuleTwice, Severity: finding.Warning, Title: "two pages ask for the same parameter", Why: "They share one value, so that each overwrites the other's."},
-	{ID: RuleWarned, Severity: finding.Warning, Title: "template reports a warning", Why: "It called helpers.warn: what it was made for is not there, and it did without."},
+	{ID: RuleWarned, Severity: finding.Warning, Title: "template reports a warning", Why: "The template called helpers.warn: something it needs is missing, and it continued without."},
 }
 
 // severityOf returns the severity of a rule.

@@ -65,9 +65,9 @@ type Task struct {
 	// failed attempt, unless it is Later. It may be called at once for different
 	// keys.
 	Run func(ctx context.Context, j Job) error
-	// How, if not nil, is how the job of a key is done now. Its Timeout, Attempts
-	// and RetryDelay go before those that the job was stored with, which may be
-	// those of a process with another configuration; false leaves these.
+	// How, if not nil, returns the current settings of the job of a key. Its Timeout,
+	// Attempts and RetryDelay override those that the job was stored with, possibly
+	// by a process with another configuration. False keeps the stored ones.
 	How func(key string) (How, bool)
 	// Workers, unless it is zero, is how many of its jobs run at once in this
 	// process, beside those of others: neither waits for the other's workers. A
@@ -161,7 +161,7 @@ func newWork(task, key string, how How) work {
 	return w
 }
 
-// now returns a job with the settings of how, as it is done from now on.
+// now returns the job with the Timeout, Attempts and RetryDelay of how.
 func (w work) now(how How) work {
 	n := newWork(w.Task, w.Key, how)
 	w.Timeout, w.RetryDelay, w.Attempts = n.Timeout, n.RetryDelay, n.Attempts

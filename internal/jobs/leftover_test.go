@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestLeftover leaves a job that was stored with the settings of another
-// configuration. It runs with those of now, and stores them, by which others
-// would take it over.
+// TestLeftover stores a job with the settings of another configuration. The job
+// runs with the current settings and stores them: other replicas take over a job
+// by its stored timeout.
 func TestLeftover(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, opts Options) {
@@ -39,9 +39,9 @@ func TestLeftover(t *testing.T) {
 			j := await(t, "an attempt", began)
 			want := 2
 			if j.Key == "other" {
-				want = 5 // Nobody has settings for it.
+				want = 5 // How has no settings for this key.
 			} else if j.Trigger != "manual" {
-				t.Errorf("who asked is %q", j.Trigger)
+				t.Errorf("trigger of the job is %q", j.Trigger)
 			}
 			if j.Attempts != want {
 				t.Errorf("%s has %d attempts, want %d", j.Key, j.Attempts, want)
@@ -49,7 +49,7 @@ func TestLeftover(t *testing.T) {
 		}
 		eventually(t, "it is given up", func() bool { s, _ := state(t, q, "a"); return s == "discarded" })
 		if _, why := state(t, q, "a"); !strings.Contains(why, "it took longer than 100ms") {
-			t.Errorf("it failed because %q", why)
+			t.Errorf("job failed with %q", why)
 		}
 		if stored := await(t, "a timeout", timeouts); stored != 0.1 {
 			t.Errorf("the stored timeout is %v s", stored)

@@ -19,7 +19,8 @@ type dialect struct {
 	// overdue finds a job that runs for $1 seconds longer than it may, by the
 	// clock of the database: it is the one clock that all replicas share.
 	overdue string
-	// renew gives the running job $1 the arguments $2 and the most attempts $3.
+	// renew sets the arguments $2 and the maximum number of attempts $3 of the
+	// running job $1.
 	renew string
 	// gone finds a leader that has no session $2 and its name in the database,
 	// if sessions are seen at all, which that of the caller, $1, shows. absent

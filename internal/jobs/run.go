@@ -107,7 +107,7 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	}
 	if err := q.renew(ctx, task, j); err != nil {
 		q.end(w)
-		q.log.Warn("cannot begin a task, trying again", "task", w.Task, "key", w.Key, "err", err)
+		q.log.Warn("job could not be started, retrying", "task", w.Task, "key", w.Key, "err", err)
 		return river.JobSnooze(busyPause)
 	}
 	w = j.Args
@@ -148,8 +148,8 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	return err
 }
 
-// renew gives a job that was stored with other settings those of now. They are
-// stored too: others take the job over when its timeout has passed.
+// renew applies the current settings to a job that was stored with other ones. It
+// stores them too: other replicas take over a job by its stored timeout.
 func (q *Queue) renew(ctx context.Context, t Task, j *river.Job[work]) error {
 	if t.How == nil {
 		return nil
@@ -168,7 +168,7 @@ func (q *Queue) renew(ctx context.Context, t Task, j *river.Job[work]) error {
 	}
 	most := insertOpts(w, "").MaxAttempts
 	if _, err := q.db.ExecContext(ctx, q.dialect.renew, j.ID, string(args), most); err != nil {
-		return fmt.Errorf("cannot store the settings of a task: %w", err)
+		return fmt.Errorf("cannot store the settings of job %d: %w", j.ID, err)
 	}
 	j.Args, j.MaxAttempts, j.EncodedArgs = w, most, args
 	return nil

@@ -32,8 +32,8 @@ type Spill struct {
 	systems map[string]*tree.Node
 }
 
-// NewSpill returns a Spill that leaves the first values, as many as room says, in
-// memory. Whoever calls it calls Close when no tree is asked for any more.
+// NewSpill returns a Spill that keeps the first room values in memory. The caller
+// closes it once no tree is loaded any more.
 func NewSpill(room int) *Spill { return &Spill{room: room, systems: map[string]*tree.Node{}} }
 
 // Close removes the file.
@@ -44,12 +44,12 @@ func (s *Spill) Close() error {
 		return nil
 	}
 	err := s.file.Close()
-	// Where a file that is open cannot be removed, it is still there.
+	// On systems that cannot remove an open file, write left it in place.
 	_ = os.Remove(s.file.Name())
 	return err
 }
 
-// ErrTemporary is that of a temporary file that cannot be made or written.
+// ErrTemporary is returned if the temporary file cannot be created or written.
 var ErrTemporary = errors.New("cannot use a temporary file")
 
 // Err returns the first error of writing and reading. A nil Spill has none.
@@ -77,8 +77,8 @@ func (s *Spill) Tree(n *tree.Node) func() *tree.Node {
 	}
 }
 
-// release puts what was made of a definition into the file, but for what the
-// Report tells of it.
+// release writes the entities of a definition to the file and keeps only what the
+// Report needs.
 func (s *Spill) release(res *engine.Result) {
 	res.Sources = nil
 	for i, e := range res.Entities {
@@ -86,14 +86,14 @@ func (s *Spill) release(res *engine.Result) {
 			res.Entities[i] = s.entity(e)
 		}
 	}
-	// Texts may be cut from those of the definition, which is to go.
+	// Strings may share the memory of the definition, which is to be freed.
 	for i := range res.Findings {
 		f := &res.Findings[i]
 		f.Object, f.Path, f.Message, f.Hint = strings.Clone(f.Object), strings.Clone(f.Path), strings.Clone(f.Message), strings.Clone(f.Hint)
 	}
 }
 
-// entity returns an entity whose rest is in the file.
+// entity writes an entity to the file and returns a stub that loads it.
 func (s *Spill) entity(e *entity.Entity) *entity.Entity {
 	load := s.put(e.Node())
 	if load == nil {
@@ -152,7 +152,7 @@ func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
 	}
 }
 
-// buffers are those that trees are written to.
+// buffers are reused to encode trees.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // fits reports whether there is room for a tree in memory, and takes it.
@@ -193,8 +193,7 @@ func (s *Spill) write(data []byte) int64 {
 			s.err = fmt.Errorf("%w: %w", ErrTemporary, s.err)
 			return -1
 		}
-		// Where the system allows it, it has no name from then on, so that it does
-		// not stay behind however the process ends.
+		// An unlinked file is freed by the system even if the process is killed.
 		_ = os.Remove(s.file.Name())
 	}
 	at := s.size

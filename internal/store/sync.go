@@ -127,16 +127,17 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 }
 
 const (
-	// settled is the revision of a look that found nothing to change.
+	// settled is the revision that look returns if there is nothing to change.
 	settled = -1
-	// mostLooks bounds how often changes that amount to nothing are looked at
-	// while others write, before that is done in a transaction.
+	// mostLooks is how often an empty plan is computed anew because of concurrent
+	// writes, before it is computed in a transaction.
 	mostLooks = 3
 )
 
-// look finds out what changes amount to at a revision, which is settled if it is
-// nothing. It reads several times: where somebody wrote in between, what it read
-// is of no one state, and that nothing is to be done is not believed.
+// look plans changes and returns the revision that the plan is based on, or settled
+// if there is nothing to change. Planning takes several reads, which are one
+// snapshot only if the revision is the same before and after: an empty plan counts
+// only then.
 func (s *Store) look(ctx context.Context, changes []Change, offers []offer) (before int64, d *delta, l *linkage, err error) {
 	d = &delta{}
 	for range mostLooks {

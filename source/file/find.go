@@ -28,7 +28,7 @@ func (s *Source) find(ctx context.Context) *finder {
 		f.follow(l)
 	}
 	slices.Sort(f.files)
-	// It is large, and whoever reads the files holds the rest meanwhile.
+	// The list is large, and the caller keeps the paths meanwhile.
 	f.seen = nil
 	return f
 }

@@ -173,7 +173,7 @@ func (e *example) update(t *testing.T, w *world, c client, pages []*tree.Node, m
 		t.Errorf("nothing was changed: it is still generation %s", now.Scalar())
 	}
 	// The same form once more is that of a resource that is there no more.
-	c.fails(template, over(t, over(t, live, "{delivery: apply}"), "{name: "+label+"}"), "it was changed since the form was filled")
+	c.fails(template, over(t, over(t, live, "{delivery: apply}"), "{name: "+label+"}"), "the object was changed after the form was filled")
 }
 
 // owner is the annotation with the owner.

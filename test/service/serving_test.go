@@ -88,7 +88,7 @@ func TestServing(t *testing.T) {
 	for _, ref := range []string{template("alphas"), api("alphas"), resource("alphas")} {
 		s.until("the condition on "+ref, func() error {
 			if got := s.unserved(ref); got != want {
-				return fmt.Errorf("it says %q", got)
+				return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 			}
 			return nil
 		})
@@ -102,13 +102,13 @@ func TestServing(t *testing.T) {
 	s.until("health", func() error {
 		h := s.health()
 		if len(h.Unserved) != 1 || h.UnservedCount != 1 {
-			return fmt.Errorf("it lists %+v", h.Unserved)
+			return fmt.Errorf("health lists %+v as unserved", h.Unserved)
 		}
 		if u := h.Unserved[0]; u.Cluster != "prod" || u.Definition != "alphas."+group || u.Condition != "Established" || u.Reason != "Broken" || u.Message != "the CRD is refused" {
-			return fmt.Errorf("it lists %+v", u)
+			return fmt.Errorf("health lists %+v as unserved", u)
 		}
 		if h.Status != "healthy" || h.Clusters["prod"] != "connected" {
-			return fmt.Errorf("it is %s with %v", h.Status, h.Clusters)
+			return fmt.Errorf("status is %s with clusters %v", h.Status, h.Clusters)
 		}
 		return nil
 	})
@@ -137,20 +137,20 @@ func TestServing(t *testing.T) {
 	says(t, prod, "alphas", "Established", "True", "WatchingCompositeResource", "")
 	s.until("the form is unlocked", func() error {
 		if got := s.unserved(template("alphas")); got != "" {
-			return fmt.Errorf("it says %q", got)
+			return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 		}
 		return nil
 	})
 	created("prod", "c", "what is established is not locked")
 	s.until("health is rid of it", func() error {
 		if h := s.health(); h.Unserved != nil || h.UnservedCount != 0 {
-			return fmt.Errorf("it lists %+v", h.Unserved)
+			return fmt.Errorf("health lists %+v as unserved", h.Unserved)
 		}
 		return nil
 	})
 }
 
-// TestServingWithoutConditions creates a definition of which nobody says anything:
+// TestServingWithoutConditions creates a definition without conditions:
 // it is not established as long as the cluster does not serve its kind.
 func TestServingWithoutConditions(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestServingWithoutConditions(t *testing.T) {
 		t.Helper()
 		s.until(plural+" is locked", func() error {
 			if got := s.unserved(template(plural)); !strings.Contains(got, `"condition":"Established","status":"Unknown","reason":"NotServed"`) {
-				return fmt.Errorf("it says %q", got)
+				return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 			}
 			if status, err := s.asks(plural, "", "a"); status != http.StatusConflict {
 				return fmt.Errorf("a task is answered with %d: %s", status, err)
@@ -177,7 +177,7 @@ func TestServingWithoutConditions(t *testing.T) {
 	}
 	s.until("betas is unlocked", func() error {
 		if got := s.unserved(template("betas")); got != "" {
-			return fmt.Errorf("it says %q", got)
+			return fmt.Errorf("annotation crossplane.io/unserved is %q", got)
 		}
 		if u := s.health().Unserved; len(u) != 1 || u[0].Definition != "alphas."+group {
 			return fmt.Errorf("health lists %+v", u)

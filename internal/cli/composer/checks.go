@@ -16,7 +16,7 @@ import (
 type check struct {
 	title string
 	rules []string
-	// also reports findings of other checks' rules that fail this one too.
+	// also selects findings of other checks that fail this one as well.
 	also func(finding.Finding) bool
 }
 
@@ -42,11 +42,11 @@ var checks = []check{
 	}, entityErrors())},
 }
 
-// schemaPath is the way to a schema, and every way that ends before.
+// schemaPath matches the path of a schema and the paths of its parents.
 var schemaPath = regexp.MustCompile(`^spec(\.versions(\[\d+\](\.schema(\.openAPIV3Schema)?)?)?)?$`)
 
-// aboveSchema reports a finding that leaves no place for a schema: the
-// definition has no versions, or something else stands where they should.
+// aboveSchema reports whether a finding means that there is no schema at all: the
+// definition has no versions, or a parent of the schema has the wrong type.
 func aboveSchema(f finding.Finding) bool {
 	return f.Rule == lint.RuleNoSpec || f.Rule == lint.RuleNoVersions ||
 		f.Rule == lint.RuleFieldType && schemaPath.MatchString(f.Path)

@@ -55,7 +55,7 @@ func TestExportCommitted(t *testing.T) {
 	}
 	for _, target := range targets {
 		if _, err := os.Stat(filepath.Join(at, target)); err != nil {
-			t.Errorf("the target %s leads nowhere: %v", target, err)
+			t.Errorf("target %s does not exist in the checkout: %v", target, err)
 		}
 	}
 }

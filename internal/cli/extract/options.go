@@ -71,8 +71,8 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringSliceVar(&o.filter.Groups, "group", nil, "only definitions of this API `group`; may be given several times")
 
-	f.StringVarP(&o.output, "output", "o", "", "`directory` for a file each, <name>.json or <name>.yaml (default: standard output)")
-	f.StringVarP(&o.format, "format", "f", asNDJSON, "`format` of records: "+asNDJSON+", which is JSON in files, or "+asYAML)
+	f.StringVarP(&o.output, "output", "o", "", "`directory` to write one file per definition to, <name>.json or <name>.yaml (default: standard output)")
+	f.StringVarP(&o.format, "format", "f", asNDJSON, "`format` of records: "+asNDJSON+" (.json files with --output) or "+asYAML)
 	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
 	o.Voice.Bind(f)
 	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})

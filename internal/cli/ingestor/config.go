@@ -47,7 +47,7 @@ func (o *options) configure(set *pflag.FlagSet) error {
 }
 
 // tellEngine settles the engine's options: what the service tells its engine,
-// with the flags and the environment before it, or these alone.
+// overridden by the flags and the environment, or these alone.
 func (o *options) tellEngine(set *pflag.FlagSet) {
 	mine := engine.Options{Owner: o.Owner, System: o.System, Domain: o.Domain, Namespace: o.Namespace, Tags: o.Tags}
 	if o.config != nil {
@@ -62,7 +62,7 @@ func (o *options) tellEngine(set *pflag.FlagSet) {
 			}
 		}
 		if !set.Changed("owner") && o.Owner != "" {
-			// The environment says so.
+			// INGESTOR_DEFAULT_OWNER is the default of the flag.
 			mine.Owner = o.Owner
 		}
 	}

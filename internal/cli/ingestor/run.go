@@ -96,7 +96,7 @@ func (s *session) sink() sink.Sink {
 func (s *session) failed(err error) error {
 	err = voice.Failure(err)
 	if errors.Is(err, pipeline.ErrTemporary) {
-		err = &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set TMPDIR to a folder that can be written to and has room: what was read waits there"}
+		err = &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set TMPDIR to a writable directory with free space"}
 	}
 	if err != nil && s.report != nil {
 		_ = s.findings()

@@ -15,11 +15,10 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// retarget lets Locations lead where they led: a target that is a path, relative
-// to the file the Location was read from, becomes the path of the files that the
-// entities in it are written to, relative to that of the Location. names are the
-// files of all documents. Targets that are not among the input stay as they are,
-// which is worth a warning.
+// retarget rewrites the relative targets of Locations: a path relative to the file
+// that the Location was read from becomes the path, relative to the committed
+// Location, of the files that hold the same entities. names are the committed files
+// of all documents. A target outside the input is kept and reported.
 func (o *commitOptions) retarget(all []document, names []string) error {
 	written := map[string][]string{}
 	for i, d := range all {
@@ -33,7 +32,7 @@ func (o *commitOptions) retarget(all []document, names []string) error {
 			continue
 		}
 		spec := d.doc.Get("spec")
-		targets, missing := led(d, names[i], written)
+		targets, missing := rewritten(d, names[i], written)
 		if targets != nil {
 			spec.Delete("target")
 			spec.Set("targets", tree.Strs(targets))
@@ -41,8 +40,8 @@ func (o *commitOptions) retarget(all []document, names []string) error {
 		for _, t := range missing {
 			found = append(found, finding.Finding{
 				Rule: entity.RuleTargetMissing, Severity: finding.Warning, Object: d.who.Key(), File: d.file, Pos: d.pos, Path: "spec.targets",
-				Message: fmt.Sprintf("target %q is not among the input, so that it may lead nowhere from %s", t, names[i]),
-				Hint:    "name the folder that holds both, or write an address",
+				Message: fmt.Sprintf("target %q is not part of the input and may not exist relative to %s", t, names[i]),
+				Hint:    "pass the directory that contains both, or use a URL",
 			})
 		}
 	}
@@ -50,14 +49,14 @@ func (o *commitOptions) retarget(all []document, names []string) error {
 		return voice.Failure(err)
 	}
 	if voice.Failed(found, o.strict) {
-		return &app.Exit{Code: app.ExitInvalid, Err: fmt.Errorf("%s: a Location would lead nowhere", o.undone)}
+		return &app.Exit{Code: app.ExitInvalid, Err: fmt.Errorf("%s: a Location has a target that is not part of the input", o.undone)}
 	}
 	return nil
 }
 
-// led returns the targets of a Location that is written to name, nil if they
-// stay as they are, and those that are paths of nothing that is written.
-func led(d document, name string, written map[string][]string) (targets, missing []string) {
+// rewritten returns the targets of a Location that is committed as name, nil if
+// none changes, and the relative targets that are not part of the input.
+func rewritten(d document, name string, written map[string][]string) (targets, missing []string) {
 	spec := d.doc.Get("spec")
 	given := spec.Get("targets").Strings()
 	if t := spec.Get("target").Str(); t != "" {
@@ -78,7 +77,7 @@ func led(d document, name string, written map[string][]string) (targets, missing
 		}
 		moved = true
 		for _, to := range files {
-			// What stands in the same file is read with it.
+			// Entities in the same file are read together with the Location.
 			if to != name {
 				targets = append(targets, relative(path.Dir(name), to))
 			}
@@ -90,7 +89,7 @@ func led(d document, name string, written map[string][]string) (targets, missing
 	return targets, missing
 }
 
-// cleaned is the path of a file by which it is known, empty for what is none.
+// cleaned returns the absolute path of a file, empty for standard input.
 func cleaned(name string) string {
 	if name == "" || name == file.StdinName {
 		return ""
@@ -101,7 +100,8 @@ func cleaned(name string) string {
 	return filepath.Clean(name)
 }
 
-// relative returns the way from a folder to a file, both below the same folder.
+// relative returns the path of a file relative to a directory; both are slash
+// paths below the same root.
 func relative(from, to string) string {
 	up := ""
 	for from != "." && !strings.HasPrefix(to, from+"/") {

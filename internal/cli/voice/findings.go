@@ -57,8 +57,8 @@ func (v *Voice) Misconfigured(found []finding.Finding) error {
 	return err
 }
 
-// Least is the least severity that is shown. Machines get everything; --quiet
-// leaves what fails the run, which is a warning too under --strict.
+// Least returns the lowest severity that is shown. Formats for machines show all;
+// --quiet shows only findings that fail the run: errors, and warnings under --strict.
 func (v *Voice) Least(format string, strict bool) finding.Severity {
 	switch {
 	case v.Quiet && !strict:

@@ -104,7 +104,7 @@ func TestLeast(t *testing.T) {
 		want   finding.Severity
 	}{
 		"Plain":    {"remarks are not shown", Voice{}, report.Text, false, finding.Warning},
-		"Verbose":  {"unless somebody wants them", Voice{Verbose: true}, report.Text, false, finding.Info},
+		"Verbose":  {"with --verbose they are", Voice{Verbose: true}, report.Text, false, finding.Info},
 		"Debug":    {"in either way", Voice{Debug: true}, report.Text, false, finding.Info},
 		"Machines": {"machines get everything", Voice{}, report.JSON, false, finding.Info},
 		"Quiet":    {"quiet is quiet", Voice{Quiet: true}, report.JSON, false, finding.Error},

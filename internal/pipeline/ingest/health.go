@@ -45,8 +45,8 @@ type Health struct {
 	Notices []string `json:"notices,omitempty"`
 	// Missing are owners and systems that entities name and nobody defines.
 	Missing []MissingRef `json:"missing,omitempty"`
-	// Unserved are definitions that clusters do not serve, the first of
-	// UnservedCount. That is a matter of the cluster, and makes nothing degraded.
+	// Unserved are the first of UnservedCount definitions that clusters do not
+	// serve. They do not degrade the status.
 	Unserved      []Unserved `json:"unserved,omitempty"`
 	UnservedCount int        `json:"unservedCount,omitempty"`
 }

@@ -266,7 +266,7 @@ type Ingest struct {
 	said    map[string]string
 	// lacks is what the catalog lacked when it was last asked.
 	lacks lacking
-	// refuses is what clusters did not serve when they were last asked for.
+	// refuses caches the unserved definitions of all clusters.
 	refuses refusing
 }
 

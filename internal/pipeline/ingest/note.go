@@ -19,8 +19,8 @@ type note struct {
 	Origin xrd.Origin     `json:"origin,omitzero"`
 	// At is where it stands in a file: of two of one name the first is used.
 	At tree.Pos `json:"at,omitzero"`
-	// Claim is the kind of a definition's claims, and Serving what its cluster
-	// says of serving it: health tells it of thousands without their bodies.
+	// Claim is the kind of a definition's claims, and Serving its conditions.
+	// Health reads them for thousands of definitions without their bodies.
 	Claim   string        `json:"claim,omitempty"`
 	Serving []xrd.Serving `json:"serving,omitempty"`
 }

@@ -26,21 +26,21 @@ type Unserved struct {
 	Message   string `json:"message,omitempty"`
 }
 
-// mostUnserved is how many of them are told.
+// mostUnserved is how many of them health lists.
 const mostUnserved = 100
 
-// unservedFor is how long it is believed which definitions are not served: to
-// find it out takes a look at all of them.
+// unservedFor is how long the list of unserved definitions is cached: it takes a
+// read of all definitions.
 const unservedFor = time.Second
 
-// refusing is what clusters did not serve at a time.
+// refusing is the cached list of unserved definitions.
 type refusing struct {
 	at  time.Time
 	all []Unserved
 }
 
-// giversOf returns the definitions among objects that give the kind of a list of
-// composites, by its name.
+// giversOf returns the definitions among objects by the name of the list of
+// composites whose kind they define.
 func giversOf(objects []state.Object) map[string][]string {
 	out := map[string][]string{}
 	for i := range objects {
@@ -68,8 +68,8 @@ func (n *note) unservedKinds(c condition) []string {
 	return out
 }
 
-// unservedNow returns the conditions of a definition that are not True, of what
-// is remembered of it. The body is not: there are thousands.
+// unservedNow returns the conditions of a definition that are not True. It works on
+// the note, without the body: there may be thousands of definitions.
 func (n *note) unservedNow(c condition) []xrd.Unserved {
 	d := &xrd.Definition{Serving: n.Serving, Object: xrd.Object{Origin: n.Origin}}
 	if n.Claim != "" {
@@ -81,7 +81,7 @@ func (n *note) unservedNow(c condition) []xrd.Unserved {
 	return d.Unserved()
 }
 
-// readServing reads what a note keeps of serving a definition.
+// readServing reads the serving conditions of a note.
 func (n *note) readServing(doc *tree.Node) {
 	n.Claim = doc.Get("claim").Str()
 	for _, s := range doc.Get("serving").List() {
@@ -156,17 +156,16 @@ func (p *place) unserved(ctx context.Context, c condition) ([]Unserved, error) {
 	return out, nil
 }
 
-// patientWaits is how often a kind that is not served is asked for before a scan
-// notes it: a definition that was just created is established in a second or two.
+// patientWaits is how often the watcher checks for an unserved kind before it
+// requests a scan: a new definition is established after a second or two.
 const patientWaits = 3
 
-// tellServed has the cluster scanned if kinds that were noted as not served are
-// served by now, or if some are not that were not noted, so that what is said of
-// their definitions is right before the schedule would see to it.
+// tellServed requests a scan of the cluster if the kinds it serves differ from what
+// the last scan stored, so that locks change before the next scheduled scan.
 func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster.Served) {
 	all, err := w.part.in.conditions(ctx)
 	if err != nil {
-		// The next scan compares them too.
+		// The next scheduled scan compares them anyway.
 		return
 	}
 	lists := all[w.name].Lists

@@ -55,9 +55,8 @@ type Options struct {
 	// *server.Fault, an *action.Error or an *action.Denied. Without it no form is
 	// filled.
 	Fill func(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
-	// Cluster returns the cluster that a step applies to if its form names this
-	// one, or none; empty if there is none. Without it, it is the one that is
-	// named.
+	// Cluster returns the cluster that a step applies to, given the name in the
+	// form, which may be empty. Nil means the named one.
 	Cluster func(name string) string
 	// EventStreams is how many requests of one caller wait for events of tasks at
 	// once here; zero is no limit.

@@ -12,9 +12,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// unlocked returns an error if the cluster that values choose does not serve what
-// a Template creates, as far as ingestion knows. What goes to a repository needs
-// no cluster now.
+// unlocked returns an error if the chosen cluster does not serve the kind that a
+// Template creates, according to the last scan. Change requests are not checked:
+// they are applied later.
 func (s *Scaffolder) unlocked(t, values *tree.Node) error {
 	notes := t.Get("metadata", "annotations").StringMap()
 	unserved := engine.Unserved(notes)
@@ -35,7 +35,7 @@ func (s *Scaffolder) unlocked(t, values *tree.Node) error {
 	if len(why) == 0 {
 		return nil
 	}
-	return server.Conflict("cannot create anything with this Template in cluster %q: XRD %s: %s; wait until the condition is True, or choose another cluster", at, name, strings.Join(why, "; "))
+	return server.Conflict("cannot run the Template in cluster %q: XRD %s: %s; wait until the condition is True, or choose another cluster", at, name, strings.Join(why, "; "))
 }
 
 // applies reports whether a Template has a step that applies to a cluster.

@@ -155,7 +155,7 @@ func service(tmp, in string, n int) (int, error) {
 	for deadline := time.Now().Add(time.Duration(n) * 100 * time.Millisecond); ; time.Sleep(time.Second) {
 		select {
 		case <-p.Ended():
-			return 0, fmt.Errorf("it ended:\n%s", log.Tail())
+			return 0, fmt.Errorf("portal-backend exited:\n%s", log.Tail())
 		default:
 		}
 		if generated(address) == 3*n {

@@ -44,7 +44,7 @@ export function UnservedNote({ template, lock }: { template: Entity | undefined;
         ))}
       </List>
       <Text size="sm" mt={4}>
-        {locked ? "What you fill in is kept. The form is unlocked by itself as soon as the cluster serves it." : "You can create it in the other clusters."}
+        {locked ? "Your input is kept. The form unlocks as soon as the cluster serves it." : "You can create it in the other clusters."}
       </Text>
     </Alert>
   );

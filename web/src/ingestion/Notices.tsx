@@ -6,7 +6,7 @@ import { ToExplanation } from "./RuleFindings";
 import { shortSource } from "./words";
 
 // Notices shows what is not an error, and hardly meant: sources of which no definition is selected, files that cannot be
-// read, definitions that are not served, and owners and systems that nobody defines. Only those who may read about ingestion are told.
+// read, definitions that are not served, and owners and systems without an entity. Only users who may read ingestion see them.
 export function Notices({ health }: { health: IngestionHealth }) {
   const sources = health.sources ?? [];
   const unselected = sources.filter((s) => s.definitions?.message);
