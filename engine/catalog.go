@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,14 +18,23 @@ import (
 // others get their full names, with a finding.
 func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []finding.Finding) {
 	ordered := slices.Clone(defs)
-	slices.SortStableFunc(ordered, func(a, b *xrd.Definition) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(ordered, func(a, b *xrd.Definition) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Origin.File, b.Origin.File),
+			cmp.Compare(a.Node.At().Line, b.Node.At().Line), cmp.Compare(a.Node.At().Column, b.Node.At().Column))
+	})
 	names := make(map[*xrd.Definition]string, len(defs))
 	holder := make(map[string]*xrd.Definition, len(defs))
 	var findings []finding.Finding
+	copies := map[string]int{}
 	for _, d := range ordered {
 		base := e.profile.Base(d)
 		if base == "" {
-			continue // The engine names it by its content.
+			// The engine names it by its content. Copies are numbered in order of place.
+			base = unnamed(d)
+			if copies[base]++; copies[base] > 1 {
+				names[d] = fmt.Sprintf("%s-%d", base, copies[base])
+			}
+			continue
 		}
 		first, clash := holder[strings.ToLower(base)]
 		if !clash {
@@ -47,6 +57,9 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 	}
 	return names, findings
 }
+
+// unnamed returns the base name of a definition without a name.
+func unnamed(d *xrd.Definition) string { return "unnamed-" + contentHash(d) }
 
 // contentHash returns a hash of a definition for use in a name. It ignores the
 // status, so that a name does not depend on how a cluster serves it.

@@ -224,3 +224,18 @@ func TestUnnamed(t *testing.T) {
 		})
 	}
 }
+
+// TestUnnamedCopies gives each copy of a definition without a name a base name of
+// its own, in order of their files.
+func TestUnnamedCopies(t *testing.T) {
+	bare := func(file string) *xrd.Definition {
+		d := define(t, words.Portal, named(""), without("spec", "group"))
+		d.Origin.File = file
+		return d
+	}
+	first, second, third := bare("a.yaml"), bare("b.yaml"), bare("c.yaml")
+	names, _ := engine.New(engine.ComposerIngestor, engine.Options{}, engine.Hooks{}).Names([]*xrd.Definition{third, first, second})
+	if names[first] != "" || !strings.HasSuffix(names[second], "-2") || !strings.HasSuffix(names[third], "-3") {
+		t.Errorf("base names are %q, %q and %q", names[first], names[second], names[third])
+	}
+}

@@ -142,7 +142,7 @@ func newTransformation(e *Engine, in Input) *transformation {
 		t.base = e.profile.Base(t.def)
 	}
 	if t.base == "" {
-		t.base = "unnamed-" + contentHash(t.def)
+		t.base = unnamed(t.def)
 	}
 	t.namespace = t.settleNamespace()
 	t.owner = t.refValue("owner", t.def.Annotations, words.AnnotationOwner, e.opts.Owner, defaultOwner, "Group")
