@@ -20,6 +20,9 @@ type Catalog struct {
 	LocationTypes []string
 	// XRDTemplates is the provider of entities that generators wrote to files.
 	XRDTemplates XRDTemplates
+	// UIDRetention is how long after an entity was removed it gets its uid back if
+	// it returns.
+	UIDRetention time.Duration
 }
 
 // CatalogRule allows kinds of entity.
@@ -59,6 +62,7 @@ func (c *Catalog) read(o *object) {
 		}
 	})
 	c.interval(o)
+	o.duration("uidRetention", &c.UIDRetention, 0)
 	o.strings("locationTypes", &c.LocationTypes, func(s string) string {
 		if s == LocationFile || s == LocationURL {
 			return ""

@@ -34,6 +34,7 @@ type Composer struct {
 	Caching         Caching
 	Processing      Processing
 	ChangeDetection ChangeDetection
+	MassRemoval     MassRemoval
 	Logging         Logging
 }
 
@@ -75,6 +76,14 @@ type Caching struct {
 type Processing struct {
 	BatchSize, Parallelism, RetryAttempts int
 	RetryDelay                            time.Duration
+}
+
+// MassRemoval says how many objects of a source may vanish at once without a
+// confirmation: at most Percent of them, or fewer than Minimum.
+type MassRemoval struct {
+	Percent, Minimum int
+	// Wait is how long it takes at least until the next scan confirms it.
+	Wait time.Duration
 }
 
 // The ways to notice that an object changed.
@@ -152,6 +161,11 @@ func (c *Composer) read(o *object) {
 		o.choice("method", &c.ChangeDetection.Method, MethodResourceVersion, MethodHash, MethodTimestamp)
 		o.choice("storage", &c.ChangeDetection.Storage, StorageMemory, StorageDatabase, StorageRedis)
 		o.r.marks = marks{o.keyAt("storage"), o.pathTo("storage")}
+	})
+	o.object("massRemoval", func(o *object) {
+		o.number("percent", &c.MassRemoval.Percent, 1, 100)
+		o.number("minimum", &c.MassRemoval.Minimum, 1, 1_000_000)
+		o.duration("wait", &c.MassRemoval.Wait, 0)
 	})
 	o.object("logging", func(o *object) {
 		o.level("level", &c.Logging.Level)

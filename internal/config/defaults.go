@@ -22,6 +22,7 @@ func defaults() *Config {
 			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
 			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},
 			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
+			MassRemoval:     MassRemoval{Percent: 50, Minimum: 5, Wait: 5 * time.Minute},
 		},
 		ClusterIngestor: ClusterIngestor{
 			Watch:      true,
@@ -55,6 +56,7 @@ func defaults() *Config {
 				entity.KindComponent, entity.KindAPI, entity.KindResource, entity.KindSystem, entity.KindDomain, entity.KindTemplate, entity.KindLocation,
 			}}},
 			Interval:      100 * time.Second,
+			UIDRetention:  24 * time.Hour,
 			LocationTypes: []string{LocationFile, LocationURL},
 			XRDTemplates:  XRDTemplates{Frequency: 5 * time.Minute},
 		},

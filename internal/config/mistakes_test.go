@@ -32,7 +32,7 @@ func TestMistakes(t *testing.T) {
 			reason: "sections are strict at their top too",
 			text:   "crossplaneIngestor:\n  enable: true\n",
 			want: []string{
-				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, ingestAll, compositions, composites, xrdFilters, templateGeneration, generateDayTwoTemplates, caching, processing, changeDetection and logging`,
+				`a.yaml:2:3: CONF003 crossplaneIngestor has no key "enable" | did you mean enabled? it has enabled, defaultOwner, defaultSystem, schedule, watch, clusters, sources, ingestAll, compositions, composites, xrdFilters, templateGeneration, generateDayTwoTemplates, caching, processing, changeDetection, massRemoval and logging`,
 			},
 		},
 		"NearlySection": {

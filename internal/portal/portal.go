@@ -79,7 +79,7 @@ type Portal struct {
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
 	db := c.Backend.Database
-	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now})
+	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now, UIDRetention: opts.Config.Catalog.UIDRetention})
 	if err != nil {
 		return nil, err
 	}

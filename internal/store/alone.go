@@ -112,6 +112,12 @@ func (s *Store) Alone(ctx context.Context, name string, do func(context.Context)
 		return fail(doing, err)
 	}
 	defer st.stand(key)
+	// Whoever stands still for so long that the lock goes to somebody else writes no
+	// more, whether or not it has noticed.
+	f := fence{name: "alone " + storable(name)}
+	if err := st.conn.QueryRow(ctx, raiseFence, f.name).Scan(&f.n); err != nil {
+		return fail(doing, err)
+	}
 	watched, lose := context.WithCancelCause(ctx)
 	lost := make(chan struct{})
 	go func() {
@@ -124,7 +130,7 @@ func (s *Store) Alone(ctx context.Context, name string, do func(context.Context)
 		lose(nil)
 		<-lost
 	}()
-	err := do(watched)
+	err := do(f.around(watched))
 	if cause := context.Cause(watched); err != nil && ctx.Err() == nil && cause != nil {
 		return fail(doing, cause)
 	}

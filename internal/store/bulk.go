@@ -80,6 +80,9 @@ func (s *Store) transact(ctx context.Context, turns chan struct{}, table string,
 	if err := tx.QueryRowContext(ctx, "UPDATE "+table+" SET n = n + 1 RETURNING n").Scan(&w.n); err != nil {
 		return err
 	}
+	if err := inFence(ctx, tx); err != nil {
+		return err
+	}
 	if err := do(w); err != nil {
 		return err
 	}

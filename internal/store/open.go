@@ -75,6 +75,8 @@ type Store struct {
 	// lists are the snapshots that somebody reads a list from, and pages those
 	// that end at once.
 	lists, pages snapshots
+	// betweenReads, if not nil, is called between the reads of a plan, by tests.
+	betweenReads func()
 }
 
 // Open opens the database and brings its tables up to date. Close it.

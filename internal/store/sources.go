@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,7 +19,7 @@ const keptRuns = 500
 
 // SetSource stores the state of a source, which is JSON. It writes if that is
 // new.
-func (s *Store) SetSource(ctx context.Context, name string, state []byte) error {
+func (s *Store) SetSource(ctx context.Context, name string, value []byte) error {
 	doing := fmt.Sprintf("store the state of %q", name)
 	name = storable(name)
 	var known []byte
@@ -26,15 +27,23 @@ func (s *Store) SetSource(ctx context.Context, name string, state []byte) error 
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fail(doing, err)
 	}
-	if err == nil && bytes.Equal(known, state) {
+	if err == nil && bytes.Equal(known, value) {
 		return nil
 	}
 	if err := s.present(); err != nil {
 		return fail(doing, err)
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO sources (name, state) VALUES ($1, $2)
-		ON CONFLICT (name) DO UPDATE SET state = excluded.state`, name, nonNil(state))
-	return fail(doing, err)
+	// One statement, so that nobody can begin between the question and the write.
+	where, args := fencesHold(ctx, []any{name, nonNil(value)})
+	res, err := s.write.ExecContext(ctx, "INSERT INTO sources (name, state) SELECT $1, $2 WHERE "+where+
+		" ON CONFLICT (name) DO UPDATE SET state = excluded.state", args...)
+	if err != nil {
+		return fail(doing, err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return fail(doing, cmp.Or(err, state.ErrSuperseded))
+	}
+	return nil
 }
 
 // nonNil keeps nothing from being stored as NULL.

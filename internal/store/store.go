@@ -28,6 +28,9 @@ type Options struct {
 	URL string
 	// Now is the clock.
 	Now func() time.Time
+	// UIDRetention is how long after an entity was removed it gets its uid back if
+	// it returns.
+	UIDRetention time.Duration
 }
 
 // The errors callers branch on. What the engine says is wrapped behind them.

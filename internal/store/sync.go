@@ -313,6 +313,9 @@ func (s *Store) compare(ctx context.Context, ask asker, changes []Change, offers
 		r := &d.results[i]
 		r.Added, r.Updated, r.Removed = len(r.Refs.Added), len(r.Refs.Updated), len(r.Refs.Removed)
 	}
+	if err := s.reuseUIDs(ctx, ask, d); err != nil {
+		return nil, err
+	}
 	slices.Sort(d.removed)
 	slices.SortFunc(d.put, func(a, b entry) int { return strings.Compare(a.ref, b.ref) })
 	return d, nil
@@ -385,6 +388,9 @@ func (s *Store) haves(ctx context.Context, ask asker, changes []Change, offers [
 	if err := s.selectIn(ctx, ask, columns+"provider IN ", slices.Compact(full), scan); err != nil {
 		return nil, err
 	}
+	if s.betweenReads != nil {
+		s.betweenReads()
+	}
 	for i := range offers {
 		if _, ok := have[offers[i].ref]; !ok {
 			named = append(named, offers[i].ref)
@@ -415,6 +421,9 @@ func (w *writer) remove(ctx context.Context, refs []string) error {
 
 // apply writes what a delta says, of which drafts are being made.
 func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan *draft) error {
+	if err := w.keepUIDs(ctx, d.removed); err != nil {
+		return err
+	}
 	if err := w.forget(ctx, d.removed); err != nil {
 		return err
 	}

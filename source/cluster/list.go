@@ -135,6 +135,11 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 		if err != nil || len(p.objects)+len(p.items)+len(p.spoilt) == 0 && !isEmptyList(data) {
 			return &foreignError{"the answer is JSON, but not a list"}
 		}
+		if l.survey && p.version == "" {
+			// It may be any server's, at any time: nothing can be concluded from what
+			// it does not have.
+			return &foreignError{"the list has no resourceVersion, as those of an API server do"}
+		}
 		return nil
 	}
 	err := c.call(ctx, r)

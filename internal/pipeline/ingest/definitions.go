@@ -65,6 +65,9 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
+	if err := s.remove(ctx); err != nil {
+		return err
+	}
 	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
 	if err != nil {
 		return err
@@ -76,6 +79,9 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	}
 	s.givers = giversOf(objects)
 	if err := d.composites(ctx, s, d.kindsOf(objects)); err != nil {
+		return err
+	}
+	if err := s.remove(ctx); err != nil {
 		return err
 	}
 	return d.forget(ctx, s, lists)

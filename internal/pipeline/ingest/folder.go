@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,8 +19,6 @@ import (
 type folder struct {
 	*Folder
 	place *place
-	// emptied is since when there is nothing where there was something.
-	emptied time.Time
 	// lost are the keys of Compositions that the last scan left out because
 	// another of their name is used. They belong to whoever holds place.busy.
 	lost map[string]bool
@@ -45,9 +42,6 @@ func (f *folder) scan(ctx context.Context, s *scan) error {
 	}
 	s.found = r.found
 	s.note(listFolder, r.bad)
-	if failed == nil && len(r.bad) == 0 {
-		failed = f.empty(s, len(r.keys))
-	}
 	kept, err := r.keep(ctx, failed)
 	if err != nil {
 		return err
@@ -55,10 +49,14 @@ func (f *folder) scan(ctx context.Context, s *scan) error {
 	if failed == nil && len(r.bad) > 0 && len(r.keys) == 0 {
 		failed = complaints(fmt.Sprintf("source %q", f.Name), r.bad)
 	}
-	if err := r.conclude(ctx, kept); err != nil {
+	unsettled, err := r.unsettled(ctx, kept)
+	if err != nil {
 		return err
 	}
-	l := listed{count: len(r.keys) + len(kept), kept: kept}
+	if err := r.conclude(ctx, kept, unsettled); err != nil {
+		return err
+	}
+	l := listed{count: len(r.keys) + len(kept) + len(unsettled), kept: kept}
 	switch {
 	case failed != nil && len(r.keys) == 0:
 		// Nothing of it was read.
@@ -67,24 +65,7 @@ func (f *folder) scan(ctx context.Context, s *scan) error {
 		s.errs = append(s.errs, failed)
 	}
 	s.ended(listFolder, l)
-	return nil
-}
-
-// empty returns an error if there is nothing where there was something, and has
-// not been for long: a volume that is not mounted looks like that, and a folder
-// that is being written anew.
-func (f *folder) empty(s *scan, objects int) error {
-	if objects > 0 || s.before.Lists[listFolder].Count == 0 {
-		f.emptied = time.Time{}
-		return nil
-	}
-	if f.emptied.IsZero() {
-		f.emptied = s.now
-	}
-	if s.now.Sub(f.emptied) >= f.place.every/2 {
-		return nil
-	}
-	return fmt.Errorf("cannot believe that source %q is empty: there were %d objects in it; if it stays so, they go", f.Name, s.before.Lists[listFolder].Count)
+	return s.remove(ctx)
 }
 
 // all reads the source while what was read is stored. failed is what could not be
@@ -142,14 +123,11 @@ func (r *reading) single(err error) error {
 	return errors.Join(rest...)
 }
 
-// follow scans again whenever something changed.
+// follow has the folder scanned whenever something changed. Every replica notices
+// that; one of them scans.
 func (f *folder) follow(ctx context.Context) {
 	in := f.place.part.in
-	changed := func() {
-		if _, err := in.Scan(ctx, f.place.name, TriggerWatch); err != nil && ctx.Err() == nil {
-			in.again(ctx, f.place)
-		}
-	}
+	changed := func() { in.again(ctx, f.place) }
 	for ctx.Err() == nil {
 		err := f.Watch(ctx, changed)
 		if ctx.Err() != nil {

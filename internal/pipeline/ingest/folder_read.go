@@ -43,9 +43,11 @@ type reading struct {
 	// bad are documents and files that cannot be read.
 	bad   []finding.Finding
 	found int
-	// file is the one that is being read, objects how many it has had.
+	// file is the one that is being read, objects how many it has had. digests are
+	// of what was read of each.
 	file    string
 	objects int
+	digests map[string]string
 }
 
 // standing is what decides which of the Compositions of one name is used.
@@ -57,7 +59,7 @@ type standing struct {
 func newReading(f *folder, s *scan, known map[string]int64) *reading {
 	return &reading{
 		folder: f, s: s, known: known, pages: make(chan []state.Object, 1), seen: map[string]int{}, keys: map[string]bool{},
-		marks: map[string]string{}, compositions: map[string][]standing{}, deferred: map[string]state.Object{},
+		marks: map[string]string{}, digests: map[string]string{}, compositions: map[string][]standing{}, deferred: map[string]state.Object{},
 	}
 }
 
@@ -211,6 +213,7 @@ func (r *reading) add(o state.Object, key string) {
 	o.Source, o.List, o.Key, o.Unit = r.place.name, listFolder, key, bounded(o.Unit)
 	r.keys[key] = true
 	r.marks[key] = r.s.seal(short(string(o.Note) + string(o.Body)))
+	r.digests[r.file] = short(r.digests[r.file] + r.marks[key])
 	if _, there := r.known[key]; there && !strings.HasSuffix(r.s.marks[markKey(listFolder, key)], r.s.seal("")) {
 		if r.againAll = r.againAll || o.Unit == ""; o.Unit != "" {
 			r.again = append(r.again, o.Unit)
@@ -276,17 +279,28 @@ func below(file string, paths map[string]bool) bool {
 	}
 }
 
-// conclude has the mirror forget what is neither there nor kept, and units made
-// anew of which change detection does not know.
-func (r *reading) conclude(ctx context.Context, kept map[string]string) error {
+// conclude notes what is neither there nor kept, nor may be there in a moment, and
+// has units made anew of which change detection does not know.
+func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
 	m := r.place.part.in.Memory
 	o := state.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
-	o.Keys = slices.AppendSeq(o.Keys, maps.Keys(kept))
-	dirty, err := m.Observe(ctx, o)
-	if err != nil {
-		return err
+	o.Keys = append(slices.AppendSeq(o.Keys, maps.Keys(kept)), unsettled...)
+	stays := make(map[string]bool, len(o.Keys))
+	for _, key := range o.Keys {
+		stays[key] = true
 	}
-	r.s.dirty += dirty
+	var gone []string
+	for key := range r.known {
+		if !stays[key] {
+			gone = append(gone, key)
+		}
+	}
+	r.s.remember(listFolder, r.marks, nil)
+	if len(gone) > 0 {
+		r.s.vanish(removal{listFolder, gone, o})
+	}
+	var dirty int
+	var err error
 	if r.againAll {
 		dirty, err = m.TouchSource(ctx, r.s.name, listFolder)
 	} else {
@@ -296,12 +310,5 @@ func (r *reading) conclude(ctx context.Context, kept map[string]string) error {
 		return err
 	}
 	r.s.dirty = max(r.s.dirty, dirty)
-	var gone []string
-	for key := range r.known {
-		if _, stays := kept[key]; !stays && !r.keys[key] {
-			gone = append(gone, key)
-		}
-	}
-	r.s.remember(listFolder, r.marks, gone)
 	return nil
 }

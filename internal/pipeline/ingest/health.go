@@ -23,6 +23,9 @@ const (
 	Waiting = "waiting"
 	// Partial is one of which some lists cannot be read.
 	Partial = "partial"
+	// Pending is one of which so much is not found any more that it must be
+	// confirmed.
+	Pending = "removal-pending"
 )
 
 // Health is how the service fares.
@@ -77,6 +80,9 @@ type SourceHealth struct {
 	// Untracked are lists that are not read because the account was never allowed
 	// to, and the way to have them read.
 	Untracked map[string]string `json:"untracked,omitempty"`
+	// PendingRemoval is what is not found any more and stays until that is
+	// confirmed; nil if nothing is.
+	PendingRemoval *PendingRemoval `json:"pendingRemoval,omitempty"`
 	// Definitions says which of them are taken; nil if that is not known.
 	Definitions *Selection `json:"definitions,omitempty"`
 }
@@ -124,7 +130,7 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 		return Health{}, err
 	}
 	h.Unserved, h.UnservedCount = unserved[:min(len(unserved), mostUnserved)], len(unserved)
-	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial })
+	some := slices.ContainsFunc(h.Sources, func(s SourceHealth) bool { return s.State == Partial || s.State == Pending })
 	switch {
 	case good+waiting == 0 && len(in.places) > 0 && !some:
 		h.Status = Unhealthy
@@ -147,7 +153,7 @@ func worse(has, state string) bool {
 }
 
 func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
-	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint, Problems: c.Problems, ProblemCount: c.ProblemCount, Definitions: c.Selection}
+	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint, Problems: c.Problems, ProblemCount: c.ProblemCount, Definitions: c.Selection, PendingRemoval: c.Pending}
 	if p.cluster {
 		s.Cluster = p.at
 	}
@@ -180,6 +186,8 @@ func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
 	}
 	switch {
 	case c.Tried.IsZero():
+	case c.Error == "" && c.Pending != nil:
+		s.State, s.LastError, s.Hint = Pending, c.Pending.message(), pendingHint
 	case c.Error == "":
 		s.State = Connected
 	case stale < len(c.Lists):

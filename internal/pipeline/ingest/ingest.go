@@ -65,6 +65,9 @@ type Agenda interface {
 	// Alone runs do while nobody else, here or in another replica, runs one of
 	// that name.
 	Alone(ctx context.Context, name string, do func(context.Context) error) error
+	// Fence returns a context with which nothing is written any more,
+	// state.ErrSuperseded, once somebody else has asked for one of that name.
+	Fence(ctx context.Context, name string) (context.Context, error)
 }
 
 // Journal remembers how sources fared, and what was done.
@@ -152,6 +155,9 @@ type Folder struct {
 	// Watch, if not nil, calls changed when reading again is of use, until ctx
 	// ends.
 	Watch func(ctx context.Context, changed func()) error
+	// Settle is how long a file must have been the same before objects that it
+	// had are gone: somebody may be writing it.
+	Settle time.Duration
 }
 
 // Detection is how change detection tells that an object is the same.
@@ -204,6 +210,8 @@ type Part struct {
 	// Watch follows clusters and folders between scans.
 	Watch     bool
 	Detection Detection
+	// MassRemoval is what is not believed at first.
+	MassRemoval MassRemoval
 	// Log is told what happens; Requests, if not nil, of every call to a
 	// cluster. Stacks logs where a panic came from.
 	Log      *slog.Logger
@@ -239,8 +247,8 @@ type Options struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Registry prometheus.Registerer
-	// Again, if not nil, is asked to scan a place soon, when following it went
-	// wrong.
+	// Again, if not nil, is asked to have a place scanned soon, by whichever
+	// replica: because a folder has changed, or following a cluster went wrong.
 	Again func(ctx context.Context, place string) error
 }
 

@@ -36,6 +36,9 @@ func (w *labelled) scan(ctx context.Context, s *scan) error {
 		}
 	}
 	_ = group.Wait()
+	if err := s.remove(ctx); err != nil {
+		return err
+	}
 	count := 0
 	for _, l := range s.lists {
 		if l.err != nil {

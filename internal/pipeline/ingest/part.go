@@ -45,6 +45,8 @@ type place struct {
 	// sealed is a hash of the settings, and of where the place is.
 	sealed string
 	every  time.Duration
+	// settle is how long files are waited for.
+	settle time.Duration
 	// often says that it is scanned so often that nobody wants to read of scans
 	// that brought nothing new.
 	often bool
@@ -120,7 +122,7 @@ func (p *part) places() []*place {
 		f := &folder{Folder: &p.Folders[i]}
 		pl := p.place(f.Name, "", p.Every)
 		pl.name = p.Name + "/" + folders + f.Name
-		f.place = pl
+		f.place, pl.settle = pl, f.Settle
 		pl.scan = f.scan
 		if f.Watch != nil {
 			pl.follow = f.follow

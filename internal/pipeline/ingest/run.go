@@ -43,6 +43,9 @@ type Run struct {
 	Notice     string `json:"notice,omitempty"`
 	Changed    int    `json:"changed"`
 	Tally
+	// Again is after what time the source is to be scanned again; 0 if the schedule
+	// is enough.
+	Again time.Duration `json:"-"`
 	// Error is what went wrong; what could be done was.
 	Error string `json:"error,omitempty"`
 	// Changes are kept beside the run; nil if nobody asked for them.
@@ -93,6 +96,10 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	}
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
+	if errors.Is(err, state.ErrSuperseded) {
+		p.part.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
+		return run, nil
+	}
 	if err != nil {
 		in.unfinished(ctx, p, run, err)
 		return run, err
@@ -107,6 +114,9 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 		in.meters.well(p, s.now)
 	}
 	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
+	if len(s.unsettled) > 0 {
+		run.Again = p.settle
+	}
 	if chosen := p.part.selection(&s.picks); chosen != nil {
 		run.Notice = chosen.Message
 	}
@@ -165,12 +175,18 @@ func errorText(err error) string {
 }
 
 // readAll reads a place and remembers how that went. The error is one of the
-// memory's, or says that nobody wants to know any more.
+// memory's, or says that nobody wants to know any more. Of two that read a place at
+// once, the one that began later is believed: the other may be held up, and what
+// it has seen is the older.
 func (p *place) readAll(ctx context.Context) (*scan, error) {
 	if err := p.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer p.unlock()
+	ctx, err := p.part.in.Memory.Fence(ctx, "scan "+p.name)
+	if err != nil {
+		return nil, err
+	}
 	s, err := p.newScan(ctx)
 	if err != nil {
 		return nil, err
@@ -180,6 +196,9 @@ func (p *place) readAll(ctx context.Context) (*scan, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// It was not the source's fault.
 		return nil, ctx.Err()
+	}
+	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, state.ErrSuperseded) {
+		return nil, err
 	}
 	// A scan that took too long has still something to say.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)

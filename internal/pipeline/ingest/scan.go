@@ -42,6 +42,13 @@ type scan struct {
 	picks picks
 	// givers are the definitions that give the kind of a list of composites.
 	givers map[string][]string
+	// vanished are known objects that were not found and have not gone yet, removed
+	// counts those that have, and pending are those that must be confirmed first.
+	vanished []removal
+	removed  int
+	pending  *PendingRemoval
+	// unsettled are files that may be written at the moment.
+	unsettled map[string]unsettledFile
 	// silent is why the place is not asked any more; nil while it answers.
 	silent error
 }
@@ -165,6 +172,10 @@ type condition struct {
 	ProblemCount int       `json:"problemCount,omitempty"`
 	// Selection is which of the definitions are taken; nil if that is not known.
 	Selection *Selection `json:"selection,omitempty"`
+	// Pending is a mass removal that is not confirmed yet; nil if there is none.
+	Pending *PendingRemoval `json:"pending,omitempty"`
+	// Unsettled are files that have lost objects lately.
+	Unsettled map[string]unsettledFile `json:"unsettled,omitempty"`
 }
 
 // listCondition is what is remembered of a list.
@@ -254,6 +265,11 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	if after.Selection = s.part.selection(&s.picks); whole != nil {
 		after.Selection = before.Selection
 	}
+	after.Unsettled = s.unsettled
+	if after.Pending = s.pending; s.pending == nil && len(s.errs) > 0 {
+		// What cannot be read says nothing of it.
+		after.Pending = before.Pending
+	}
 	joined := joinOnce(s.errs)
 	if joined == nil {
 		after.Good = s.now
@@ -265,6 +281,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 		return err
 	}
 	s.tell(joined)
+	s.tellPending(after.Pending)
 	s.tellSelection(after.Selection)
 	return s.settle(ctx, turned, units, data)
 }
@@ -301,6 +318,17 @@ func (s *scan) tell(err error) {
 	if in.news("scan "+s.name, "") {
 		s.part.Log.Info("source can be read again", "source", s.name)
 	}
+}
+
+// tellPending logs a mass removal that is not confirmed yet, once.
+func (s *scan) tellPending(p *PendingRemoval) {
+	in, about := s.part.in, "pending "+s.name
+	if p == nil {
+		in.news(about, "")
+		return
+	}
+	in.warn(s.part.Log, about, "many objects of a source are not found any more; their entities stay until that is confirmed",
+		"source", s.name, "objects", p.Objects, "of", p.Of, "since", p.Since, "until", p.Until, "hint", pendingHint)
 }
 
 // warn logs a warning once, until something else is to be said about it.

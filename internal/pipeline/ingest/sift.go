@@ -211,8 +211,8 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	if err := put(sifted.put); err != nil {
 		return err
 	}
-	seen := func(n *tree.Node) (state.Object, bool, error) { return s.see(l, n, sifted, known) }
-	if err := s.bodies(ctx, c, l, sifted, len(items), seen, put); err != nil {
+	see := func(n *tree.Node) (state.Object, bool, error) { return s.see(l, n, sifted, known) }
+	if err := s.bodies(ctx, c, l, sifted, len(items), see, put); err != nil {
 		return err
 	}
 	if err := s.lookAgain(ctx, l, sifted); err != nil {
@@ -235,13 +235,21 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 			gone = append(gone, key)
 		}
 	}
-	if len(gone) > 0 {
-		if err := s.ending(ctx, c, l); err != nil {
-			return err
-		}
+	s.remember(l.name, sifted.marks, nil)
+	seen := state.Observation{Source: s.name, List: l.name, Complete: true, Keys: keys, Version: version, Anew: anew, Look: true}
+	if len(gone) == 0 {
+		return observe(seen)
 	}
-	s.remember(l.name, sifted.marks, gone)
-	return observe(state.Observation{Complete: true, Keys: keys, Version: version})
+	if err := s.ending(ctx, c, l); err != nil {
+		return err
+	}
+	if reached == told {
+		// Whether it can be believed is for a scan to say, which sees all lists.
+		s.part.in.again(ctx, s.place)
+		return nil
+	}
+	s.vanish(removal{l.name, gone, seen})
+	return nil
 }
 
 // split returns the objects for which is does not hold, and those for which it

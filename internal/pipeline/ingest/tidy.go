@@ -90,6 +90,9 @@ func (in *Ingest) named(ctx context.Context, own presence) ([]string, error) {
 		return nil, err
 	}
 	keep := append([]string{listFailing, listPresent + in.Replica}, own.Sources...)
+	for _, source := range own.Sources {
+		keep = append(keep, listConfirmed+source)
+	}
 	for name, data := range states {
 		var other presence
 		if in.Sole || !strings.HasPrefix(name, listPresent) || json.Unmarshal(data, &other) != nil {

@@ -74,7 +74,10 @@ func New(opts Options) *Ingestion {
 	opts.Queue.Handle(jobs.Task{
 		Name: taskScan,
 		Run: func(ctx context.Context, j jobs.Job) error {
-			_, err := in.ingest.Scan(ctx, j.Key, j.Trigger)
+			run, err := in.ingest.Scan(ctx, j.Key, j.Trigger)
+			if err == nil && run.Again > 0 {
+				return jobs.Later(run.Again)
+			}
 			return err
 		},
 		How: func(place string) (jobs.How, bool) {

@@ -3,6 +3,7 @@ package ingestion
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
@@ -26,7 +27,7 @@ func (o *Options) composer() ingest.Part {
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
 		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
-		Detection: o.detection(),
+		Detection: o.detection(), MassRemoval: ingest.MassRemoval(c.MassRemoval),
 		Log:       o.log(), Stacks: c.Logging.IncludeStackTraces,
 		// What is switched off is still configured; without definitions nothing is read of it.
 		Clusters: c.Clusters,
@@ -56,7 +57,7 @@ func (o *Options) cluster() ingest.Part {
 		Name: config.SectionClusterIngestor, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
 		// The contract names no others for this variant.
-		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(),
+		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(), MassRemoval: ingest.MassRemoval(o.Config.Composer.MassRemoval),
 		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Log: o.Log, Clusters: o.Config.Orchestrator.Clusters,
 	}
@@ -104,12 +105,16 @@ func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
 		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, opts)}
 	}
 	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive, Skipped: skipped})
-	f := ingest.Folder{Name: s.Name, Source: src}
+	f := ingest.Folder{Name: s.Name, Source: src, Settle: settle}
 	if watch {
 		f.Watch = src.Watch
 	}
 	return f
 }
+
+// settle is how long a file that lost objects must have been the same until they
+// are gone.
+const settle = 2 * time.Second
 
 // repository is how a repository is read.
 func repository(s config.Source) git.Options {

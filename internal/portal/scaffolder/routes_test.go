@@ -258,10 +258,11 @@ func TestTaskList(t *testing.T) {
 	waits := w.create("bob", "other/wait", `{}`)
 	fails := w.create("ada", "fail", `{}`)
 	echoes := w.create("ada", "echo", `{"word":"x"}`)
+	w.until(echoes, "completed")
+	// It begins when the other has ended, so that it is told by its heartbeat, too.
 	machines := w.create("machine", "echo", `{"word":"y"}`)
 	w.until(waits, "processing")
 	w.until(fails, "failed")
-	w.until(echoes, "completed")
 	w.until(machines, "completed")
 	cases := map[string]struct {
 		reason, caller, query string

@@ -1,0 +1,56 @@
+package ingest
+
+import (
+	"context"
+	"time"
+)
+
+// unsettledFile is a file that lost objects lately.
+type unsettledFile struct {
+	// Digest is that of what is left in it, and Since when it was first so.
+	Digest string    `json:"digest"`
+	Since  time.Time `json:"since"`
+}
+
+// unsettled returns the keys of known objects that were not read, and whose file
+// has not been the same for long: it may be written at this moment, as may one that
+// is not there. The others have vanished.
+func (r *reading) unsettled(ctx context.Context, kept map[string]string) (keys []string, err error) {
+	if r.Settle == 0 {
+		return nil, nil
+	}
+	var missing map[string]bool
+	for key := range r.known {
+		if _, stays := kept[key]; !stays && !r.keys[key] && !r.lost[key] {
+			if missing == nil {
+				missing = map[string]bool{}
+			}
+			missing[key] = true
+		}
+	}
+	if missing == nil {
+		return nil, nil
+	}
+	objects, err := r.place.part.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
+	if err != nil {
+		return nil, err
+	}
+	r.s.unsettled = map[string]unsettledFile{}
+	for i := range objects {
+		o := &objects[i]
+		if !missing[o.Key] {
+			continue
+		}
+		file := noteOf(o).Origin.File
+		now := unsettledFile{r.digests[file], r.s.now}
+		if before, ok := r.s.before.Unsettled[file]; ok && before.Digest == now.Digest && !before.Since.After(now.Since) {
+			now = before
+		}
+		if r.s.now.Sub(now.Since) >= r.Settle {
+			continue
+		}
+		r.s.unsettled[file] = now
+		keys = append(keys, o.Key)
+	}
+	return keys, nil
+}
