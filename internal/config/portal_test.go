@@ -171,7 +171,6 @@ func TestPortal(t *testing.T) {
 		Interval: 5 * time.Minute, LocationTypes: []string{LocationURL},
 		XRDTemplates: XRDTemplates{Directory: "conf/xrds", Watch: true, Frequency: 3 * time.Minute},
 		UIDRetention: 24 * time.Hour,
-		UIDRetention: 24 * time.Hour,
 	}
 	if d := diff(want, loadPortal(t, portal)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

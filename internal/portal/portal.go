@@ -26,6 +26,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
@@ -157,7 +158,10 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
 	})
 	cat.Deleted = p.ingestion.Restore
-	p.generated = generated.New(generated.Options{Store: p.store, Config: c.Catalog.XRDTemplates, Now: opts.Now, Log: opts.Log, Registry: registry})
+	p.generated = generated.New(generated.Options{
+		Store: p.store, Config: c.Catalog.XRDTemplates, Doubt: ingest.MassRemoval(c.Composer.MassRemoval).Is, Settle: ingestion.Settle, Changed: p.folderChanged,
+		Now: opts.Now, Log: opts.Log, Registry: registry,
+	})
 	p.schedule(c.Catalog.XRDTemplates)
 	scaffold, err := p.scaffold(opts, policy, cat, in, registry)
 	if err != nil {
@@ -207,12 +211,28 @@ const taskGenerated = "xrdTemplates"
 // schedule has the folder of generated entities read now and then. Switched off
 // it is looked at once, for what is left of the time before.
 func (p *Portal) schedule(c config.XRDTemplates) {
-	p.queue.Handle(jobs.Task{Name: taskGenerated, Run: func(ctx context.Context, _ jobs.Job) error { return p.generated.Refresh(ctx) }})
+	p.queue.Handle(jobs.Task{Name: taskGenerated, Run: func(ctx context.Context, _ jobs.Job) error {
+		again, err := p.generated.Refresh(ctx)
+		if err == nil && again > 0 {
+			return jobs.Later(again)
+		}
+		return err
+	}})
 	every := c.Frequency
 	if !c.Enabled {
 		every = 24 * time.Hour
 	}
-	p.queue.Every(taskGenerated, "", every, jobs.How{Timeout: 2 * time.Minute})
+	p.queue.Every(taskGenerated, "", every, jobs.How{Timeout: generatedTimeout})
+}
+
+// generatedTimeout is how long it may take to read the folder.
+const generatedTimeout = 2 * time.Minute
+
+// folderChanged has the folder of generated entities read soon. Every replica
+// notices that it changed; one of them reads it.
+func (p *Portal) folderChanged(ctx context.Context) error {
+	_, err := p.queue.Add(ctx, taskGenerated, "", jobs.How{Trigger: ingest.TriggerWatch, Timeout: generatedTimeout})
+	return err
 }
 
 // replica names this process among those that share a database.

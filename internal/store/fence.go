@@ -40,6 +40,18 @@ func (s *Store) Fence(ctx context.Context, name string) (context.Context, error)
 const raiseFence = `INSERT INTO fences (name, n) VALUES ($1, 1)
 	ON CONFLICT (name) DO UPDATE SET n = fences.n + 1 RETURNING n`
 
+// FenceOf returns the number that a context has of the fence of a name, which is
+// one more than that of whoever asked before; 0 if it has none.
+func FenceOf(ctx context.Context, name string) int64 {
+	all, _ := ctx.Value(fenceKey{}).([]fence)
+	for _, f := range all {
+		if f.name == name {
+			return f.n
+		}
+	}
+	return 0
+}
+
 // around returns a context with one more fence.
 func (f fence) around(ctx context.Context) context.Context {
 	all, _ := ctx.Value(fenceKey{}).([]fence)

@@ -20,7 +20,7 @@ import (
 // it as another replica would.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(t *testing.T, open func() *store.Store){"LongKinds": longKinds, "Workers": twoWorkers}
+	tests := map[string]func(t *testing.T, open func() *store.Store){"LongKinds": longKinds, "Workers": twoWorkers, "HeldUp": heldUp}
 	each := func(t *testing.T, options func(t *testing.T) store.Options) {
 		t.Helper()
 		for name, test := range tests {

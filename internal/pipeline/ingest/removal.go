@@ -24,7 +24,8 @@ type MassRemoval struct {
 	Wait time.Duration
 }
 
-func (m MassRemoval) is(gone, of int) bool {
+// Is reports whether it is one that so many objects are gone, of so many.
+func (m MassRemoval) Is(gone, of int) bool {
 	return m.Percent > 0 && gone >= max(1, m.Minimum) && gone*100 > of*m.Percent
 }
 
@@ -88,8 +89,8 @@ func (s *scan) remove(ctx context.Context) error {
 	mass := s.part.MassRemoval
 	// What went earlier in this scan counts as well. A folder that is empty may only
 	// not be mounted, however little was in it.
-	whole := mass.is(s.removed+gone, s.removed+of) || !s.cluster && gone == of
-	massive := func(r removal) bool { return whole || mass.is(len(r.gone), counts[[2]string{s.name, r.list}]) }
+	whole := mass.Is(s.removed+gone, s.removed+of) || !s.cluster && gone == of
+	massive := func(r removal) bool { return whole || mass.Is(len(r.gone), counts[[2]string{s.name, r.list}]) }
 	pending := PendingRemoval{Of: of}
 	for _, r := range all {
 		if massive(r) {

@@ -6,10 +6,12 @@ package generated
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +20,7 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source/file"
 )
@@ -35,6 +38,9 @@ type Store interface {
 	Sync(ctx context.Context, c store.Change) (store.Result, error)
 	// Refs returns the references of what a provider owns.
 	Refs(ctx context.Context, provider string) ([]string, error)
+	// Fence returns a context with which nothing is written any more,
+	// state.ErrSuperseded, once somebody else has asked for one of that name.
+	Fence(ctx context.Context, name string) (context.Context, error)
 }
 
 // Options are what a Generated works with. All but Registry are needed.
@@ -42,6 +48,14 @@ type Options struct {
 	Store Store
 	// Config says which folder is read.
 	Config config.XRDTemplates
+	// Doubt, if not nil, reports whether so many of the entities vanish at once
+	// that it is not believed at first.
+	Doubt func(gone, of int) bool
+	// Settle is how long entities must have been missing from the folder until they
+	// are gone: somebody may be writing a file.
+	Settle time.Duration
+	// Changed has the folder read soon, by whichever replica; nil reads it here.
+	Changed func(ctx context.Context) error
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
@@ -54,6 +68,9 @@ type Options struct {
 type Generated struct {
 	store   Store
 	config  config.XRDTemplates
+	doubt   func(gone, of int) bool
+	settle  time.Duration
+	changed func(ctx context.Context) error
 	now     func() time.Time
 	log     *slog.Logger
 	files   *file.Source
@@ -67,9 +84,14 @@ type Generated struct {
 	known map[string]known
 	held  int
 	clean bool
-	// emptied is when the folder was first found without entities, zero if it
-	// has some.
+	// fence is that of the last reading.
+	fence int64
+	// emptied is when most of the entities were first not found in the folder, zero
+	// if they are there. missing are those that were not found the last time, and
+	// since when.
 	emptied time.Time
+	missing []string
+	since   time.Time
 	// told is what the log was told last.
 	told string
 
@@ -102,7 +124,13 @@ func New(opts Options) *Generated {
 		// elsewhere.
 		c.Directory = whole
 	}
-	g := &Generated{store: opts.Store, config: c, now: opts.Now, log: opts.Log}
+	g := &Generated{store: opts.Store, config: c, doubt: opts.Doubt, settle: opts.Settle, changed: opts.Changed, now: opts.Now, log: opts.Log}
+	if g.changed == nil {
+		g.changed = func(ctx context.Context) error {
+			_, err := g.Refresh(ctx)
+			return err
+		}
+	}
 	g.status = Status{Enabled: c.Enabled, Directory: c.Directory}
 	// Kubernetes mounts files as links inside the folder.
 	g.files = file.New([]string{c.Directory}, file.Options{
@@ -126,8 +154,10 @@ func (g *Generated) Status() Status {
 // which is not logged, is a folder that cannot be read or a store that cannot
 // be written; then nothing has changed. What is wrong with single files is
 // logged when it is news, and told by Status. Switched off, Refresh removes
-// what is left of the time before.
-func (g *Generated) Refresh(ctx context.Context) (err error) {
+// what is left of the time before. again is after what time the folder is to be
+// read once more, because somebody may be writing to it; 0 if the schedule is
+// enough.
+func (g *Generated) Refresh(ctx context.Context) (again time.Duration, err error) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	defer func() {
@@ -142,10 +172,33 @@ func (g *Generated) Refresh(ctx context.Context) (err error) {
 	}()
 	if !g.config.Enabled {
 		_, err := g.store.Sync(ctx, store.Change{Provider: Provider, Full: true})
-		return err
+		return 0, err
 	}
-	return g.refresh(ctx)
+	ctx, err = g.store.Fence(ctx, fenceName)
+	if err != nil {
+		return 0, err
+	}
+	if n := store.FenceOf(ctx, fenceName); n != g.fence+1 {
+		// Another replica has read it since, perhaps in another state.
+		g.known = nil
+		g.fence = n
+	} else {
+		g.fence++
+	}
+	err = g.refresh(ctx)
+	if errors.Is(err, state.ErrSuperseded) {
+		// What another replica has begun to read is the newer.
+		g.known = nil
+		return 0, nil
+	}
+	if len(g.missing) > 0 && err == nil {
+		again = g.settle
+	}
+	return again, err
 }
+
+// fenceName tells readings of the folder from whatever else is ordered.
+const fenceName = "folder " + Provider
 
 func (g *Generated) refresh(ctx context.Context) error {
 	owned, err := g.store.Refs(ctx, Provider)
@@ -179,7 +232,7 @@ func (g *Generated) refresh(ctx context.Context) error {
 	}
 	// What belongs to somebody else today may be free tomorrow, and of two of
 	// one name the other may count then, so that all is read again.
-	if len(res.Refused) == 0 && !r.copies && g.emptied.IsZero() {
+	if len(res.Refused) == 0 && !r.copies && g.emptied.IsZero() && len(g.missing) == 0 {
 		g.known, g.held, g.clean = r.known, len(owned), len(r.problems) == 0
 	}
 	g.metrics.refreshed(refreshDone)
@@ -200,32 +253,49 @@ func (g *Generated) refresh(ctx context.Context) error {
 // unless it is surely gone.
 func (g *Generated) change(r *reading, owned []string) store.Change {
 	c := store.Change{Provider: Provider, Put: r.docs}
-	if len(r.places) > 0 {
-		g.emptied = time.Time{}
-	}
 	if r.partial || len(r.places) == 0 && len(r.problems) > 0 {
-		return c
-	}
-	if len(r.places) == 0 && len(owned) > 0 && !g.isEmptied() {
-		r.report(location.Problem{Name: "NotFoundError", Where: g.config.Directory,
-			Message: fmt.Sprintf("there are no entities in the folder; the %d that came from it go if it stays so", len(owned))})
 		return c
 	}
 	stay := map[string]bool{}
 	for _, ref := range r.keep {
 		stay[ref] = true
 	}
+	var gone []string
 	for _, ref := range owned {
 		if _, there := r.places[ref]; !there && !stay[ref] {
-			c.Remove = append(c.Remove, ref)
+			gone = append(gone, ref)
 		}
 	}
+	if !g.isSettled(gone) {
+		return c
+	}
+	if len(gone) == 0 || len(r.places) > 0 && (g.doubt == nil || !g.doubt(len(gone), len(owned))) {
+		g.emptied = time.Time{}
+	} else if !g.isEmptied() {
+		r.report(location.Problem{Name: "NotFoundError", Where: g.config.Directory,
+			Message: fmt.Sprintf("%d of the %d entities that came from the folder are not in it any more; they go if it stays so", len(gone), len(owned))})
+		return c
+	}
+	c.Remove = gone
 	return c
 }
 
-// isEmptied reports whether the folder, which has no entities now, has had none
-// for a while. A volume that is not mounted yet, and a generator that clears
-// its folder first, look like that for a moment.
+// isSettled reports whether entities have been missing for a moment: whoever
+// writes a file anew empties it first.
+func (g *Generated) isSettled(missing []string) bool {
+	if !slices.Equal(missing, g.missing) {
+		g.missing, g.since = missing, g.now()
+	}
+	if len(missing) > 0 && g.now().Sub(g.since) < g.settle {
+		return false
+	}
+	g.missing = nil
+	return true
+}
+
+// isEmptied reports whether the folder, in which most entities are not found any
+// more, has been so for a while. A volume that is not mounted yet, and a generator
+// that clears its folder first, look like that for a moment.
 func (g *Generated) isEmptied() bool {
 	now := g.now()
 	if g.emptied.IsZero() {
@@ -288,7 +358,7 @@ func (g *Generated) Watch(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := g.files.Watch(ctx, func() {
-			if err := g.Refresh(ctx); err != nil && ctx.Err() == nil {
+			if err := g.changed(ctx); err != nil && ctx.Err() == nil {
 				g.complain(err)
 			}
 		})

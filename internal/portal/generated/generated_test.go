@@ -171,7 +171,7 @@ func TestDirectoryGone(t *testing.T) {
 	if err := os.Rename(w.dir, w.dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	err := w.Refresh(t.Context())
+	_, err := w.Refresh(t.Context())
 	if want := fmt.Sprintf("cannot read %q: no such file or directory", w.dir); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -187,7 +187,7 @@ func TestDirectoryGone(t *testing.T) {
 	if err := os.WriteFile(w.dir, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "not a directory") {
+	if _, err := w.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file is no folder: %v", err)
 	}
 	if err := os.Remove(w.dir); err != nil {

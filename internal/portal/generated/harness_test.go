@@ -114,7 +114,7 @@ func (w *world) put(name, text string) {
 // refresh refreshes, and wants no error.
 func (w *world) refresh() {
 	w.t.Helper()
-	if err := w.Refresh(w.t.Context()); err != nil {
+	if _, err := w.Refresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }

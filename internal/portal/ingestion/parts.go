@@ -28,7 +28,7 @@ func (o *Options) composer() ingest.Part {
 		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
 		Detection: o.detection(), MassRemoval: ingest.MassRemoval(c.MassRemoval),
-		Log:       o.log(), Stacks: c.Logging.IncludeStackTraces,
+		Log: o.log(), Stacks: c.Logging.IncludeStackTraces,
 		// What is switched off is still configured; without definitions nothing is read of it.
 		Clusters: c.Clusters,
 	}
@@ -105,16 +105,16 @@ func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
 		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, opts)}
 	}
 	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive, Skipped: skipped})
-	f := ingest.Folder{Name: s.Name, Source: src, Settle: settle}
+	f := ingest.Folder{Name: s.Name, Source: src, Settle: Settle}
 	if watch {
 		f.Watch = src.Watch
 	}
 	return f
 }
 
-// settle is how long a file that lost objects must have been the same until they
+// Settle is how long a file that lost objects must have been the same until they
 // are gone.
-const settle = 2 * time.Second
+const Settle = 2 * time.Second
 
 // repository is how a repository is read.
 func repository(s config.Source) git.Options {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/portal/location"
+	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 )
 
@@ -30,6 +31,13 @@ func (in *Intake) guarded(ctx context.Context, r *reading) (retry bool) {
 func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
+	// Of two replicas that read it at once, the one that began later is believed.
+	ctx, err := in.store.Fence(ctx, "location "+r.id)
+	if err != nil {
+		in.metrics.synced(fromLocation, syncFailed)
+		in.log.Error("cannot begin to read a location", "location", r.target.String(), "error", err)
+		return true
+	}
 	target := r.target
 	if !r.full && r.trusted < trustMemo {
 		target.Since = r.memo
@@ -53,6 +61,9 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 	r.memo, r.trusted = nil, 0
 	defer settle(len(res.Documents))
 	conflicts, err := in.put(ctx, r, res, failed)
+	if errors.Is(err, state.ErrSuperseded) {
+		return false
+	}
 	if err != nil {
 		in.metrics.synced(fromLocation, syncFailed)
 		in.log.Error("cannot write what a location has", "location", r.target.String(), "error", err)
@@ -67,12 +78,12 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 		return false
 	}
 	in.metrics.synced(fromLocation, syncDone)
-	if len(conflicts) == 0 {
+	if len(conflicts) == 0 && len(r.missing) == 0 {
 		// What belongs to somebody else today may be free tomorrow, so that a
 		// location with conflicts is always read.
 		r.memo, r.held = res.Memo, in.held(ctx, r)
 	}
-	return false
+	return len(r.missing) > 0
 }
 
 // held returns how many entities of a location there are, -1 if that is not
@@ -140,12 +151,22 @@ func (in *Intake) changeOf(ctx context.Context, r *reading, res *location.Result
 		change.Put = append(change.Put, store.Document{Node: d.Node, Parent: d.Parent})
 		put = append(put, d.Ref)
 	}
-	if change.Full || failed != nil || !res.Complete {
+	if failed != nil || !res.Complete {
 		return change, nil
 	}
-	var err error
-	change.Remove, err = in.gone(ctx, r.provider(), put, res.Keep)
-	return change, err
+	gone, err := in.gone(ctx, r.provider(), put, res.Keep)
+	if err != nil {
+		return change, err
+	}
+	if r.target.Type == location.TypeFile && len(gone) > 0 && !slices.Equal(gone, r.missing) {
+		// Somebody may be writing the file.
+		change.Full, r.missing = false, gone
+		return change, nil
+	}
+	if r.missing = nil; !change.Full {
+		change.Remove = gone
+	}
+	return change, nil
 }
 
 // orphaned removes what was just written if the location was removed while it

@@ -57,6 +57,9 @@ type reading struct {
 	trusted int
 	// held is how many entities there were when memo was made.
 	held int
+	// missing are the references that a file no longer had the last time, and that
+	// stay until the next reading says the same.
+	missing []string
 	// conflicts are the problems with what belongs to others, as they were the
 	// last time.
 	conflicts []location.Problem
