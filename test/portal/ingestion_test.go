@@ -77,6 +77,7 @@ func ingestionOperations(ingestor, orchestrator, suffix, run string) []operation
 		{"getIngestionHealth" + suffix, call{path: at + "/health"}, 200, `"status":"(starting|degraded|healthy)","clusters":{"away":"\w+"}.*"entitiesGenerated":4,"sources":\[`},
 		{"listRuns" + suffix, call{path: at + "/runs?limit=5"}, 200, `"source":"composerIngestor/sources/examples"`},
 		{"startRuns" + suffix, call{method: "POST", path: at + "/runs", body: `{"source":"composerIngestor/sources/examples"}`}, 202, `^{"sources":\["composerIngestor/sources/examples"\]}`},
+		{"confirmRemoval" + suffix, call{method: "POST", path: at + "/removals/confirm", body: `{"source":"composerIngestor/sources/examples","since":"2026-01-02T02:04:06Z"}`}, 409, `"name":"ConflictError","message":"No removal is pending for composerIngestor/sources/examples since then`},
 		{"getRun" + suffix, call{path: at + "/runs/" + run}, 200, `"added":4,.*"changes":{"added":\["api:default/` + ingested + `-api",`},
 		{"listFindings" + suffix, call{path: at + "/findings?limit=5&severity=info"}, 200, `^{"items":\[.*"totalItems":\d+,"rules":\[.*"pending":\d+}`},
 		{"listDefinitions" + suffix, call{path: at + "/definitions?limit=5"}, 200, `^{"items":\[.*"name":"` + ingested + `".*"selected":true`},

@@ -230,6 +230,7 @@ var denied = map[string]string{
 	"listFindings": "catalog.ingestion.read", "listFindingsUpstream": "catalog.ingestion.read",
 	"listDefinitions": "catalog.ingestion.read", "listDefinitionsUpstream": "catalog.ingestion.read",
 	"startRuns": "catalog.ingestion.manage", "startRunsUpstream": "catalog.ingestion.manage",
+	"confirmRemoval": "catalog.ingestion.manage", "confirmRemovalUpstream": "catalog.ingestion.manage",
 	"explainDefinition": "catalog.ingestion.read", "explainDefinitionUpstream": "catalog.ingestion.read",
 }
 

@@ -22,6 +22,7 @@ const (
 	LocationUpdate   = "catalog.location.update"
 	LocationDelete   = "catalog.location.delete"
 	IngestionScan    = "ingestion.scan"
+	IngestionConfirm = "ingestion.removal.confirmed"
 
 	TaskCreated   = "scaffolder.task.created"
 	TaskCancelled = "scaffolder.task.cancelled"
@@ -44,7 +45,7 @@ var Names = []string{
 	SignIn, Logout, Token,
 	PermissionRefused,
 	CatalogPush, CatalogDelta, ProviderDelete, EntityDelete, EntityRefresh,
-	LocationRegister, LocationUpdate, LocationDelete, IngestionScan,
+	LocationRegister, LocationUpdate, LocationDelete, IngestionScan, IngestionConfirm,
 	TaskCreated, TaskCancelled, TaskRetried, TaskEnded, DryRun,
 	ClusterApply, ClusterDelete, GitPush, GitChangeRequest,
 	Suppressed,

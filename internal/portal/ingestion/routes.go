@@ -1,14 +1,17 @@
 package ingestion
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
@@ -25,6 +28,7 @@ func (in *Ingestion) Plugins() []server.Plugin {
 			{Method: http.MethodGet, Path: "/runs", Handle: in.runs},
 			{Method: http.MethodPost, Path: "/runs", Handle: in.run},
 			{Method: http.MethodGet, Path: "/runs/{id}", Handle: in.runOf},
+			{Method: http.MethodPost, Path: "/removals/confirm", Handle: in.confirm},
 			{Method: http.MethodGet, Path: "/findings", Handle: in.findings},
 			{Method: http.MethodGet, Path: "/definitions", Handle: in.definitions},
 			{Method: http.MethodGet, Path: "/explain/{xrd}", Handle: in.explain},
@@ -219,6 +223,36 @@ func (in *Ingestion) run(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return server.WriteJSON(w, r, http.StatusAccepted, map[string]any{"sources": names})
+}
+
+// confirm answers POST /removals/confirm.
+func (in *Ingestion) confirm(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
+		return err
+	}
+	var body struct {
+		Source string    `json:"source"`
+		Since  time.Time `json:"since"`
+	}
+	if err := server.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	if _, ok := in.place(body.Source); !ok {
+		return server.NotFound("No source %s", query.Short(body.Source))
+	}
+	pending, err := in.ingest.Confirm(ctx, body.Source, auth.From(ctx).Subject, body.Since)
+	if errors.Is(err, ingest.ErrNothingPending) {
+		return server.Conflict("No removal is pending for %s since then; read the health of the source again", query.Short(body.Source))
+	}
+	if err == nil {
+		err = in.scanNow(ctx, []string{body.Source})
+	}
+	in.audit.Done(ctx, audit.Event{Name: audit.IngestionConfirm, Target: map[string]string{"source": body.Source}, Counts: map[string]int{"objects": pending.Objects}}, err)
+	if err != nil {
+		return err
+	}
+	return server.WriteJSON(w, r, http.StatusAccepted, pending)
 }
 
 // explain answers GET /explain/{xrd}.

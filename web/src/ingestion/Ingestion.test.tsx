@@ -50,6 +50,10 @@ beforeEach(() => {
       }
       return json(now);
     }
+    if (url.endsWith("/removals/confirm")) {
+      started.push(JSON.parse(String(init.body)));
+      return json(now?.sources?.[0]?.pendingRemoval, 202);
+    }
     if (url.endsWith("/runs/1")) {
       return json({ ...runs[1], changes: { added: ["template:default/x.example.org"], updated: [], removed: ["api:default/gone"], failed: [], refused: [] } });
     }
@@ -198,4 +202,19 @@ it("says which definitions a cluster does not serve, and why", async () => {
   expect(notice.textContent).toContain("prod: xs.example.org: Established is False: Broken: the CRD is refused");
   expect(notice.textContent).toContain("prod: ys.example.org: Offered is Unknown");
   expect(notice.textContent).toContain("and 3 more");
+});
+
+it("has a mass removal confirmed with two clicks", async () => {
+  const pendingRemoval = { objects: 36, of: 36, since: "2026-01-05T10:00:00Z", until: "2026-01-05T10:05:00Z" };
+  now = health("connected");
+  now.status = "degraded";
+  now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects are not found any more", pendingRemoval }];
+  open();
+  expect(await screen.findByText("36 of 36 objects are missing")).toBeTruthy();
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "They are gone for good" }));
+  expect(started).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Remove the entities of 36 objects" }));
+  expect(await screen.findByText(/Confirmed\./)).toBeTruthy();
+  expect(started).toEqual([{ source: "composerIngestor/one", since: "2026-01-05T10:00:00Z" }]);
 });

@@ -1,12 +1,12 @@
-import type { ReactNode } from "react";
-import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { Alert, Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import type { May } from "../app/may";
 import { Denied } from "../parts/Denied";
 import { Icon } from "../parts/Icon";
-import { Empty } from "../parts/State";
+import { Empty, Failed } from "../parts/State";
 import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
-import type { Source } from "./ask";
+import { type Source, useConfirm } from "./ask";
 import { listed, type Place } from "./place";
 import styles from "./Places.module.css";
 import { sentence, stateWords, toneOf } from "./words";
@@ -32,7 +32,7 @@ export function Places({ places, may, busy, onRun }: Props) {
     <SimpleGrid cols={{ base: 1, sm: 2, lg: places.length > 2 ? 3 : 2 }} component="ul" p={0} m={0}>
       {places.map((p) => (
         <Card key={`${p.cluster} ${p.name}`} component="li" withBorder aria-label={p.name} className={`${styles.place} ${styles[p.tone] ?? ""}`} style={{ listStyle: "none" }}>
-          <OnePlace place={p}>
+          <OnePlace place={p} may={may}>
             {may && onRun && (
               <Denied may={may}>
                 <Button
@@ -55,9 +55,9 @@ export function Places({ places, may, busy, onRun }: Props) {
   );
 }
 
-function OnePlace({ place, children }: { place: Place; children?: ReactNode }) {
+function OnePlace({ place, may, children }: { place: Place; may?: May; children?: ReactNode }) {
   const detailed = place.sources.some((s) => s.lastAttempt !== undefined);
-  const errors = place.sources.filter((s) => s.lastError);
+  const errors = place.sources.filter((s) => s.lastError && !s.pendingRemoval);
   return (
     <Stack gap={8}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -96,6 +96,7 @@ function OnePlace({ place, children }: { place: Place; children?: ReactNode }) {
           <strong>Stale:</strong> {listed(place.stale)} are as they were <Time at={place.staleSince} />.
         </Text>
       )}
+      {place.sources.map((s) => s.pendingRemoval && <Removal key={`removal ${s.name}`} source={s} may={may} />)}
       {errors.map((s) => (
         <Trouble key={s.name} source={s} alone={place.sources.length === 1 || sameError(errors)} first={s === errors[0]} />
       ))}
@@ -122,6 +123,50 @@ function OnePlace({ place, children }: { place: Place; children?: ReactNode }) {
         </details>
       )}
     </Stack>
+  );
+}
+
+// Removal tells of objects that are not found any more, and has somebody confirm that they are gone. It takes two
+// clicks: entities go by it.
+function Removal({ source, may }: { source: Source; may?: May }) {
+  const confirm = useConfirm();
+  const [sure, setSure] = useState(false);
+  const pending = source.pendingRemoval;
+  if (!pending) {
+    return null;
+  }
+  return (
+    <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${pending.objects} of ${pending.of} objects are missing`}>
+      <Stack gap="xs">
+        <Text size="sm">
+          They were not found <Time at={pending.since} />, so many at once that their entities stay. They are removed if a scan after <Time at={pending.until} /> does not find them
+          either. Check that the source is complete.
+        </Text>
+        {may && (
+          <Denied may={may}>
+            <Group gap="xs">
+              {sure && (
+                <Button size="compact-sm" variant="default" onClick={() => setSure(false)}>
+                  Keep them
+                </Button>
+              )}
+              <Button
+                size="compact-sm"
+                color="red"
+                variant={sure ? "filled" : "outline"}
+                disabled={!may.allowed}
+                loading={confirm.isPending}
+                onClick={() => (sure ? confirm.mutate(source) : setSure(true))}
+              >
+                {sure ? `Remove the entities of ${pending.objects} objects` : "They are gone for good"}
+              </Button>
+            </Group>
+          </Denied>
+        )}
+        <div role="status">{confirm.isSuccess && <Text size="sm">Confirmed. The entities are removed by the scan that begins now.</Text>}</div>
+        {confirm.isError && <Failed error={confirm.error} title="The removal was not confirmed" />}
+      </Stack>
+    </Alert>
   );
 }
 

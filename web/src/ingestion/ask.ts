@@ -39,6 +39,15 @@ export function useRun(id: string | undefined) {
   });
 }
 
+// useConfirm confirms that the objects of a source that are not found any more are gone.
+export function useConfirm() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (source: Source) => ask(`${base}/removals/confirm`, { json: { source: source.name, since: source.pendingRemoval?.since } }),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ["ingestion"] }),
+  });
+}
+
 // useRunNow has sources scanned: all, or those that are named.
 export function useRunNow() {
   const queries = useQueryClient();

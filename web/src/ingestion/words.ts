@@ -7,6 +7,7 @@ export const stateWords: Record<State, string> = {
   connected: "connected",
   waiting: "not read yet",
   partial: "partly read",
+  "removal-pending": "removal to confirm",
   settings: "settings are wrong",
   unreachable: "unreachable",
   timeout: "too slow",
@@ -28,6 +29,7 @@ export function toneOf(state: State): Tone {
     case "waiting":
       return "busy";
     case "partial":
+    case "removal-pending":
       return "doubt";
   }
   return "bad";
