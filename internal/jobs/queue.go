@@ -62,6 +62,10 @@ var (
 	}
 )
 
+// answer is how long the database may take until somebody who asks for a job is
+// told that it does not answer.
+const answer = 10 * time.Second
+
 // tries is how often something is tried that a connection may break that was
 // lost without anybody noticing.
 const tries = 3
@@ -101,6 +105,8 @@ func (q *Queue) Add(ctx context.Context, task, key string, how How) (added bool,
 		return false, fmt.Errorf("cannot queue task %q for %q: its arguments are not JSON", task, key)
 	}
 	w := newWork(task, key, how)
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
 	for n := 1; ; n++ {
 		added, err = q.add(ctx, w, how)
 		if err == nil || n == tries || ctx.Err() != nil {

@@ -193,9 +193,13 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 }
 
 // ready returns an error if requests should not be sent here: the database is
-// away, or tasks have no place to work.
+// away, entities cannot be listed, or tasks have no place to work.
 func (p *Portal) ready(ctx context.Context) error {
 	if err := p.store.Ping(ctx); err != nil {
+		return err
+	}
+	// A damaged file may have a revision, and no entities.
+	if _, err := p.store.Query(ctx, store.Query{Limit: 1}); err != nil {
 		return err
 	}
 	err := p.tasks.Ready()

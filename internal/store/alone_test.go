@@ -103,7 +103,7 @@ func TestAloneWaitingLeavesRoom(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := a.Alone(ctx, "work", func(ctx context.Context) error {
-		for range 2 * postgresConns {
+		for range 2 * postgresWriters {
 			all.Go(func() {
 				if err := b.Alone(ctx, "work", func(context.Context) error { return nil }); err != nil && !errors.Is(err, context.Canceled) {
 					t.Error(err)

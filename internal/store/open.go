@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,9 +35,10 @@ const (
 
 // What PostgreSQL is asked for.
 const (
-	postgresConns  = 16
-	postgresIdle   = 5 * time.Minute
-	connectTimeout = 5 * time.Second
+	postgresReaders = 12
+	postgresWriters = 6
+	postgresIdle    = 5 * time.Minute
+	connectTimeout  = 5 * time.Second
 	// lockTimeout is longer than any change takes.
 	lockTimeout = 30 * time.Second
 )
@@ -45,7 +47,7 @@ const (
 type Store struct {
 	opts Options
 	// read is for reading. write is for writing: with SQLite it is the only
-	// connection that does, with PostgreSQL the two are the same.
+	// connection that does.
 	read, write *sql.DB
 	// patience is how long to wait for another who writes.
 	patience time.Duration
@@ -182,16 +184,24 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout
 	}
+	s.patience, s.config = lockTimeout, config
+	s.read, s.write = pool(within(config, cmp.Or(s.opts.answer, readAnswer)), postgresReaders), pool(within(config, cmp.Or(s.opts.answer, writeAnswer)), postgresWriters)
+	// To bring tables up to date may take minutes.
+	db := pool(config, 1)
+	return errors.Join(migrate(ctx, db, postgresDialect), db.Close())
+}
+
+// pool returns so many connections.
+func pool(config *pgx.ConnConfig, most int) *sql.DB {
 	// To compile a long filter takes seconds, to run it milliseconds.
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, "SET jit = off")
 		return err
 	}))
-	db.SetMaxOpenConns(postgresConns)
-	db.SetMaxIdleConns(postgresConns)
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
 	db.SetConnMaxIdleTime(postgresIdle)
-	s.read, s.write, s.patience, s.config = db, db, lockTimeout, config
-	return migrate(ctx, db, postgresDialect)
+	return db
 }
 
 // Close waits for what runs and closes the database.
@@ -201,7 +211,7 @@ func (s *Store) Close() error {
 	if s.read != nil {
 		err = s.read.Close()
 	}
-	if s.write != nil && s.write != s.read {
+	if s.write != nil {
 		err = errors.Join(err, s.write.Close())
 	}
 	return err

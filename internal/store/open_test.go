@@ -278,7 +278,7 @@ func TestWaitingLeavesRoom(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
-	for i := range 2 * postgresConns {
+	for i := range 2 * postgresWriters {
 		c := Change{Provider: fmt.Sprint("p", i), Put: []Document{component(t, fmt.Sprint("c", i))}}
 		all.Go(func() {
 			if _, err := s.Sync(waiting, c); !errors.Is(err, context.Canceled) {
@@ -288,7 +288,7 @@ func TestWaitingLeavesRoom(t *testing.T) {
 	}
 	// If they took all connections, they would have by then.
 	for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); {
-		if s.write.Stats().InUse == postgresConns {
+		if s.write.Stats().InUse == postgresWriters {
 			break
 		}
 		time.Sleep(time.Millisecond)

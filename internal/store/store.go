@@ -31,6 +31,9 @@ type Options struct {
 	// UIDRetention is how long after an entity was removed it gets its uid back if
 	// it returns.
 	UIDRetention time.Duration
+
+	// answer is how long PostgreSQL may take to say something. Tests are impatient.
+	answer time.Duration
 }
 
 // The errors callers branch on. What the engine says is wrapped behind them.

@@ -418,6 +418,11 @@ func TestAudit(t *testing.T) {
 			"ingestion.scan success " + byService + " sources=1",
 			"permission.refused denied " + byGuest + " permission=catalog.ingestion.manage (Missing permission catalog.ingestion.manage: guests may only read; sign in)",
 		}},
+		{"removals", func() {
+			a.want(call{method: "POST", path: "/api/composer-ingestor/removals/confirm", body: `{"source":"composerIngestor/sources/examples","since":"2026-01-02T02:04:06Z"}`}, http.StatusConflict, nil)
+		}, []string{
+			"ingestion.removal.confirmed failure " + byService + " source=composerIngestor/sources/examples objects=0 (ConflictError)",
+		}},
 		{"dry runs", func() {
 			dry := `{"template":` + template("tried", says) + `,"values":{"word":"` + auditWord + `"},"secrets":{"token":"` + auditTaskSecret + `"}}`
 			a.want(call{method: "POST", path: scaffolding + "/dry-run", token: a.user, body: dry}, http.StatusOK, nil)

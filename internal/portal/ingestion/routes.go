@@ -243,7 +243,7 @@ func (in *Ingestion) confirm(w http.ResponseWriter, r *http.Request) error {
 	}
 	pending, err := in.ingest.Confirm(ctx, body.Source, auth.From(ctx).Subject, body.Since)
 	if errors.Is(err, ingest.ErrNothingPending) {
-		return server.Conflict("No removal is pending for %s since then; read the health of the source again", query.Short(body.Source))
+		err = server.Conflict("No removal is pending for %s since then; read the health of the source again", query.Short(body.Source))
 	}
 	if err == nil {
 		err = in.scanNow(ctx, []string{body.Source})

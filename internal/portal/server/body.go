@@ -114,28 +114,53 @@ func (e *endpoint) bound(res *response, r *http.Request) error {
 	if r.ContentLength > e.MaxBody {
 		return &http.MaxBytesError{Limit: e.MaxBody}
 	}
+	most := e.server.bodyTimeout
 	if e.Timeout > 0 {
-		// Without a deadline a client that stops in the middle holds the
-		// connection even if nobody reads, because the rest is drained.
-		_ = http.NewResponseController(res.ResponseWriter).SetReadDeadline(res.start.Add(e.Timeout))
+		most = min(most, e.Timeout)
 	}
-	r.Body = &body{ReadCloser: http.MaxBytesReader(res.ResponseWriter, r.Body, e.MaxBody), res: res}
+	in := &body{ReadCloser: http.MaxBytesReader(res.ResponseWriter, r.Body, e.MaxBody), res: res, most: most, left: most}
+	// Without a deadline a client that stops in the middle holds the connection
+	// even if nobody reads, because the rest is drained.
+	in.until(time.Now().Add(in.left))
+	r.Body = in
 	return nil
 }
 
-// body takes the deadline back once it has been read, lest it end what the
+const (
+	// bodyTimeout is how long a client may take to send something of a body.
+	bodyTimeout = 30 * time.Second
+	// slowestBody is how slowly a body may arrive in the long run, in bytes a
+	// second: a byte now and then is not progress.
+	slowestBody = 16 << 10
+)
+
+// body waits for what the client sends as long as there is progress, however large
+// it is. It takes the deadline back once it has been read, lest it end what the
 // handler does next.
 type body struct {
 	io.ReadCloser
-	res  *response
-	done bool
+	res *response
+	// left is how long the client may still be waited for, of most.
+	left, most time.Duration
+	done       bool
+}
+
+func (b *body) until(t time.Time) {
+	_ = http.NewResponseController(b.res.ResponseWriter).SetReadDeadline(t)
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	if b.done {
+		return b.ReadCloser.Read(p)
+	}
+	begun := time.Now()
+	b.until(begun.Add(b.left))
 	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) && !b.done {
+	earned := time.Duration(n) * time.Second / slowestBody
+	b.left = min(b.left-time.Since(begun)+earned, b.most)
+	if errors.Is(err, io.EOF) {
 		b.done = true
-		_ = http.NewResponseController(b.res.ResponseWriter).SetReadDeadline(time.Time{})
+		b.until(time.Time{})
 	}
 	return n, err
 }

@@ -197,6 +197,38 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestBodyProgress sends bodies that take longer than a client is waited for.
+func TestBodyProgress(t *testing.T) {
+	s, hs := start(t, Options{}, Route{Method: "POST", Path: "/read", Public: true, Handle: length, MaxBody: 1 << 20})
+	s.bodyTimeout = 300 * time.Millisecond
+	cases := map[string]struct {
+		reason string
+		piece  int
+		want   string
+	}{
+		"Steady":  {"a body that comes steadily takes its time", 8 << 10, "HTTP/1.1 200 "},
+		"Trickle": {"a byte now and then is not progress", 1, "HTTP/1.1 408 "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			const pieces = 8
+			c := dial(t, hs, fmt.Sprintf("POST /api/things/read HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", pieces*tc.piece))
+			for range pieces {
+				time.Sleep(100 * time.Millisecond)
+				// The server may have hung up by now.
+				_, _ = io.WriteString(c, strings.Repeat("x", tc.piece))
+			}
+			got, err := io.ReadAll(c)
+			if err != nil && len(got) == 0 {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if !strings.HasPrefix(string(got), tc.want) {
+				t.Errorf("%s: %s", tc.reason, got)
+			}
+		})
+	}
+}
+
 func TestCutBody(t *testing.T) {
 	var log lines
 	_, hs := start(t, Options{Log: log.logger(-4)}, Route{Method: "POST", Path: "/read", Public: true, Handle: length})

@@ -21,18 +21,24 @@ type endpoint struct {
 	duration prometheus.Observer
 }
 
-// The time a request may take, and the slowest a large body may be sent.
+// requestTimeout is how long a request may take, and longest how long one with a
+// large body may: what is written of it bit by bit has deadlines of its own.
 const (
 	requestTimeout = time.Minute
-	slowestBody    = 256 << 10 // bytes a second
+	longest        = 15 * time.Minute
 )
+
+// largeBody is the size from which a body takes its time.
+const largeBody = 16 << 20
 
 func (s *Server) endpoint(plugin string, r Route) *endpoint {
 	if r.MaxBody == 0 {
 		r.MaxBody = s.opts.MaxBody
 	}
 	if r.Timeout == 0 {
-		r.Timeout = max(requestTimeout, time.Duration(r.MaxBody/slowestBody)*time.Second)
+		if r.Timeout = requestTimeout; r.MaxBody > largeBody {
+			r.Timeout = longest
+		}
 	}
 	return &endpoint{Route: r, server: s, plugin: plugin, duration: s.metrics.duration.WithLabelValues(plugin, r.Path)}
 }

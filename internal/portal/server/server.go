@@ -38,8 +38,8 @@ type Route struct {
 	// default.
 	MaxBody int64
 	// Timeout is how long the request may take; 0 means a minute, or longer
-	// if MaxBody takes longer to send, and less than 0 until the server stops:
-	// what would not end by itself is not waited for.
+	// if MaxBody is large, and less than 0 until the server stops: what would not
+	// end by itself is not waited for.
 	Timeout time.Duration
 }
 
@@ -122,8 +122,8 @@ type Server struct {
 	// leaving ends when the server stops, which leave brings about.
 	leaving context.Context
 	leave   context.CancelFunc
-	// writeTimeout is the constant, but in tests.
-	writeTimeout time.Duration
+	// writeTimeout and bodyTimeout are the constants, but in tests.
+	writeTimeout, bodyTimeout time.Duration
 }
 
 // noRoute stands in metrics for requests that fit no route.
@@ -152,7 +152,7 @@ func New(opts Options) *Server {
 		cors:    newCORS(opts.CORS),
 		hosts:   newHosts([]string{opts.BaseURL, opts.AppURL}, opts.AllowedHosts),
 
-		writeTimeout: writeTimeout,
+		writeTimeout: writeTimeout, bodyTimeout: bodyTimeout,
 	}
 	s.leaving, s.leave = context.WithCancel(context.Background())
 	s.headers, s.none = s.fixedHeaders(), s.endpoint("", Route{Path: noRoute})
