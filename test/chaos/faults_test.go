@@ -1,0 +1,80 @@
+package chaos_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// faults has things go wrong, one or two at a time, until ctx ends. One replica at
+// least is left alone.
+func (c *run) faults(ctx context.Context, random *rand.Rand) {
+	var ends sync.WaitGroup
+	defer ends.Wait()
+	// after has something happen after so many milliseconds, or when all ends.
+	after := func(least, most int, do func()) {
+		wait := time.Duration(least+random.IntN(most-least)) * time.Millisecond
+		ends.Go(func() {
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+			}
+			do()
+		})
+	}
+	busy := make(chan int, replicas)
+	for i := range replicas {
+		busy <- i
+	}
+	for ctx.Err() == nil {
+		for _, r := range c.replicas {
+			r.alive()
+		}
+		// Whoever is in the channel is well; the last one stays so.
+		if len(busy) < 2 {
+			rest(ctx, random, 200, 500)
+			continue
+		}
+		r := c.replicas[<-busy]
+		well := func(mend func()) func() {
+			return func() {
+				mend()
+				busy <- r.number
+			}
+		}
+		switch fault := random.IntN(8); fault {
+		case 0, 1:
+			c.t.Logf("%s replica %d is killed", clock(), r.number)
+			r.kill()
+			after(500, 3000, well(r.begin))
+		case 2:
+			c.t.Logf("%s replica %d stands still", clock(), r.number)
+			r.pause(true)
+			after(5000, 30_000, well(func() { r.pause(false) }))
+		case 3:
+			c.t.Logf("%s replica %d does not hear from the database", clock(), r.number)
+			r.wire.Hang()
+			after(1000, 15_000, well(r.wire.Pass))
+		case 4:
+			c.t.Logf("%s replica %d loses its connections", clock(), r.number)
+			r.wire.Refuse()
+			after(500, 5000, well(r.wire.Pass))
+		case 5:
+			c.t.Logf("%s the database is restarted", clock())
+			busy <- r.number
+			c.database.Kill()
+			c.database.Restart(c.t)
+		default:
+			mode := cuts + random.IntN(3)
+			c.t.Logf("%s the cluster %s", clock(), map[int]string{cuts: "is cut off", hangs: "hangs", lies: "lies"}[mode])
+			busy <- r.number
+			c.gate.to(mode)
+			rest(ctx, random, 2000, 10_000)
+			c.gate.to(passes)
+		}
+		rest(ctx, random, 1000, 4000)
+	}
+}
+
+func clock() string { return time.Now().Format("15:04:05.000") }
