@@ -159,7 +159,12 @@ func (s *Store) answer(
 // are there or if there is much to count.
 func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
 	kids, ok := tallies(nil, c)
-	if ok && s.columns.has(kids) {
+	if ok {
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return 0, 0, err
+		}
+	}
+	if ok {
 		if n, at, ok, err = s.tally(ctx, c, revision, kids); ok || err != nil {
 			return n, at, err
 		}
@@ -167,17 +172,6 @@ func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at
 	p, err := s.plan(ctx, c)
 	if err != nil {
 		return 0, 0, err
-	}
-	if ok {
-		passing, _, err := s.guessMatches(ctx, c, &p)
-		if err != nil {
-			return 0, 0, err
-		}
-		if passing >= s.few() {
-			if n, at, ok, err = s.tally(ctx, c, revision, kids); ok || err != nil {
-				return n, at, err
-			}
-		}
 	}
 	b := p.counting(s.finder())
 	b.add("SELECT (SELECT n FROM revision), count(*) ")

@@ -115,6 +115,12 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 		}
 	}
 	if ok {
+		var err error
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return nil, 0, err
+		}
+	}
+	if ok {
 		done, err := s.columns.with(ctx, s, revision, kids, func() {
 			k := &s.columns
 			at = k.revision

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,21 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 		return kids, true
 	}
 	return append(kids, c.kid), c.kid != 0
+}
+
+// inColumns tells whether to count in columns what passes a condition: if they are
+// there, or if that is much. To read a column takes longer than to look at a few
+// entities in the database.
+func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, error) {
+	if c.op == OpTrue || s.columns.has(kids) {
+		return true, nil
+	}
+	p, err := s.plan(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	n, _, err := s.guessMatches(ctx, c, &p)
+	return n >= s.few(), err
 }
 
 // passing returns the entities that pass a condition whose columns are there.
