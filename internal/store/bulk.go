@@ -38,12 +38,19 @@ type writer struct {
 	args []any
 	// trace, if it is there, is of all that the transaction changes.
 	trace *trace
+	// changed are the references of entities whose fields it writes or removes.
+	changed []string
 }
 
 // change runs do in a transaction that raises the revision. Whoever else wants
 // to change entities waits; readers see all of it or nothing.
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
-	return s.transact(ctx, s.changing, "revision", do)
+	return s.transact(ctx, s.changing, "revision", func(w *writer) error {
+		if err := do(w); err != nil {
+			return err
+		}
+		return w.logChanges(ctx)
+	})
 }
 
 // observe is change for what ingestion remembers. Neither waits for the other,

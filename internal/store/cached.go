@@ -4,20 +4,36 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"time"
 )
 
 // maxCached is how much is remembered: a number weighs one, a list as much as
-// it has items.
-const maxCached = 50_000
+// it has items. maxGuessed is of how many questions a guess is remembered, and
+// guessed for how long.
+const (
+	maxCached  = 50_000
+	maxGuessed = 10_000
+	guessed    = 2 * time.Second
+)
 
-// cached remembers what was counted as long as the revision stays the same.
+// cached remembers what was counted as long as the revision stays the same, and
+// guesses a little longer.
 type cached struct {
 	mu       sync.Mutex
 	revision int64
 	weight   int
 	answers  map[question]any
-	// few, unless it is zero, is what the constant few is otherwise.
-	few int
+	guesses  map[question]guess
+	// few and numbered, unless they are zero, are what the constants few and
+	// maxNumbered are otherwise.
+	few, numbered int
+}
+
+// guess is a number that was right at a time.
+type guess struct {
+	n        int
+	revision int64
+	at       time.Time
 }
 
 // question is a hash of what was asked.
@@ -46,12 +62,30 @@ func (k *cached) get(revision int64, q question) (any, bool) {
 	return v, ok
 }
 
-// last returns the answer at the revision that was seen last, for guesses.
-func (k *cached) last(q question) (any, bool) {
+// last returns a number that was right lately: at the revision that was seen last,
+// or a moment ago.
+func (k *cached) last(now time.Time, q question) (int, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	v, ok := k.answers[q]
-	return v, ok
+	g, ok := k.guesses[q]
+	return g.n, ok && (g.revision == k.revision || now.Sub(g.at) < guessed)
+}
+
+// guess remembers a number for last.
+func (k *cached) guess(q question, g guess) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.guesses == nil || len(k.guesses) >= maxGuessed {
+		k.guesses = map[question]guess{}
+	}
+	k.guesses[q] = g
+}
+
+// forget forgets everything.
+func (k *cached) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.answers, k.guesses = nil, nil
 }
 
 func (k *cached) put(revision int64, q question, v any, weight int) {
@@ -60,6 +94,10 @@ func (k *cached) put(revision int64, q question, v any, weight int) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if revision < k.revision {
+		// Others have seen a later one.
+		return
+	}
 	k.at(revision)
 	if k.weight += weight; k.weight > maxCached {
 		k.weight, k.answers = weight, map[question]any{}
@@ -79,44 +117,94 @@ func (s *Store) count(ctx context.Context, c cond) (int, error) {
 	return s.countAt(ctx, c, revision)
 }
 
-// countAt counts when the revision is known.
+// countAt counts when the revision is known, at that or a later one.
 func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error) {
 	q := ask("count", c)
-	if n, ok := s.cached.get(revision, q); ok {
-		return n.(int), nil
-	}
-	b := statement{whole: true, find: s.finder()}
-	b.add("SELECT (SELECT n FROM revision), count(*) ")
-	p, err := s.plan(ctx, c)
+	n, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+		n, at, err := s.countNow(ctx, c, revision)
+		if err == nil {
+			s.cached.guess(q, guess{n, at, s.opts.Now()})
+		}
+		return n, 1, at, err
+	})
 	if err != nil {
 		return 0, err
 	}
-	p.appendFrom(&b)
-	n := 0
-	err = each(ctx, s.rows, &b, func(rows *rows) error { return rows.Scan(&revision, &n) })
-	if err == nil {
-		s.cached.put(revision, q, n, 1)
+	return n.(int), nil
+}
+
+// answer returns what is remembered at a revision, or what compute returns, with
+// its weight and the revision it holds at. It is computed once for all who ask.
+func (s *Store) answer(
+	ctx context.Context, revision int64, q question, compute func(context.Context) (v any, weight int, at int64, err error),
+) (any, error) {
+	if v, ok := s.cached.get(revision, q); ok {
+		return v, nil
 	}
-	return n, err
+	return s.flights.do(ctx, flightKey{revision, q}, func(ctx context.Context) (any, error) {
+		// Whoever was asked before may have answered in between.
+		if v, ok := s.cached.get(revision, q); ok {
+			return v, nil
+		}
+		s.flights.computed.Add(1)
+		v, weight, at, err := compute(ctx)
+		if err == nil {
+			s.cached.put(at, q, v, weight)
+		}
+		return v, err
+	})
+}
+
+// countNow counts at a revision or a later one, which it returns: in columns if they
+// are there or if there is much to count.
+func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
+	kids, ok := tallies(nil, c)
+	if ok {
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return 0, 0, err
+		}
+	}
+	if ok {
+		if n, at, ok, err = s.tally(ctx, c, revision, kids); ok || err != nil {
+			return n, at, err
+		}
+	}
+	p, err := s.plan(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	b := p.counting(s.finder())
+	b.add("SELECT (SELECT n FROM revision), count(*) ")
+	p.appendFrom(b)
+	err = each(ctx, s.rows, b, func(rows *rows) error { return rows.Scan(&at, &n) })
+	return n, at, err
+}
+
+// tally counts in columns, if they fit into memory.
+func (s *Store) tally(ctx context.Context, c cond, revision int64, kids []int64) (n int, at int64, ok bool, err error) {
+	ok, err = s.columns.with(ctx, s, revision, kids, func() {
+		n, at = s.columns.passing(c).count(), s.columns.revision
+	})
+	return n, at, ok, err
 }
 
 // guessAll returns about how many entities there are.
 func (s *Store) guessAll(ctx context.Context) (int, error) {
-	if n, ok := s.cached.last(ask("count", always)); ok {
-		return n.(int), nil
+	if n, ok := s.cached.last(s.opts.Now(), ask("count", always)); ok {
+		return n, nil
 	}
 	return s.count(ctx, always)
 }
 
 // guess returns the number of rows that b counts up to a limit, or did lately.
 func (s *Store) guess(ctx context.Context, q question, b *statement) (int, error) {
-	if n, ok := s.cached.last(q); ok {
-		return n.(int), nil
+	if n, ok := s.cached.last(s.opts.Now(), q); ok {
+		return n, nil
 	}
 	revision, n := int64(0), 0
 	err := each(ctx, s.rows, b, func(rows *rows) error { return rows.Scan(&revision, &n) })
 	if err == nil {
-		s.cached.put(revision, q, n, 1)
+		s.cached.guess(q, guess{n, revision, s.opts.Now()})
 	}
 	return n, err
 }

@@ -7,9 +7,19 @@ import (
 	"strings"
 )
 
+// facetKey is a field whose values are counted: the number of its key, if it has
+// one, and what passes entities with an item that the key stands for.
+type facetKey struct {
+	name  string
+	kid   int64
+	known bool
+	items cond
+}
+
 // Facets returns the values that the entities which pass f and t have for each
 // of the fields, sorted, and how many entities have each of them. Two ways to
-// write a value are two values. All are counted at one moment.
+// write a value are two values. All are counted at one moment, and once for all who
+// ask the same at the same time.
 func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (map[string][]Facet, error) {
 	const doing = "count values"
 	if len(facets) > maxLeaves {
@@ -19,43 +29,140 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (
 	if err != nil {
 		return nil, fail(doing, err)
 	}
-	var keys []string
-	for _, key := range lowerKeys(facets) {
-		keys = appendKeys(keys, key)
-	}
-	known, err := s.numbersOf(ctx, keys)
+	keys, err := s.facetKeys(ctx, facets)
 	if err != nil {
 		return nil, fail(doing, err)
 	}
-	all := make(map[string][]Facet, len(facets))
+	if c.op == OpFalse {
+		all := make(map[string][]Facet, len(keys))
+		for i := range keys {
+			all[keys[i].name] = []Facet{}
+		}
+		return all, nil
+	}
+	all, err := s.facetsOf(ctx, keys, c)
+	return all, fail(doing, err)
+}
+
+// facetKeys looks up fields, each once.
+func (s *Store) facetKeys(ctx context.Context, facets []string) ([]facetKey, error) {
+	var names []string
+	for _, key := range lowerKeys(facets) {
+		names = appendKeys(names, key)
+	}
+	known, err := s.numbersOf(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var keys []facetKey
+	seen := make(map[string]bool, len(facets))
+	for _, facet := range facets {
+		if seen[facet] {
+			continue
+		}
+		seen[facet] = true
+		key := facetKey{name: facet, items: never}
+		key.kid, key.known = known[lowerKey(facet)]
+		if in := items(lowerKey(facet), known); in.op != OpFalse {
+			key.items = either(in, translate(In(facet, item), known))
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// facetsOf counts at the revision there is now. The question has the whole
+// condition in it, and what the names of fields mean.
+func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
+	revision, err := s.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	what := []byte("facets")
+	for i := range keys {
+		what = keys[i].items.append(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
+	}
+	q := ask(string(what), c)
+	answer, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+		all, at, err := s.countFacets(ctx, keys, c, revision)
+		weight := 1
+		for _, values := range all {
+			weight += 1 + len(values)
+		}
+		return all, weight, at, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]Facet, len(keys))
+	for name, values := range answer.(map[string][]Facet) {
+		all[name] = slices.Clone(values)
+	}
+	return all, nil
+}
+
+// countFacets counts at a revision or a later one, which it returns: in columns, or
+// in the database what columns do not tell.
+func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
+	all, at := map[string][]Facet{}, revision
+	kids, ok := tallies(nil, c)
+	for i := range keys {
+		if keys[i].known {
+			kids = append(kids, keys[i].kid)
+		}
+		if ok {
+			kids, ok = tallies(kids, keys[i].items)
+		}
+	}
+	if ok {
+		var err error
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return nil, 0, err
+		}
+	}
+	if ok {
+		done, err := s.columns.with(ctx, s, revision, kids, func() {
+			k := &s.columns
+			at = k.revision
+			set := k.passing(c)
+			for i := range keys {
+				all[keys[i].name] = k.facet(&keys[i], set)
+			}
+		})
+		if done || err != nil {
+			return all, at, err
+		}
+	}
+	all, err := s.queryFacets(ctx, keys, c)
+	return all, revision, err
+}
+
+// facet counts the values of a field that the entities of a set have.
+func (k *columns) facet(key *facetKey, set bitset) []Facet {
+	values := []Facet{}
+	if key.known {
+		values = k.byKid[key.kid].count(set)
+	}
+	if key.items.op == OpFalse {
+		return values
+	}
+	having := k.passing(key.items)
+	having.and(set)
+	return withItem(values, having.count())
+}
+
+// queryFacets counts in the database.
+func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
+	all := make(map[string][]Facet, len(keys))
 	count := func(ask asker) (same bool, err error) {
-		clear(all)
 		revision, err := revisionOf(ctx, ask)
 		if err != nil {
 			return false, err
 		}
-		for _, facet := range facets {
-			if _, done := all[facet]; done {
-				continue
+		for i := range keys {
+			if all[keys[i].name], err = s.queryFacet(ctx, ask, &keys[i], c); err != nil {
+				return false, err
 			}
-			all[facet] = []Facet{}
-			if c.op == OpFalse {
-				continue
-			}
-			key := lowerKey(facet)
-			if kid, ok := known[key]; ok {
-				if all[facet], err = s.facet(ctx, ask, kid, c, revision); err != nil {
-					return false, err
-				}
-			}
-			if in := items(key, known); in.op != OpFalse {
-				if all[facet], err = s.withItems(ctx, all[facet], both(c, either(in, translate(In(facet, item), known))), revision); err != nil {
-					return false, err
-				}
-			}
-		}
-		if len(all) < 2 {
-			return true, nil
 		}
 		after, err := revisionOf(ctx, ask)
 		return after == revision, err
@@ -68,23 +175,43 @@ func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (
 			return err
 		})
 	}
-	if err != nil {
-		return nil, fail(doing, err)
-	}
-	return all, nil
+	return all, err
 }
 
-// withItems counts what has an item among the values of the key that stands for
-// it.
-func (s *Store) withItems(ctx context.Context, values []Facet, c cond, revision int64) ([]Facet, error) {
-	n, err := s.countAt(ctx, c, revision)
-	if err != nil || n == 0 {
-		return values, err
+// queryFacet counts the values of one field in the database.
+func (s *Store) queryFacet(ctx context.Context, ask asker, key *facetKey, c cond) ([]Facet, error) {
+	values := []Facet{}
+	if key.known {
+		var err error
+		if values, err = s.countValues(ctx, ask, key.kid, c); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	}
+	if key.items.op == OpFalse {
+		return values, nil
+	}
+	p, err := s.plan(ctx, both(c, key.items))
+	if err != nil {
+		return nil, err
+	}
+	b := p.counting(s.finder())
+	b.add("SELECT count(*) ")
+	p.appendFrom(b)
+	n := 0
+	err = each(ctx, ask, b, func(rows *rows) error { return rows.Scan(&n) })
+	return withItem(values, n), err
+}
+
+// withItem counts what has an item among the values of the key that stands for it.
+func withItem(values []Facet, n int) []Facet {
+	if n == 0 {
+		return values
 	}
 	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == item })
 	values = append(values, Facet{item, n})
 	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-	return values, nil
+	return values
 }
 
 // revisionOf returns the revision that an asker sees.
@@ -93,21 +220,6 @@ func revisionOf(ctx context.Context, ask asker) (n int64, err error) {
 	b.add("SELECT n FROM revision")
 	err = each(ctx, ask, &b, func(rows *rows) error { return rows.Scan(&n) })
 	return n, err
-}
-
-// facet counts the values of one field.
-func (s *Store) facet(ctx context.Context, asking asker, kid int64, c cond, revision int64) ([]Facet, error) {
-	q := ask(fmt.Sprint("facet ", kid), c)
-	if values, ok := s.cached.get(revision, q); ok {
-		return slices.Clone(values.([]Facet)), nil
-	}
-	values, err := s.countValues(ctx, asking, kid, c)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
-	s.cached.put(revision, q, values, len(values)+1)
-	return slices.Clone(values), nil
 }
 
 // countValues walks along all rows of the field or, if fewer entities pass, goes
@@ -123,14 +235,14 @@ func (s *Store) countValues(ctx context.Context, asking asker, kid int64, c cond
 			return nil, err
 		}
 	}
-	b := statement{whole: true, find: s.finder()}
 	values := []Facet{}
 	if passing < s.few() {
+		b := p.counting(s.finder())
 		b.add("SELECT v.packed FROM (SELECT x.ref AS ref ")
-		p.appendFrom(&b)
+		p.appendFrom(b)
 		b.add(") p CROSS JOIN fields v WHERE v.ref = p.ref")
 		counts := map[string]int{}
-		err := each(ctx, asking, &b, func(rows *rows) error {
+		err := each(ctx, asking, b, func(rows *rows) error {
 			var packed string
 			err := rows.Scan(&packed)
 			for value := range valuesOf(packed, kid) {
@@ -143,6 +255,7 @@ func (s *Store) countValues(ctx context.Context, asking asker, kid int64, c cond
 		}
 		return values, err
 	}
+	b := statement{whole: true, find: s.finder()}
 	b.add("SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE ")
 	b.rows(cond{op: opValued, kid: kid}, "v")
 	if c.op != OpTrue {

@@ -275,7 +275,7 @@ func TestQueryIsLikeModel(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			// What is dense and what is sparse depends on this.
 			s.cached.few = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
-			s.cached.answers = nil
+			s.cached.forget()
 			q := drawQuery(t)
 			model := q
 			model.Filter = cleaned(q.Filter)

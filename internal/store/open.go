@@ -74,6 +74,8 @@ type Store struct {
 	// These are for reading.
 	statements statements
 	cached     cached
+	flights    flights
+	columns    columns
 	// lists are the snapshots that somebody reads a list from, and pages those
 	// that end at once.
 	lists, pages snapshots

@@ -316,7 +316,7 @@ func TestFieldsOfBefore(t *testing.T) {
 		want := packed(s)
 		sees(t, s, "one", "unit", "seen before there were findings")
 		for _, step := range []string{
-			"DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes", "ALTER TABLE object_bodies DROP COLUMN status",
+			"DROP TABLE changes", "DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes", "ALTER TABLE object_bodies DROP COLUMN status",
 			"DROP TABLE revoked_sessions", "ALTER TABLE tasks DROP COLUMN caller", "ALTER TABLE tasks DROP COLUMN subject",
 			"DROP TABLE fences", "DROP TABLE departed",
 			"DROP TABLE fields", "CREATE INDEX search_ref ON search (ref, kid)", "CREATE INDEX relations_declarer ON relations (declarer)",

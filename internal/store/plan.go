@@ -203,8 +203,8 @@ func (s *Store) guessRows(ctx context.Context, c cond, p *plan) (int, error) {
 // that is sure to be right, exact is true; else there may be fewer, and more if
 // there are few.
 func (s *Store) guessMatches(ctx context.Context, c cond, p *plan) (n int, exact bool, err error) {
-	if n, ok := s.cached.last(ask("count", c)); ok {
-		return n.(int), true, nil
+	if n, ok := s.cached.last(s.opts.Now(), ask("count", c)); ok {
+		return n, true, nil
 	}
 	switch {
 	case p.set != nil:
@@ -250,6 +250,10 @@ func (b *statement) union(c cond, p *plan) {
 		b.union(sub, p)
 	}
 }
+
+// counting begins a statement that goes through all that the plan finds. If those
+// are few, other words are looked up for each of them.
+func (p *plan) counting(find string) *statement { return &statement{whole: p.set == nil, find: find} }
 
 // appendFrom appends FROM and WHERE: the references are x.ref, each once.
 func (p *plan) appendFrom(b *statement) {

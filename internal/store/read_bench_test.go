@@ -199,7 +199,7 @@ func BenchmarkCold(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			onSizes(b, func(b *testing.B, s *Store) {
 				loop(b, func(int) error {
-					s.cached.answers = nil
+					s.cached.forget()
 					return ask(s)
 				})
 			})

@@ -197,7 +197,8 @@ func TestFacets(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, few := range []int{0, 1} {
-					s.cached.few, s.cached.answers = few, nil
+					s.cached.few = few
+					s.cached.forget()
 					for range 2 {
 						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)
 						if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {

@@ -157,6 +157,9 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 	if err != nil {
 		return err
 	}
+	for i := range records {
+		w.changed = append(w.changed, records[i].ref)
+	}
 	return w.insert(ctx, "fields (ref, packed)", " ON CONFLICT (ref) DO UPDATE SET packed = excluded.packed",
 		2, len(records), func(i int, args []any) []any { return append(args, records[i].ref, records[i].packed) })
 }

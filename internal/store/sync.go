@@ -427,6 +427,7 @@ func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan 
 	if err := w.forget(ctx, d.removed); err != nil {
 		return err
 	}
+	w.changed = append(w.changed, d.removed...)
 	for _, table := range []string{"entities", "documents", "fields"} {
 		if err := w.deleteIn(ctx, table, "ref", d.removed); err != nil {
 			return err

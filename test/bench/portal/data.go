@@ -24,11 +24,14 @@ var kinds = []struct {
 
 // catalog writes n entities as lines of JSON and returns how many bytes they
 // have.
-func catalog(w io.Writer, n int) (int, error) {
+func catalog(w io.Writer, n int) (int, error) { return part(w, 0, n) }
+
+// part writes the entities from one up to, but without, another.
+func part(w io.Writer, from, to int) (int, error) {
 	out := bufio.NewWriterSize(w, 1<<20)
 	size := 0
 	maker := engine.New(engine.ComposerIngestor, engine.Options{}, engine.Hooks{})
-	for i := range n / perTen {
+	for i := from / perTen; i < to/perTen; i++ {
 		var set xrd.Set
 		if err := set.Read(bytes.NewReader(sample.Definition(i)), xrd.Origin{File: "sample.yaml"}); err != nil {
 			return 0, err

@@ -5,6 +5,8 @@
 //
 //	go run ./test/bench/portal
 //	go run ./test/bench/portal -compare <revision>
+//	go run ./test/bench/portal -writer
+//	go run ./test/bench/portal -facets
 package main
 
 import (
@@ -56,6 +58,13 @@ var (
 	duration = flag.Duration("duration", 8*time.Second, "how long each request is made")
 	only     = flag.String("only", "", "one engine: sqlite or pg")
 	compare  = flag.String("compare", "", "a revision to compare with, in place of everything else")
+	writer   = flag.Bool("writer", false, "measure reads while definitions change, in place of everything else")
+	facets   = flag.Bool("facets", false, "measure facets, in place of everything else")
+	// These are for -writer.
+	definitions = flag.Int("definitions", 1000, "how many definitions change")
+	rps         = flag.Int("rate", 200, "how many reads a second")
+	// largest is for -facets.
+	largest = flag.Int("largest", 200_000, "how many entities to compare facets with")
 )
 
 func main() {
@@ -79,8 +88,29 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *compare != "" {
+	if *compare != "" && !*writer && !*facets {
 		return versus(w, tmp, program, *compare)
+	}
+	measure := measure
+	switch {
+	case *writer:
+		measure = besideWriter
+	case *facets:
+		measure = countFacets
+	}
+	if *compare != "" {
+		old, err := build(tmp, *compare)
+		if err != nil {
+			return err
+		}
+		now := measure
+		measure = func(w io.Writer, tmp, program, name string, database func(string) (string, error)) error {
+			err := now(w, tmp, old, name+" at "+*compare, func(name string) (string, error) { return database("old-" + name) })
+			if err != nil {
+				return err
+			}
+			return now(w, tmp, program, name, database)
+		}
 	}
 	if *only != "pg" {
 		if err := measure(w, tmp, program, "SQLite", func(name string) (string, error) {
@@ -181,8 +211,11 @@ func size(w io.Writer, tmp, program, name string, n int, database func(string) (
 }
 
 // push sends the catalog, whole.
-func (s *server) push(body []byte) (string, error) {
-	req, err := http.NewRequest(http.MethodPut, s.base+"/api/catalog/providers/bench/entities", bytes.NewReader(body))
+func (s *server) push(body []byte) (string, error) { return s.pushAs("bench", body) }
+
+// pushAs sends all entities of a provider.
+func (s *server) pushAs(provider string, body []byte) (string, error) {
+	req, err := http.NewRequest(http.MethodPut, s.base+"/api/catalog/providers/"+provider+"/entities", bytes.NewReader(body))
 	if err != nil {
 		return "", err
 	}

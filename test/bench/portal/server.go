@@ -24,6 +24,11 @@ type server struct {
 
 // start starts the program with a configuration of its own.
 func start(tmp, program, database string) (*server, error) {
+	return startWith(tmp, program, database, "")
+}
+
+// startWith is start with more of a configuration.
+func startWith(tmp, program, database, more string) (*server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -35,7 +40,7 @@ func start(tmp, program, database string) (*server, error) {
 	s := &server{program: program, config: filepath.Join(tmp, "app-config.yaml"), base: "http://" + address}
 	text := fmt.Sprintf("backend:\n  baseUrl: %s\n  listen: %q\n  database: %s\n  auth: { externalAccess: [{ type: static, options: { token: %s, subject: bench } }] }\n",
 		s.base, address, database, token)
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(s.config, []byte(text+more), 0o600); err != nil {
 		return nil, err
 	}
 	return s, s.begin()

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// fieldColumn is the values of one key in memory, by the numbers of entities. The
+// values that an entity has together are a combination, and most entities share
+// theirs with others, so that counting and comparing is done once for each.
+type fieldColumn struct {
+	values  []fieldValue
+	numbers map[stored]uint32
+	// combos are numbers of values. The first is empty.
+	combos  [][]uint32
+	byCombo map[string]uint32
+	// of has the combination of each entity.
+	of []uint32
+	// bytes is about how much memory values and combinations take.
+	bytes int
+}
+
+// fieldValue is a value in lower case, or noValue, and as it is written.
+type fieldValue struct{ value, written string }
+
+// valueWeight is what a value or a combination takes in memory besides its text.
+const valueWeight = 100
+
+func newColumn(entities int) *fieldColumn {
+	return &fieldColumn{
+		numbers: map[stored]uint32{}, combos: [][]uint32{nil}, byCombo: map[string]uint32{"": 0},
+		of: make([]uint32, entities),
+	}
+}
+
+// weight is about how many bytes the column takes.
+func (c *fieldColumn) weight() int { return c.bytes + 4*len(c.of) }
+
+// number returns the number of a value.
+func (c *fieldColumn) number(value, original string) uint32 {
+	key := stored{value: value, original: original}
+	n, ok := c.numbers[key]
+	if !ok {
+		// They may be parts of longer texts, which would be kept.
+		key = stored{value: strings.Clone(value), original: strings.Clone(original)}
+		n = uint32(len(c.values))
+		c.values = append(c.values, fieldValue{key.value, cmp.Or(key.original, key.value)})
+		c.numbers[key] = n
+		c.bytes += len(value) + len(original) + valueWeight
+	}
+	return n
+}
+
+// combo returns the number of a combination of values, which it sorts.
+func (c *fieldColumn) combo(values []uint32) uint32 {
+	slices.Sort(values)
+	key := make([]byte, 0, 64)
+	for _, v := range values {
+		key = binary.LittleEndian.AppendUint32(key, v)
+	}
+	n, ok := c.byCombo[string(key)]
+	if !ok {
+		n = uint32(len(c.combos))
+		c.combos = append(c.combos, slices.Clone(values))
+		c.byCombo[string(key)] = n
+		c.bytes += 2*len(key) + valueWeight
+	}
+	return n
+}
+
+// having adds to set the entities with a value that passes.
+func (c *fieldColumn) having(set bitset, passes func(value string) bool) {
+	ok := make([]bool, len(c.values))
+	some := false
+	for i := range c.values {
+		ok[i] = passes(c.values[i].value)
+		some = some || ok[i]
+	}
+	if !some {
+		return
+	}
+	combos := make([]bool, len(c.combos))
+	for i, values := range c.combos {
+		combos[i] = slices.ContainsFunc(values, func(v uint32) bool { return ok[v] })
+	}
+	for entity, combo := range c.of {
+		if combos[combo] {
+			set.set(uint32(entity))
+		}
+	}
+}
+
+// count returns how many entities of a set have each of the values, sorted.
+func (c *fieldColumn) count(set bitset) []Facet {
+	byCombo := make([]int, len(c.combos))
+	for entity := range set.all() {
+		byCombo[c.of[entity]]++
+	}
+	counts := make([]int, len(c.values))
+	for combo, n := range byCombo {
+		if n == 0 {
+			continue
+		}
+		for _, value := range c.combos[combo] {
+			counts[value] += n
+		}
+	}
+	facets := []Facet{}
+	for i, n := range counts {
+		if n > 0 && c.values[i].value != noValue {
+			facets = append(facets, Facet{c.values[i].written, n})
+		}
+	}
+	slices.SortFunc(facets, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	return facets
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// flights lets those who ask the same question at the same revision wait for one
+// answer. The question has all of the conditions in it, those of permissions too:
+// callers who may see different entities ask different questions.
+type flights struct {
+	mu      sync.Mutex
+	running map[flightKey]*flight
+	// computed counts the answers that were computed.
+	computed atomic.Int64
+}
+
+type flightKey struct {
+	revision int64
+	question question
+}
+
+// flight is an answer that is being computed. It is given up when nobody waits for
+// it any more.
+type flight struct {
+	waiting int
+	cancel  context.CancelFunc
+	done    chan struct{}
+	answer  any
+	err     error
+}
+
+// do returns what compute does, which runs once for all who wait for the same
+// answer. The answer is shared and must not be changed.
+func (k *flights) do(ctx context.Context, key flightKey, compute func(context.Context) (any, error)) (any, error) {
+	f := k.join(ctx, key, compute)
+	select {
+	case <-f.done:
+		k.leave(key, f)
+		return f.answer, f.err
+	case <-ctx.Done():
+		k.leave(key, f)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (k *flights) join(ctx context.Context, key flightKey, compute func(context.Context) (any, error)) *flight {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if f := k.running[key]; f != nil {
+		f.waiting++
+		return f
+	}
+	if k.running == nil {
+		k.running = map[flightKey]*flight{}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f := &flight{waiting: 1, cancel: cancel, done: make(chan struct{})}
+	k.running[key] = f
+	go func() {
+		defer close(f.done)
+		defer k.end(key, f)
+		f.answer, f.err = compute(ctx)
+	}()
+	return f
+}
+
+// end lets the next who asks begin anew.
+func (k *flights) end(key flightKey, f *flight) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.running[key] == f {
+		delete(k.running, key)
+	}
+}
+
+// leave is called by each who waits no more.
+func (k *flights) leave(key flightKey, f *flight) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if f.waiting--; f.waiting > 0 {
+		return
+	}
+	f.cancel()
+	if k.running[key] == f {
+		delete(k.running, key)
+	}
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+// TestFlight holds that one computes for all who wait, that those who give up do
+// not disturb the others, and that nothing is computed for nobody.
+func TestFlight(t *testing.T) {
+	key := flightKey{revision: 1}
+	synctest.Test(t, func(t *testing.T) {
+		var k flights
+		begun, release := 0, make(chan struct{})
+		compute := func(ctx context.Context) (any, error) {
+			begun++
+			select {
+			case <-release:
+				return begun, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		type answer struct {
+			v   any
+			err error
+		}
+		ask := func(ctx context.Context, key flightKey) chan answer {
+			out := make(chan answer, 1)
+			go func() {
+				v, err := k.do(ctx, key, compute)
+				out <- answer{v, err}
+			}()
+			synctest.Wait()
+			return out
+		}
+		ctx, giveUp := context.WithCancel(t.Context())
+		first, second := ask(ctx, key), ask(t.Context(), key)
+		giveUp()
+		if a := <-first; !errors.Is(a.err, context.Canceled) {
+			t.Errorf("who gave up got %v", a)
+		}
+		synctest.Wait()
+		close(release)
+		if a := <-second; a.v != 1 || a.err != nil {
+			t.Errorf("who waited got %v", a)
+		}
+		release = make(chan struct{})
+		ctx, giveUp = context.WithCancel(t.Context())
+		alone := ask(ctx, key)
+		giveUp()
+		<-alone
+		synctest.Wait()
+		other := ask(t.Context(), flightKey{revision: 2})
+		again := ask(t.Context(), key)
+		if begun != 4 || len(k.running) != 2 {
+			t.Errorf("%d were begun, %d run", begun, len(k.running))
+		}
+		close(release)
+		<-other
+		<-again
+		synctest.Wait()
+		if len(k.running) != 0 {
+			t.Errorf("%d run still", len(k.running))
+		}
+	})
+}
