@@ -137,23 +137,26 @@ func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []i
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	// Only whoever has the turn writes, so that it may read without the lock.
+	// But for forget, only whoever has the turn writes.
+	k.mu.RLock()
+	has, full := k.revision, k.full
 	missing := slices.DeleteFunc(slices.Clone(kids), func(kid int64) bool { return k.byKid[kid] != nil || k.large[kid] })
+	k.mu.RUnlock()
 	switch {
-	case k.revision == 0 || k.full:
+	case has == 0 || full:
 		return s.page(ctx, func(ask asker) error { return k.load(ctx, s, ask, kids) })
 	case len(missing) > 0:
-		return s.page(ctx, func(ask asker) error { return k.follow(ctx, s, ask, kids, missing) })
-	case k.revision < revision:
-		return k.follow(ctx, s, s.rows, kids, nil)
+		return s.page(ctx, func(ask asker) error { return k.follow(ctx, s, ask, has, kids, missing) })
+	case has < revision:
+		return k.follow(ctx, s, s.rows, has, kids, nil)
 	}
 	return nil
 }
 
-// follow applies what has changed, and reads missing columns, for which it needs
-// an asker that sees one moment.
-func (k *columns) follow(ctx context.Context, s *Store, ask asker, kids, missing []int64) error {
-	n, err := since(ctx, ask, k.revision)
+// follow applies what has changed behind a revision, and reads missing columns, for
+// which it needs an asker that sees one moment.
+func (k *columns) follow(ctx context.Context, s *Store, ask asker, has int64, kids, missing []int64) error {
+	n, err := since(ctx, ask, has)
 	if err != nil {
 		return err
 	}
@@ -164,13 +167,19 @@ func (k *columns) follow(ctx context.Context, s *Store, ask asker, kids, missing
 		return k.load(ctx, s, ask, kids)
 	}
 	k.mu.Lock()
+	if k.revision != has {
+		// Everything was forgotten meanwhile.
+		k.mu.Unlock()
+		return nil
+	}
 	k.apply(n)
-	if len(k.number) > s.mostNumbered() {
+	full := len(k.number) > s.mostNumbered()
+	if full {
 		k.reset(n.revision, nil)
 		k.full = true
 	}
 	k.mu.Unlock()
-	if k.full {
+	if full {
 		return nil
 	}
 	return k.add(ctx, ask, missing, kids)
@@ -201,9 +210,10 @@ func (k *columns) load(ctx context.Context, s *Store, ask asker, kids []int64) e
 	if k.full = len(refs) > most; k.full {
 		refs = nil
 	}
+	full := k.full
 	k.reset(revision, refs)
 	k.mu.Unlock()
-	if k.full {
+	if full {
 		return nil
 	}
 	return k.add(ctx, ask, kids, kids)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 )
@@ -61,6 +62,12 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 	go func() {
 		defer close(f.done)
 		defer k.end(key, f)
+		defer func() {
+			// Whoever asks is told, and the process goes on.
+			if p := recover(); p != nil {
+				f.err = fmt.Errorf("a bug here: %v", p)
+			}
+		}()
 		f.answer, f.err = compute(ctx)
 	}()
 	return f
