@@ -226,7 +226,14 @@ func (c *run) undone() (open []string) {
 			return []string{fmt.Sprintf("tasks cannot be read: %d %v", status, err)}
 		}
 		for _, task := range page.Tasks {
-			if name, taken := c.tasks[task.ID]; taken && task.Status != "completed" {
+			name, taken := c.tasks[task.ID]
+			switch {
+			case !taken || task.Status == "completed":
+			case task.Status == "failed" || task.Status == "cancelled":
+				var events json.RawMessage
+				_, err := r.call(c.t.Context(), http.MethodGet, "/api/scaffolder/v2/tasks/"+task.ID+"/events", nil, &events)
+				c.t.Fatalf("task %s (%s) is %s: %s, %v", task.ID, name, task.Status, events, err)
+			default:
 				open = append(open, fmt.Sprintf("task %s (%s) is %s", task.ID, name, task.Status))
 			}
 		}

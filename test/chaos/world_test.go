@@ -91,6 +91,10 @@ func newWorld(t *testing.T) *world {
 	for _, dir := range []string{w.repository, w.live} {
 		w.git(".", "init", "--quiet", "--bare", "--initial-branch=main", dir)
 	}
+	seed := filepath.Join(root, "seed")
+	w.git(".", "clone", "--quiet", w.live, seed)
+	w.git(seed, "commit", "--quiet", "--allow-empty", "--message", "begin")
+	w.git(seed, "push", "--quiet", "origin", "HEAD:main")
 	if err := os.MkdirAll(w.folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +111,7 @@ spec:
       action: git:commit
       input:
         host: files
-        repository: acme/live
+        repository: acme/live.git
         branch: main
         message: "Add ${{ parameters.name }}"
         manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${{ parameters.name }}", namespace: default}}
