@@ -13,9 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +24,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/lock"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
@@ -61,6 +60,8 @@ type Options struct {
 
 // Portal is a backend that can be run.
 type Portal struct {
+	// lock is that of the database; nil with PostgreSQL.
+	lock      *lock.File
 	store     *store.Store
 	queue     *jobs.Queue
 	redis     *state.Redis
@@ -75,33 +76,29 @@ type Portal struct {
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
-// Close.
+// Close. The error is an *InUse if another process serves from a database of SQLite.
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
 	db := c.Backend.Database
-	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now})
+	held, err := acquire(db)
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{store: st}
+	p := &Portal{lock: held}
+	if p.store, err = store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now}); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	if err := p.assemble(ctx, opts); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// jobsPath is the queue's own file beside the catalog's, so that neither waits
-// while the other writes.
-func jobsPath(path string) string {
-	ext := filepath.Ext(path)
-	return strings.TrimSuffix(path, ext) + "-jobs" + ext
-}
-
 // open opens what the portal works with besides the store.
 func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
 	db := opts.Config.Backend.Database
 	p.queue, err = jobs.Open(ctx, jobs.Options{
-		Client: db.Client, Path: jobsPath(db.Path), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+		Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
 	})
 	if err != nil {
 		return err
@@ -120,6 +117,9 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 func Hint(err error, c *config.Config) string {
 	if open, ok := errors.AsType[*audit.OpenError](err); ok {
 		return open.Hint
+	}
+	if used, ok := errors.AsType[*InUse](err); ok {
+		return used.hint()
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -271,5 +271,11 @@ func (p *Portal) Close() error {
 	if p.audit != nil {
 		err = errors.Join(err, p.audit.log.Close())
 	}
-	return errors.Join(err, p.store.Close())
+	if p.store != nil {
+		err = errors.Join(err, p.store.Close())
+	}
+	if p.lock != nil {
+		err = errors.Join(err, p.lock.Release())
+	}
+	return err
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -105,9 +104,6 @@ func folders(c config.Catalog) []string {
 	return all
 }
 
-// keyFile is beside the database of a portal that has it for itself.
-const keyFile = "-tasks.key"
-
 // secretKey returns what the secrets of tasks are encrypted with: what the
 // configuration says or, beside a database that is a file of this machine, one
 // that is made the first time. It is nil if there is none.
@@ -119,7 +115,7 @@ func secretKey(c *config.Config) ([]byte, error) {
 	if db.Client != config.ClientSQLite || db.Path == "" {
 		return nil, nil
 	}
-	path := strings.TrimSuffix(db.Path, filepath.Ext(db.Path)) + keyFile
+	path := db.TasksKeyPath()
 	made := make([]byte, 32)
 	if _, err := rand.Read(made); err != nil {
 		return nil, err
