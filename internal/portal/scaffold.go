@@ -53,7 +53,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}
 	p.tasks, err = task.New(task.Options{
 		Store: p.store, Queue: p.queue, Env: env, Key: key,
-		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
+		Dir:     workDir(opts.Config),
 		Workers: c.Workers, Limits: task.Limits{OpenTasks: c.Limits.OpenTasks, RunningTasks: c.Limits.RunningTasks}, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
 		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
@@ -143,6 +143,11 @@ func secretKey(c *config.Config) ([]byte, error) {
 		return nil, fmt.Errorf("cannot make a key for secrets of tasks in %s: %w", path, err)
 	}
 	return os.ReadFile(path)
+}
+
+// workDir is the folder for the workspaces of tasks.
+func workDir(c *config.Config) string {
+	return cmp.Or(c.Scaffolder.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks"))
 }
 
 // registrar is the catalog as steps use it: as the caller of the context.
