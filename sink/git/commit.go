@@ -55,11 +55,20 @@ func (s *Sink) commit(ctx context.Context, files map[string][]byte, open func() 
 			return Result{}, last.late(ctx, try)
 		}
 		r, err := open()
+		if ctx.Err() != nil {
+			if err == nil {
+				r.Close()
+			}
+			return Result{}, last.late(ctx, try)
+		}
 		if err != nil {
 			return Result{}, cmp.Or(last.err, err)
 		}
 		next, err := s.attempt(ctx, r, files, by, last)
 		r.Close()
+		if err != nil && ctx.Err() != nil {
+			return Result{}, last.late(ctx, try)
+		}
 		if err != nil || next.err == nil {
 			return next.result, err
 		}

@@ -52,7 +52,7 @@ func TestLockedOnServer(t *testing.T) {
 	if err := os.WriteFile(locked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := New(gitserver.Serve(t, r.dir, nil), Options{Timeout: 2 * time.Second}).Commit(t.Context(), contents("b", "b"))
+	_, err := New(gitserver.Serve(t, r.dir, nil), Options{Timeout: 4 * time.Second}).Commit(t.Context(), contents("b", "b"))
 	if err == nil || !strings.Contains(err.Error(), `branch "master" is locked on the server`) || !strings.Contains(hint(err), "remove refs/heads/master.lock") {
 		t.Errorf("%v, %q", err, hint(err))
 	}
