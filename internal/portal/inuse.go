@@ -48,12 +48,13 @@ func lockPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)) + ".lock", nil
 }
 
-// acquire makes this process the only one that serves from a database of SQLite,
-// and from the queue beside it: each would take the jobs of the other for lost.
-// The lock ends with the process. Whoever only reads needs no lock.
-func acquire(db config.Database) (*lock.File, error) {
+// Acquire makes this process the only one that serves from a database of SQLite, and
+// from the queue beside it: each would take the jobs of the other for lost. The error
+// is an *InUse if another process does. The lock ends with release, or with the
+// process. Whoever only reads needs no lock, and PostgreSQL none at all.
+func Acquire(db config.Database) (release func() error, err error) {
 	if db.Client != config.ClientSQLite {
-		return nil, nil
+		return func() error { return nil }, nil
 	}
 	doing := "lock the database " + db.Path
 	if err := os.MkdirAll(filepath.Dir(db.Path), 0o750); err != nil {
@@ -70,5 +71,5 @@ func acquire(db config.Database) (*lock.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot %s: %w", doing, err)
 	}
-	return l, nil
+	return l.Release, nil
 }

@@ -24,7 +24,6 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
-	"example.dev/ingestor/internal/lock"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/catalog"
@@ -60,8 +59,6 @@ type Options struct {
 
 // Portal is a backend that can be run.
 type Portal struct {
-	// lock is that of the database; nil with PostgreSQL.
-	lock      *lock.File
 	store     *store.Store
 	queue     *jobs.Queue
 	redis     *state.Redis
@@ -76,18 +73,15 @@ type Portal struct {
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
-// Close. The error is an *InUse if another process serves from a database of SQLite.
+// Close. A process that serves has the database's lock before: see Acquire.
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
 	db := c.Backend.Database
-	held, err := acquire(db)
+	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now})
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{lock: held}
-	if p.store, err = store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now}); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
+	p := &Portal{store: st}
 	if err := p.assemble(ctx, opts); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -113,7 +107,7 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 	return err
 }
 
-// Hint says what to do when New fails; empty if that is not known.
+// Hint says what to do when Acquire or New fails; empty if that is not known.
 func Hint(err error, c *config.Config) string {
 	if open, ok := errors.AsType[*audit.OpenError](err); ok {
 		return open.Hint
@@ -271,11 +265,5 @@ func (p *Portal) Close() error {
 	if p.audit != nil {
 		err = errors.Join(err, p.audit.log.Close())
 	}
-	if p.store != nil {
-		err = errors.Join(err, p.store.Close())
-	}
-	if p.lock != nil {
-		err = errors.Join(err, p.lock.Release())
-	}
-	return err
+	return errors.Join(err, p.store.Close())
 }
