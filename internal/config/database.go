@@ -28,6 +28,19 @@ const (
 	ClientPostgres = "pg"
 )
 
+// JobsPath is the file of SQLite that has the queue: beside that of the catalog, so
+// that neither waits while the other writes.
+func (d Database) JobsPath() string { return d.beside("-jobs" + filepath.Ext(d.Path)) }
+
+// TasksKeyPath is the file beside SQLite's that has the key for the secrets of tasks,
+// if the configuration has none.
+func (d Database) TasksKeyPath() string { return d.beside("-tasks.key") }
+
+// beside is a file beside SQLite's, whose name begins like its name.
+func (d Database) beside(end string) string {
+	return strings.TrimSuffix(d.Path, filepath.Ext(d.Path)) + end
+}
+
 // sqliteNames are further names of SQLite, after the libraries Backstage uses.
 var sqliteNames = []string{"better-sqlite3", "sqlite3"}
 

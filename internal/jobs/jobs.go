@@ -122,6 +122,10 @@ type How struct {
 	// Hurry makes a job that waits for later, because of After or between two
 	// attempts, one that waits no longer: somebody stands by.
 	Hurry bool
+	// Requeued says that a job that is given up because its process ended too
+	// often is queued again: by a schedule, or by whoever looks after its task on
+	// any replica. Then that is no error. Jobs of schedules have it.
+	Requeued bool
 }
 
 // kind is the one kind of job that River knows; tasks are told apart here.
@@ -141,13 +145,15 @@ type work struct {
 	// often that was.
 	Tried int `json:"tried,omitempty"`
 	Lost  int `json:"lost,omitempty"`
+	// Requeued is that of How.
+	Requeued bool `json:"requeued,omitempty"`
 }
 
 // Kind returns River's name for it.
 func (work) Kind() string { return kind }
 
 func newWork(task, key string, how How) work {
-	w := work{Task: task, Key: key, Trigger: how.Trigger, Args: how.Args,
+	w := work{Task: task, Key: key, Trigger: how.Trigger, Args: how.Args, Requeued: how.Requeued,
 		Timeout: how.Timeout.Seconds(), RetryDelay: how.RetryDelay.Seconds(), Attempts: how.Attempts}
 	if how.Timeout <= 0 {
 		w.Timeout = defaultTimeout.Seconds()

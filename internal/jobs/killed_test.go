@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/process"
 )
 
 // childEnv makes the test program a process with a queue, which it gets as
@@ -238,28 +241,46 @@ func laneOf(t *testing.T, q *Queue, key string) (lane string) {
 	return lane
 }
 
-// TestLost takes over a job again and again, which is given up in the end.
+// TestLost takes over a job again and again, which is given up in the end. That is
+// an error only if nobody queues it again.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, opts Options) {
-		q := open(t, opts)
-		add(t, q, "scan", "a", How{})
-		for n := range mostLost + 1 {
-			if s, _ := state(t, q, "a"); s != "available" {
-				t.Fatalf("after %d times it is %s", n, s)
-			}
-			_, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '2020-01-01 00:00:00' WHERE state = 'available'")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := q.takeOver(t.Context(), q.dialect.overdue, 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if s, failure := state(t, q, "a"); s != "discarded" || failure != errLost.Error() {
-			t.Errorf("in the end it is %s: %s", s, failure)
-		}
-	})
+	cases := map[string]struct {
+		reason string
+		how    How
+		want   string
+	}{
+		"Once":     {"nobody goes on with it", How{}, `level=ERROR msg="job ended: its process ended too often; it will not be queued again" task=scan key=a times=6`},
+		"Requeued": {"another replica goes on with it", How{Requeued: true}, `level=INFO msg="job ended: its process ended too often; it will be queued again" task=scan key=a times=6`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, opts Options) {
+				var log process.Log
+				opts.Log = slog.New(slog.NewTextHandler(&log, nil))
+				q := open(t, opts)
+				add(t, q, "scan", "a", tc.how)
+				for n := range mostLost + 1 {
+					if s, _ := state(t, q, "a"); s != "available" {
+						t.Fatalf("after %d times it is %s", n, s)
+					}
+					_, err := q.db.ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '2020-01-01 00:00:00' WHERE state = 'available'")
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := q.takeOver(t.Context(), q.dialect.overdue, 1); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if s, failure := state(t, q, "a"); s != "discarded" || failure != errLost.Error() {
+					t.Errorf("in the end it is %s: %s", s, failure)
+				}
+				if !strings.Contains(log.String(), tc.want) {
+					t.Errorf("%s: the log is\n%s\nwant %s", tc.reason, log.String(), tc.want)
+				}
+			})
+		})
+	}
 }
 
 // TestNotOverdue leaves alone what may still run.

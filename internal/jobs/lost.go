@@ -119,9 +119,18 @@ func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
 			return err
 		}
 		if w.Lost > mostLost {
-			q.log.Error("giving up a task: its process ended too often", "task", w.Task, "key", w.Key, "times", w.Lost)
+			q.abandoned(w)
 			continue
 		}
 		q.log.Warn("beginning a task again: its process is gone", "task", w.Task, "key", w.Key)
 	}
+}
+
+// abandoned logs that a job is not begun again because its process ended too often.
+func (q *Queue) abandoned(w *work) {
+	if w.Requeued {
+		q.log.Info("job ended: its process ended too often; it will be queued again", "task", w.Task, "key", w.Key, "times", w.Lost)
+		return
+	}
+	q.log.Error("job ended: its process ended too often; it will not be queued again", "task", w.Task, "key", w.Key, "times", w.Lost)
 }

@@ -237,11 +237,18 @@ func (e *riverEngine[T]) migrate(ctx context.Context, config *rivermigrate.Confi
 // versions returns the version of the tables, zero if there are none.
 func (e *riverEngine[T]) versions(ctx context.Context) (int, error) {
 	var n int
-	err := e.driver.GetExecutor().QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main'").Scan(&n)
-	if err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")) {
+	err := e.driver.GetExecutor().QueryRow(ctx, versionOfTables).Scan(&n)
+	if err != nil && isNoTable(err) {
 		return 0, nil
 	}
 	return n, err
+}
+
+const versionOfTables = "SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main'"
+
+// isNoTable reports whether a table is missing.
+func isNoTable(err error) bool {
+	return strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")
 }
 
 // config is how River works. It neither ends jobs that take too long nor

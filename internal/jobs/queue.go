@@ -19,6 +19,10 @@ type dialect struct {
 	// overdue finds a job that runs for $1 seconds longer than it may, by the
 	// clock of the database: it is the one clock that all replicas share.
 	overdue string
+	// isOverdue, isWaiting and isFailed are conditions: that a job runs for $1
+	// seconds longer than it may, that its time came before $1, in seconds since
+	// 1970, and it was not begun, and that it was given up after $1.
+	isOverdue, isWaiting, isFailed string
 	// renew sets the arguments $2 and the maximum number of attempts $3 of the
 	// running job $1.
 	renew string
@@ -36,22 +40,30 @@ const (
 	runner    = "attempted_by[array_length(attempted_by, 1)]"
 )
 
+// These are isOverdue of both.
+const (
+	sqliteOverdue   = "state = 'running' AND unixepoch(attempted_at, 'subsec') + (args ->> 'timeout') + $1 < unixepoch('now', 'subsec')"
+	postgresOverdue = "state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()"
+)
+
 var (
 	sqliteDialect = dialect{
 		again: `UPDATE river_job SET metadata = jsonb_set(metadata, '$.again', jsonb($2))
 			WHERE id = $1 AND state = 'running' AND attempt = $3`,
-		overdue: `SELECT id FROM river_job
-			WHERE state = 'running' AND unixepoch(attempted_at, 'subsec') + (args ->> 'timeout') + $1 < unixepoch('now', 'subsec')
-			ORDER BY id LIMIT 1`,
-		renew: `UPDATE river_job SET args = jsonb($2), max_attempts = $3 WHERE id = $1 AND state = 'running'`,
+		overdue:   "SELECT id FROM river_job WHERE " + sqliteOverdue + " ORDER BY id LIMIT 1",
+		isOverdue: sqliteOverdue,
+		isWaiting: "state IN ('available', 'retryable', 'scheduled') AND unixepoch(scheduled_at, 'subsec') < $1",
+		isFailed:  "state = 'discarded' AND unixepoch(finalized_at, 'subsec') > $1",
+		renew:     `UPDATE river_job SET args = jsonb($2), max_attempts = $3 WHERE id = $1 AND state = 'running'`,
 	}
 	postgresDialect = dialect{
 		again: `UPDATE river_job SET metadata = jsonb_set(metadata, '{again}', $2::text::jsonb)
 			WHERE id = $1 AND state = 'running' AND attempt = $3`,
-		overdue: `SELECT id FROM river_job
-			WHERE state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()
-			ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
-		renew: `UPDATE river_job SET args = $2::text::jsonb, max_attempts = $3 WHERE id = $1 AND state = 'running'`,
+		overdue:   "SELECT id FROM river_job WHERE " + postgresOverdue + " ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
+		isOverdue: postgresOverdue,
+		isWaiting: "state IN ('available', 'retryable', 'scheduled') AND scheduled_at < to_timestamp($1::float8)",
+		isFailed:  "state = 'discarded' AND finalized_at > to_timestamp($1::float8)",
+		renew:     `UPDATE river_job SET args = $2::text::jsonb, max_attempts = $3 WHERE id = $1 AND state = 'running'`,
 		gone: withNames + `SELECT leader_id, elected_at FROM river_leader
 			WHERE $1 IN (SELECT name FROM names) AND $2 || leader_id NOT IN (SELECT name FROM names)`,
 		absent: withNames + `SELECT DISTINCT ` + runner + ` FROM river_job
@@ -93,6 +105,7 @@ func (q *Queue) Every(task, key string, every time.Duration, how How) {
 		q.mistakes = append(q.mistakes, fmt.Errorf("cannot schedule task %q for %q: every %s is not possible", task, key, every))
 		return
 	}
+	how.Requeued = true
 	w := newWork(task, key, how)
 	q.schedule[w.name()] = schedule{work: w, every: every, now: q.opts.Now}
 }

@@ -13,9 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +74,7 @@ type Portal struct {
 }
 
 // New opens the database and puts the parts together. Whoever calls it calls
-// Close.
+// Close. A process that serves has the database's lock before: see Acquire.
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
 	db := c.Backend.Database
@@ -91,18 +89,11 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 	return p, nil
 }
 
-// jobsPath is the queue's own file beside the catalog's, so that neither waits
-// while the other writes.
-func jobsPath(path string) string {
-	ext := filepath.Ext(path)
-	return strings.TrimSuffix(path, ext) + "-jobs" + ext
-}
-
 // open opens what the portal works with besides the store.
 func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
 	db := opts.Config.Backend.Database
 	p.queue, err = jobs.Open(ctx, jobs.Options{
-		Client: db.Client, Path: jobsPath(db.Path), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+		Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
 	})
 	if err != nil {
 		return err
@@ -117,10 +108,13 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 	return err
 }
 
-// Hint says what to do when New fails; empty if that is not known.
+// Hint says what to do when Acquire or New fails; empty if that is not known.
 func Hint(err error, c *config.Config) string {
 	if open, ok := errors.AsType[*audit.OpenError](err); ok {
 		return open.Hint
+	}
+	if used, ok := errors.AsType[*InUse](err); ok {
+		return used.hint()
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):

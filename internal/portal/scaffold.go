@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -54,7 +53,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}
 	p.tasks, err = task.New(task.Options{
 		Store: p.store, Queue: p.queue, Env: env, Key: key,
-		Dir:     cmp.Or(c.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks")),
+		Dir:     workDir(opts.Config),
 		Workers: c.Workers, Limits: task.Limits{OpenTasks: c.Limits.OpenTasks, RunningTasks: c.Limits.RunningTasks}, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
 		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
 		Actions: slices.Concat(
@@ -105,9 +104,6 @@ func folders(c config.Catalog) []string {
 	return all
 }
 
-// keyFile is beside the database of a portal that has it for itself.
-const keyFile = "-tasks.key"
-
 // secretKey returns what the secrets of tasks are encrypted with: what the
 // configuration says or, beside a database that is a file of this machine, one
 // that is made the first time. It is nil if there is none.
@@ -119,7 +115,7 @@ func secretKey(c *config.Config) ([]byte, error) {
 	if db.Client != config.ClientSQLite || db.Path == "" {
 		return nil, nil
 	}
-	path := strings.TrimSuffix(db.Path, filepath.Ext(db.Path)) + keyFile
+	path := db.TasksKeyPath()
 	made := make([]byte, 32)
 	if _, err := rand.Read(made); err != nil {
 		return nil, err
@@ -147,6 +143,11 @@ func secretKey(c *config.Config) ([]byte, error) {
 		return nil, fmt.Errorf("cannot make a key for secrets of tasks in %s: %w", path, err)
 	}
 	return os.ReadFile(path)
+}
+
+// workDir is the folder for the workspaces of tasks.
+func workDir(c *config.Config) string {
+	return cmp.Or(c.Scaffolder.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks"))
 }
 
 // registrar is the catalog as steps use it: as the caller of the context.

@@ -19,7 +19,7 @@ func TestSecretKey(t *testing.T) {
 	if err != nil || len(first) < 40 {
 		t.Fatalf("the key has %d bytes: %v", len(first), err)
 	}
-	at := strings.TrimSuffix(db, ".sqlite") + keyFile
+	at := strings.TrimSuffix(db, ".sqlite") + "-tasks.key"
 	if info, err := os.Stat(at); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("it is %v: %v", info, err)
 	}

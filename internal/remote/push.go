@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
@@ -93,6 +94,12 @@ func (u Update) judge(report *packp.ReportStatus, says string) error {
 	if words := firstWords(says); words != "" {
 		why += fmt.Sprintf(", and says %q", words)
 	}
+	if isLocked(why) || isLocked(says) {
+		return &Problem{
+			Err:  &busy{fmt.Sprintf("the branch %q is locked on the server: %s", u.Branch.Short(), why)},
+			Hint: fmt.Sprintf("try again; if no process writes to the branch there, remove %s.lock from the repository on the server", u.Branch),
+		}
+	}
 	hint := "check that these credentials may write to that branch"
 	if low := strings.ToLower(why); strings.Contains(low, "protected") || strings.Contains(low, "hook") || strings.Contains(low, "denied") {
 		hint = "the branch may be protected, or ruled by a hook: name another branch and ask for its change to be taken, or have these credentials allowed to write to it"
@@ -110,8 +117,7 @@ func (r *remarks) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pushLocal moves a branch of a repository on the disk, in the way Git does it:
-// a lock beside the branch becomes the branch. Hooks are not run.
+// pushLocal moves a branch of a repository on the disk. Hooks are not run.
 func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 	store, ok := r.Storer.(*filesystem.Storage)
 	if !ok {
@@ -132,47 +138,13 @@ func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 			return unwritable(err)
 		}
 	}
-	name := u.Branch.String()
-	files, lock := store.Filesystem(), name+".lock"
-	f, err := files.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return Wrong("try again; if nobody is at work there, remove "+lock, "the branch %q is locked by somebody else", u.Branch.Short())
-	}
-	if err != nil {
-		return unwritable(err)
-	}
-	now := plumbing.ZeroHash
-	if ref, err := r.Storer.Reference(u.Branch); err == nil {
-		now = ref.Hash()
-	}
-	_, err = f.Write([]byte(u.New.String() + "\n"))
-	err = errors.Join(err, f.Close())
-	if err == nil && now == u.Old {
-		err = files.Rename(lock, name)
-	}
-	if err != nil || now != u.Old {
-		_ = files.Remove(lock)
-	}
-	if err != nil {
-		return unwritable(err)
-	}
-	if now != u.Old {
-		return ErrMoved
-	}
-	return nil
+	return moveLocal(ctx, r, commonDir(store), u)
 }
 
 // checkedOut reports whether the branch is that of a work tree: the one of the
 // repository, or one that git worktree made.
 func checkedOut(r *gogit.Repository, store *filesystem.Storage, branch plumbing.ReferenceName) bool {
-	dir := store.Filesystem().Root()
-	if to, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-		at := filepath.FromSlash(strings.TrimSpace(string(to)))
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(dir, at)
-		}
-		dir = at
-	}
+	dir := commonDir(store)
 	var trees []string
 	if c, err := r.Config(); err == nil && !c.Core.IsBare {
 		trees = append(trees, dir)
@@ -187,6 +159,21 @@ func checkedOut(r *gogit.Repository, store *filesystem.Storage, branch plumbing.
 	})
 }
 
+// commonDir is the folder that has the branches of a repository, for a work tree
+// of git worktree too, which has only its own HEAD.
+func commonDir(store *filesystem.Storage) string {
+	dir := store.Filesystem().Root()
+	to, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if err != nil {
+		return dir // As a rule there is none.
+	}
+	at := filepath.FromSlash(strings.TrimSpace(string(to)))
+	if filepath.IsAbs(at) {
+		return at
+	}
+	return filepath.Join(dir, at)
+}
+
 // noRoom is why a branch cannot be made beside others.
 const noRoom = "a branch cannot be where others have a folder of its name, and the other way round"
 
@@ -197,6 +184,14 @@ func room(store *filesystem.Storage, u Update) error {
 		return nil
 	}
 	all, err := store.IterReferences()
+	if errors.Is(err, dotgit.ErrEmptyRefFile) {
+		// Git makes a lock and then fills it.
+		dir := filepath.Join(commonDir(store), "refs")
+		return &Problem{
+			Err:  &busy{fmt.Sprintf("cannot list branches: another program has an empty lock below %s", dir)},
+			Hint: "try again; if no program writes to the repository, remove the empty files below " + dir,
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("its names cannot be read: %w", err)
 	}

@@ -228,9 +228,10 @@ func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
 	}
 }
 
-// how is how the job of a task is done.
+// how is how the job of a task is done. One that is given up is queued again by the
+// sweep of any replica.
 func (t *Tasks) how() jobs.How {
-	return jobs.How{Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain}
+	return jobs.How{Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain, Requeued: true}
 }
 
 // sealSecrets returns secrets as they are stored, nil if there are none.

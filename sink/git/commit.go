@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -16,11 +17,15 @@ import (
 	"example.dev/ingestor/internal/remote"
 )
 
-// tries is how often a commit is made when others move the branch meanwhile.
-const tries = 5
-
-// pause is how long the second try is waited for.
-const pause = 100 * time.Millisecond
+const (
+	// pause is how long the third try is waited for, about; the fourth is waited
+	// for twice as long, and so on up to maxPause. The second comes at once.
+	pause    = 50 * time.Millisecond
+	maxPause = time.Second
+	// patience is how long a branch that does not move may be locked. It is longer
+	// than the lock of a process that was killed lasts.
+	patience = 15 * time.Second
+)
 
 // attempt is a commit that was made and could not be pushed.
 type attempt struct {
@@ -30,35 +35,83 @@ type attempt struct {
 	old, made plumbing.Hash
 }
 
-// commit tries until the files are there, or it is known why not.
+// commit tries until the files are there, or it is known why not. Who finds that
+// another process moved the branch tries again for as long as there is time, since
+// each of those has got ahead, and waits its turn among those of this process.
 func (s *Sink) commit(ctx context.Context, files map[string][]byte, open func() (*remote.Repository, error)) (Result, error) {
 	by := s.signature()
 	var last attempt
-	for i := range tries {
-		if err := wait(ctx, i); err != nil {
-			return Result{}, err
+	var locked time.Duration
+	for try := 0; ; try++ {
+		if try == 1 {
+			leave, err := contended.enter(ctx, s.at.Shown+" "+s.opts.Branch)
+			if err != nil {
+				return Result{}, last.late(ctx, try)
+			}
+			defer leave()
+		}
+		waited, err := wait(ctx, try)
+		if err != nil {
+			return Result{}, last.late(ctx, try)
 		}
 		r, err := open()
+		if ctx.Err() != nil {
+			if err == nil {
+				r.Close()
+			}
+			return Result{}, last.late(ctx, try)
+		}
 		if err != nil {
 			return Result{}, cmp.Or(last.err, err)
 		}
 		next, err := s.attempt(ctx, r, files, by, last)
 		r.Close()
+		if err != nil && ctx.Err() != nil {
+			return Result{}, last.late(ctx, try)
+		}
 		if err != nil || next.err == nil {
 			return next.result, err
 		}
+		if locked += waited; next.old != last.old {
+			locked = 0
+		}
+		if locked >= patience {
+			return Result{}, next.err
+		}
 		last = next
 	}
-	return Result{}, remote.Wrong("try again when it is quieter", "%w, %d times", last.err, tries)
 }
 
-// wait waits before a try, longer before each.
-func wait(ctx context.Context, try int) error {
+// late is the error of commits that were tried so often until there was no time
+// left.
+func (a attempt) late(ctx context.Context, tries int) error {
+	if a.err == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	if remote.IsBusy(a.err) {
+		return outOfTime{a.err}
+	}
+	return outOfTime{remote.Wrong("try again when fewer processes write to the branch", "%w, %d times", a.err, tries)}
+}
+
+// outOfTime is an error that says more than that there is no time left.
+type outOfTime struct{ error }
+
+// Unwrap returns the error.
+func (o outOfTime) Unwrap() error { return o.error }
+
+// wait waits before a try, longer before each, and returns how long. Those who
+// wait for the same wait for different times.
+func wait(ctx context.Context, try int) (time.Duration, error) {
+	most := min(time.Duration(try-1)*pause, maxPause)
+	if most > 0 {
+		most = most/2 + rand.N(most)
+	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Duration(try) * pause):
-		return nil
+		return 0, ctx.Err()
+	case <-time.After(max(0, most)):
+		return most, nil
 	}
 }
 
@@ -74,7 +127,7 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 		// The commit was taken, and only the answer did not come.
 		last.result.Pushed, last.err = true, nil
 		return last, nil
-	case to.old == last.old && !isBusy(last.err):
+	case to.old == last.old && !remote.IsBusy(last.err) && !errors.Is(last.err, remote.ErrMoved):
 		return attempt{}, last.err
 	}
 	parent, tree, err := s.parent(ctx, r, to.parent)
@@ -121,13 +174,6 @@ func (s *Sink) attempt(ctx context.Context, r *remote.Repository, files map[stri
 	}
 	res.Pushed = err == nil
 	return attempt{result: res, err: err, old: to.old, made: hash}, nil
-}
-
-// isBusy reports whether the branch could not be moved for a moment, because
-// somebody else was about to.
-func isBusy(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "failed to lock") || strings.Contains(text, "cannot lock") || strings.Contains(text, "is locked by")
 }
 
 // target is where the commit goes.

@@ -33,7 +33,9 @@ func (s *Sink) fail(ctx context.Context, err error, c remote.Credentials) error 
 	if no, ok := errors.AsType[disapproval](err); ok {
 		return no.error
 	}
-	if ctx.Err() != nil {
+	if late, ok := errors.AsType[outOfTime](err); ok {
+		err = late.error
+	} else if ctx.Err() != nil {
 		// Whatever broke, it broke because of this.
 		err = context.Cause(ctx)
 	}

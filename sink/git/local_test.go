@@ -112,30 +112,18 @@ func TestPackedAround(t *testing.T) {
 func TestLocalErrors(t *testing.T) {
 	r := newRepo(t)
 	old := r.commit("master", map[string]string{"a": "a"})
-	locked := filepath.Join(r.dir, "refs/heads/master.lock")
 	cases := map[string]struct {
 		reason, at string
 		opts       Options
-		prepare    func(t *testing.T)
 		err, hint  string
 	}{
-		"Gone":    {"no folder", r.dir + "x", Options{}, nil, "there is no such folder", "name the folder"},
-		"None":    {"no repository", t.TempDir(), Options{}, nil, "the folder is not a repository", "name the folder"},
-		"Address": {"no address", "git://h/r", Options{}, nil, `there is no way to reach "git"`, "use https"},
-		"Branch":  {"a branch where another's folder would be", r.dir, Options{Branch: "master/x"}, nil, "it cannot be written to", "a branch cannot be where"},
-		"Locked": {"somebody else is at work, for too long", r.dir, Options{}, func(t *testing.T) {
-			t.Helper()
-			if err := os.WriteFile(locked, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.Remove(locked) })
-		}, `the branch "master" is locked by somebody else, 5 times`, "try again"},
+		"Gone":    {"no folder", r.dir + "x", Options{}, "there is no such folder", "name the folder"},
+		"None":    {"no repository", t.TempDir(), Options{}, "the folder is not a repository", "name the folder"},
+		"Address": {"no address", "git://h/r", Options{}, `there is no way to reach "git"`, "use https"},
+		"Branch":  {"a branch where another's folder would be", r.dir, Options{Branch: "master/x"}, "it cannot be written to", "a branch cannot be where"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if tc.prepare != nil {
-				tc.prepare(t)
-			}
 			_, err := New(tc.at, tc.opts).Commit(t.Context(), contents("b", "b"))
 			if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), tc.hint) {
 				t.Errorf("%s\n%v, %q\nwant %q, %q", tc.reason, err, hint(err), tc.err, tc.hint)

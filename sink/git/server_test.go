@@ -182,7 +182,7 @@ func TestMeanwhile(t *testing.T) {
 	}{
 		"Once":    {"the commit is made again on top", 1, ""},
 		"Twice":   {"and again", 2, ""},
-		"Forever": {"but not for ever", 1000, "somebody else has moved the branch meanwhile, 5 times"},
+		"Forever": {"for as long as there is time", 1000, "somebody else has moved the branch meanwhile, "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -202,9 +202,13 @@ func TestMeanwhile(t *testing.T) {
 				})
 			})
 			asked := 0
-			got, err := New(at, Options{Approve: func(Result) error { asked++; return nil }}).Commit(t.Context(), contents("b", "b"))
+			opts := Options{Approve: func(Result) error { asked++; return nil }}
 			if tc.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), "try again") || asked != tries {
+				opts.Timeout = 2 * time.Second
+			}
+			got, err := New(at, opts).Commit(t.Context(), contents("b", "b"))
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.Contains(hint(err), "try again") || asked < 3 {
 					t.Errorf("%s\n%v, %q, asked %d times", tc.reason, err, hint(err), asked)
 				}
 				return
@@ -220,8 +224,8 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRace has several write at once, between the server's list of names and
-// the push. All get there, and none takes another's files away.
+// TestRace has 50 write to one branch at once, between the server's list of names
+// and the push. All get there, and none takes another's files away.
 func TestRace(t *testing.T) {
 	for _, over := range []string{"Disk", "HTTP"} {
 		t.Run(over, func(t *testing.T) {
@@ -232,7 +236,7 @@ func TestRace(t *testing.T) {
 				at = gitserver.Serve(t, r.dir, nil)
 			}
 			want := map[string]string{"a": "a"}
-			const all = 3
+			const all = 50
 			errs := make([]error, all)
 			var wg sync.WaitGroup
 			for i := range all {

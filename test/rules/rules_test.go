@@ -77,8 +77,11 @@ var plan = map[string]room{
 	"internal/forge": {ours: []string{"internal/secret"}},
 
 	// What sources and sinks share: repositories elsewhere, and what is not shown.
-	"internal/remote": {ours: []string{"internal/secret"}},
+	"internal/remote": {ours: []string{"internal/lock", "internal/secret"}},
 	"internal/secret": {},
+
+	// Mutual exclusion between processes.
+	"internal/lock": {},
 
 	// Who asks, for decisions in requests and in tasks.
 	"internal/identity": {},
@@ -100,7 +103,7 @@ var plan = map[string]room{
 	"internal/pipeline": {ours: []string{"words", "tree", "finding", "xrd", "structural", "entity", "engine", "source", "sink",
 		"internal/state"}},
 	"internal/portal": {ours: slices.Concat(public, []string{"templates", "web",
-		"internal/config", "internal/fetch", "internal/identity", "internal/integration", "internal/jobs", "internal/pipeline", "internal/secret",
+		"internal/config", "internal/fetch", "internal/identity", "internal/integration", "internal/jobs", "internal/lock", "internal/pipeline", "internal/secret",
 		"internal/state", "internal/store", "internal/task", "internal/values"})},
 	"internal/cli": {ours: slices.Concat(public, []string{"templates",
 		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},

@@ -1,5 +1,5 @@
 // Package portal is the command portal-backend: it starts the portal's
-// backend, and shows and checks its configuration.
+// backend, shows and checks its configuration, and looks after its database.
 package portal
 
 import (
@@ -34,7 +34,11 @@ const examples = `  # Start it
 
   # What is wrong with the configuration, and what holds?
   portal-backend config check
-  portal-backend config print`
+  portal-backend config print
+
+  # Copy the database, and check what the server works with, while it runs
+  portal-backend backup /backup/portal.sqlite
+  portal-backend doctor`
 
 // Run runs the command.
 func Run(ctx context.Context, env *app.Env) error {
@@ -80,7 +84,7 @@ func newCommand(env *app.Env, s *serving) *cobra.Command {
 	own := root.Flags()
 	own.StringVar(&s.level, "log-level", "", "how much is logged: "+strings.Join(levels, ", ")+" (default: backend.logger.level of the configuration, else info)")
 	own.StringVar(&s.format, "log-format", "auto", "how it is logged: "+strings.Join(formats, ", ")+"; auto is text on a terminal, else json")
-	root.AddCommand(newConfig(v, &s.config))
+	root.AddCommand(newConfig(v, &s.config), newBackup(v, &s.config), newDoctor(v, &s.config))
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Flags().SortFlags = false
 		cmd.DisableFlagsInUseLine = true

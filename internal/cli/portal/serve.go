@@ -43,6 +43,15 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release, err := portal.Acquire(c.Backend.Database)
+	if err != nil {
+		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
+	}
+	return errors.Join(s.serve(ctx, c), release())
+}
+
+// serve runs the portal until it is told to stop.
+func (s *serving) serve(ctx context.Context, c *config.Config) error {
 	log, err := s.logger(c.Backend.LogLevel)
 	if err != nil {
 		return err

@@ -211,6 +211,11 @@ func (in *Ingest) conditions(ctx context.Context) (map[string]condition, error) 
 	if err != nil {
 		return nil, err
 	}
+	return readConditions(states)
+}
+
+// readConditions reads what is stored of places.
+func readConditions(states map[string][]byte) (map[string]condition, error) {
 	out := make(map[string]condition, len(states))
 	for name, data := range states {
 		if strings.HasPrefix(name, notSource) {

@@ -25,9 +25,18 @@ const (
 	drainTimeout = 25 * time.Second
 )
 
+const (
+	// warmFor is how long after a request the next one is expected on the same
+	// connection. One that is closed just then is a request that fails.
+	warmFor = 500 * time.Millisecond
+	// warmLook is how often connections are looked at.
+	warmLook = 10 * time.Millisecond
+)
+
 // Serve answers what comes in at ln until ctx ends. Then it says that it is not
-// ready, after the delay takes no more connections, finishes what it has begun,
-// and returns nil. It closes ln.
+// ready, and with every response that its connection ends; after the delay takes no
+// more connections, finishes what it has begun, waits a moment for requests over
+// connections that were just used, and returns nil. It closes ln.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return s.serveUntil(ctx, ln, drainTimeout)
 }
@@ -36,7 +45,9 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 	// Requests outlive ctx: they are what is finished.
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	idle := &idleConns{now: s.opts.Now, since: map[net.Conn]time.Time{}}
 	srv := &http.Server{
+		ConnState:         idle.track,
 		Handler:           s.Handler(),
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ReadHeaderTimeout: headerTimeout,
@@ -71,15 +82,63 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 	s.leave()
 	limit, stop := context.WithTimeout(base, drain)
 	defer stop()
+	// Who connects from now on is refused, and can go elsewhere at once.
+	_ = ln.Close()
+	if err := <-failed; !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("cannot serve at %s: %w", ln.Addr(), err)
+	}
+	idle.cool(limit)
 	if err := srv.Shutdown(limit); err != nil {
 		s.opts.Log.LogAttrs(base, slog.LevelWarn, "requests cut short", slog.String("after", drain.String()))
 		cancel()
 		_ = srv.Close()
 	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("cannot serve at %s: %w", ln.Addr(), err)
-	}
 	return nil
+}
+
+// idleConns are the connections that wait for their next request, and since when.
+type idleConns struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	since map[net.Conn]time.Time
+}
+
+// track hears of the states of connections.
+func (i *idleConns) track(c net.Conn, state http.ConnState) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if state == http.StateIdle {
+		i.since[c] = i.now()
+		return
+	}
+	delete(i.since, c)
+}
+
+// cool waits until no connection is idle that was just used, or ctx ends. There are
+// fewer and fewer: each response is the last one of its connection.
+func (i *idleConns) cool(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, 2*warmFor)
+	defer stop()
+	for i.warm() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(warmLook):
+		}
+	}
+}
+
+// warm reports whether there is a connection on which a request is expected.
+func (i *idleConns) warm() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now := i.now()
+	for _, since := range i.since {
+		if now.Sub(since) < warmFor {
+			return true
+		}
+	}
+	return false
 }
 
 // certificate is that of the server, read anew when its files change.

@@ -132,16 +132,21 @@ func TestShutdownDelay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.serveUntil(ctx, ln, time.Second) }()
+	closes := false
 	get := func(path string) int {
 		res, err := http.Get("http://" + ln.Addr().String() + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close()
+		closes = res.Close
 		return res.StatusCode
 	}
 	if got := get("/health/ready"); got != http.StatusOK {
 		t.Errorf("before: ready answers %d", got)
+	}
+	if closes {
+		t.Error("before: a response says that its connection ends")
 	}
 	cancel()
 	for get("/health/ready") != http.StatusServiceUnavailable {
@@ -149,6 +154,9 @@ func TestShutdownDelay(t *testing.T) {
 	}
 	if got := get("/api/things/x"); got != http.StatusOK {
 		t.Errorf("a new connection is answered with %d", got)
+	}
+	if !closes {
+		t.Error("a response does not say that its connection ends")
 	}
 	select {
 	case err := <-done:

@@ -48,8 +48,17 @@ func (w *response) WriteHeader(status int) {
 	}
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		w.part()
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// part tells the client, once the server was told to stop, that the connection
+// ends with this response, so that no further request is sent over it.
+func (w *response) part() {
+	if w.server.draining.Load() {
+		w.Header()["Connection"] = []string{"close"}
+	}
 }
 
 // Write writes a part of the body.

@@ -203,6 +203,7 @@ func (s *Server) finish(res *response) {
 	}
 	if res.status == 0 {
 		res.status = http.StatusOK
+		res.part()
 	}
 	// What is left in buffers is written behind this function.
 	res.extend()

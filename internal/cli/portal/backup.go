@@ -1,0 +1,85 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/term"
+)
+
+// newBackup returns the command that copies the database.
+func newBackup(v *voice.Voice, paths *[]string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE [options]",
+		Short: "Copy the SQLite database, while the server runs or not",
+		Long: `Copies the SQLite database to a new file: as it is at one moment, complete, and
+without stopping a server that uses it. The queue and the key for the secrets of
+tasks are copied beside it, under the names that the server looks for
+(FILE-jobs, FILE-tasks.key, before the extension). Only their owner may read
+them. No file is replaced.
+
+To restore a backup, stop the server and put the files in the place of those of
+the database, without the files that end with -wal and -shm.
+
+A PostgreSQL database is backed up with pg_dump; the command is shown.
+
+Exit codes: 0 backed up, 1 something failed, 4 bad flags or configuration, or a
+PostgreSQL database.`,
+		Example: `  # Beside the server
+  portal-backend backup /backup/portal-monday.sqlite
+
+  # With the configuration of the server
+  portal-backend backup --config /etc/portal/app-config.yaml /backup/portal.sqlite`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return backup(cmd.Context(), v, *paths, args[0]) },
+	}
+}
+
+// oneFile wants the path of a file.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && args[0] != "" {
+		return nil
+	}
+	return flags.Usagef(flags.Help(cmd), "cannot back up to %d files: want the path of one new file", len(args))
+}
+
+func backup(ctx context.Context, v *voice.Voice, paths []string, to string) error {
+	c, err := load(v, paths)
+	if err != nil {
+		return err
+	}
+	copies, err := portal.Backup(ctx, c.Backend.Database, to)
+	if dump, ok := errors.AsType[*portal.Dump](err); ok {
+		return &app.Exit{Code: app.ExitUsage, Err: err, Hint: "run, with the password in PGPASSWORD or ~/.pgpass:\n  " + dump.Command}
+	}
+	if err != nil {
+		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: backupHint(err)}
+	}
+	var b strings.Builder
+	for _, c := range copies {
+		fmt.Fprintf(&b, "%s %s to %s (%d bytes)\n", v.Out().Green("copied"), term.Safe(c.From), term.Safe(c.To), c.Bytes)
+	}
+	return write(v, []byte(b.String()))
+}
+
+// backupHint is the way out of an error.
+func backupHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return "name a file that does not exist: backups are not replaced"
+	case errors.Is(err, fs.ErrNotExist):
+		return "check backend.database.connection, and that the folder of the backup exists"
+	case errors.Is(err, fs.ErrPermission):
+		return "run the command as the user that runs the server, and name a folder that the user may write to"
+	}
+	return ""
+}

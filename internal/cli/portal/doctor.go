@@ -1,0 +1,104 @@
+package portal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/flags"
+	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/portal/doctor"
+	"example.dev/ingestor/internal/term"
+)
+
+// reportFormats are what doctor can say.
+var reportFormats = []string{"text", "json"}
+
+// newDoctor returns the command that looks at what the server works with.
+func newDoctor(v *voice.Voice, paths *[]string) *cobra.Command {
+	var format string
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "doctor [options]",
+		Short: "Check the database, the disk, the clocks, tasks, jobs and sources",
+		Long: `Checks what the server works with, while it runs or not, and changes nothing:
+
+  database   can be opened, and has the version of this program
+  integrity  is not damaged: a SQLite file is read completely, which takes about
+             a second for each GB; PostgreSQL is asked for damaged pages
+  jobs       the queue is not damaged, no job is stuck, none failed in the last day
+  clock      agrees with PostgreSQL and with clusters that have an address in
+             the configuration
+  tasks      none is stuck
+  sources    could be read the last time
+  disk       has space, and can be written to
+
+Each line is ok, warning or error, the check, and what was found; the line below
+says what to do.
+
+Exit codes: 0 no errors, 1 the result could not be shown, 2 errors (with --strict,
+warnings too), 4 bad flags or configuration.`,
+		Example: `  # Beside the server, or while it is down
+  portal-backend doctor
+
+  # For a monitor
+  portal-backend doctor --format json --strict`,
+		Args: flags.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return examine(cmd.Context(), v, *paths, format, strict)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", reportFormats[0], "`format` of the result: "+strings.Join(reportFormats, ", "))
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
+	flags.Complete(cmd, map[string][]string{"format": reportFormats})
+	return cmd
+}
+
+func examine(ctx context.Context, v *voice.Voice, paths []string, format string, strict bool) error {
+	if !slices.Contains(reportFormats, format) {
+		return flags.Usagef("see "+Name+" doctor --help", "cannot use --format %q: want %s", format, strings.Join(reportFormats, " or "))
+	}
+	c, err := load(v, paths)
+	if err != nil {
+		return err
+	}
+	found := portal.Examine(ctx, c, v.Env.Now)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	text, err := resultText(v, format, found)
+	if err != nil {
+		return err
+	}
+	if err := write(v, text); err != nil {
+		return err
+	}
+	if worst := doctor.Worst(found); worst == doctor.Error || strict && worst == doctor.Warning {
+		return &app.Exit{Code: app.ExitInvalid}
+	}
+	return nil
+}
+
+// resultText is what the command shows.
+func resultText(v *voice.Voice, format string, found []doctor.Result) ([]byte, error) {
+	if format == "json" {
+		text, err := json.MarshalIndent(map[string]any{"status": doctor.Worst(found), "checks": found}, "", "  ")
+		return append(text, '\n'), err
+	}
+	style := v.Out()
+	colour := map[string]func(string) string{doctor.OK: style.Green, doctor.Warning: style.Yellow, doctor.Error: style.Red}
+	var b strings.Builder
+	for _, r := range found {
+		fmt.Fprintf(&b, "%s %s: %s\n", colour[r.Status](r.Status), r.Check, term.Safe(r.Message))
+		if r.Hint != "" {
+			fmt.Fprintf(&b, "  %s\n", term.Safe(r.Hint))
+		}
+	}
+	return []byte(b.String()), nil
+}

@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"example.dev/ingestor/internal/store"
+)
+
+// Condition is how a queue fares, as its database has it.
+type Condition struct {
+	// Version is that of its tables, zero if there are none, and Known the one
+	// that this program knows. What follows is only known of the latter.
+	Version, Known int
+	// Damage is what is wrong with the file of SQLite.
+	Damage []string
+	// Overdue are jobs that run for longer than they may, Waiting those whose time
+	// came longer ago than a queue with workers leaves them, and Failed those that
+	// were given up in the last day: so many of each task.
+	Overdue, Waiting, Failed map[string]int
+}
+
+// waitsLong is how long after its time a job is still not begun that is counted.
+const waitsLong = 5 * time.Minute
+
+// Inspect looks at a queue, beside a server or without one, and writes nothing. The
+// error is fs.ErrNotExist if SQLite's file is missing.
+func Inspect(ctx context.Context, opts Options) (Condition, error) {
+	doing := "look at the queue"
+	if opts.Client == store.SQLite {
+		doing += " " + opts.Path
+	}
+	c, err := inspect(ctx, opts)
+	if err != nil {
+		return Condition{}, fmt.Errorf("cannot %s: %w", doing, err)
+	}
+	return c, nil
+}
+
+func inspect(ctx context.Context, opts Options) (c Condition, err error) {
+	db, dialect, err := openRead(opts)
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = db.Close() }() // It was only read.
+	m, err := rivermigrate.New(riversqlite.New(nil), nil)
+	if err != nil {
+		return c, err
+	}
+	for _, v := range m.AllVersions() {
+		c.Known = max(c.Known, v.Version)
+	}
+	err = db.QueryRowContext(ctx, versionOfTables).Scan(&c.Version)
+	if err != nil && !isNoTable(err) {
+		return c, err
+	}
+	if opts.Client == store.SQLite {
+		if c.Damage, err = store.CheckSQLite(ctx, db); err != nil {
+			return c, err
+		}
+	}
+	if c.Version != c.Known {
+		return c, nil
+	}
+	now := opts.Now()
+	for _, q := range []struct {
+		into  *map[string]int
+		where string
+		arg   float64
+	}{
+		{&c.Overdue, dialect.isOverdue, grace.Seconds()},
+		{&c.Waiting, dialect.isWaiting, float64(now.Add(-waitsLong).Unix())},
+		{&c.Failed, dialect.isFailed, float64(now.Add(-failedFor).Unix())},
+	} {
+		if *q.into, err = countJobs(ctx, db, q.where, q.arg); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// openRead opens the database for reading alone.
+func openRead(opts Options) (*sql.DB, dialect, error) {
+	if opts.Client == store.SQLite {
+		db, err := store.ReadSQLite(opts.Path)
+		return db, sqliteDialect, err
+	}
+	config, err := pgx.ParseConfig(opts.URL)
+	if err != nil {
+		// The error itself may show the password.
+		return nil, dialect{}, errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
+	}
+	if t := &config.ConnectTimeout; *t == 0 || *t > connectTimeout {
+		*t = connectTimeout
+	}
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	return stdlib.OpenDB(*config), postgresDialect, nil
+}
+
+// countJobs counts the jobs of each task for which a condition holds.
+func countJobs(ctx context.Context, db *sql.DB, where string, arg float64) (map[string]int, error) {
+	rows, err := db.QueryContext(ctx, "SELECT args ->> 'task', count(*) FROM river_job WHERE "+where+" GROUP BY 1", arg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	all := map[string]int{}
+	for rows.Next() {
+		var task string
+		var n int
+		if err := rows.Scan(&task, &n); err != nil {
+			return nil, err
+		}
+		all[task] = n
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,77 @@
+package lock
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// holding is the environment variable that makes of this test binary a program that
+// acquires a lock and stays.
+const holding = "INGESTOR_TEST_HOLD_LOCK"
+
+// TestHolding is the program.
+func TestHolding(t *testing.T) {
+	path := os.Getenv(holding)
+	if path == "" {
+		return
+	}
+	if _, err := Acquire(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = os.Stdout.WriteString("held\n")
+	select {}
+}
+
+// TestAcquire wants a lock to be had by one, in this process and among others, and
+// to end with its process.
+func TestAcquire(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	mine, err := Acquire(path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, os.Getpid())
+	if err := mine.Release(); err != nil {
+		t.Fatal(err)
+	}
+
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHolding$", "-test.timeout=0") //nolint:gosec // it is this program
+	cmd.Env = append(os.Environ(), holding+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
+		t.Errorf("the process does not get the lock: %q, %v", line, err)
+	}
+	refused(t, path, cmd.Process.Pid)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // It was killed.
+	mine, err = Acquire(path, 0o600)
+	if err != nil {
+		t.Fatalf("the lock of a process that was killed: %v", err)
+	}
+	if err := mine.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused wants a lock to be that of a process.
+func refused(t *testing.T, path string, pid int) {
+	t.Helper()
+	_, err := Acquire(path, 0o600)
+	held, ok := errors.AsType[*Held](err)
+	host, _ := os.Hostname()
+	if !ok || held.PID != pid || held.Path != path || held.Host != host {
+		t.Errorf("got %v, want a lock of process %d on %s", err, pid, host)
+	}
+}

@@ -1,0 +1,22 @@
+package ingest
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Recorded returns how the sources fared when they were last read, by their states
+// in the database, in the order of their names.
+func Recorded(states map[string][]byte) ([]SourceHealth, error) {
+	conditions, err := readConditions(states)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]SourceHealth, 0, len(conditions))
+	for name, c := range conditions {
+		p := &place{name: name}
+		all = append(all, p.health(c, nil))
+	}
+	slices.SortFunc(all, func(a, b SourceHealth) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}

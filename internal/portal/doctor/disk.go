@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"example.dev/ingestor/internal/config"
+)
+
+// How much of a disk should be free.
+const (
+	freeError   = 64 << 20
+	freeWarning = 1 << 30
+)
+
+// disk looks at the folders that the server writes to.
+func (e *examination) disk() {
+	db := e.Config.Backend.Database
+	if db.Client == config.ClientSQLite {
+		e.folder("the database", filepath.Dir(db.Path), "free some space, or move the database")
+		for _, path := range []string{db.Path, db.JobsPath()} {
+			e.file(path)
+		}
+	}
+	e.folder("the workspaces of tasks", e.WorkDir, "free some space, or set scaffolder.workingDirectory to a folder on another disk")
+	if e.Config.Audit.To == config.AuditFile {
+		e.folder("the audit log", filepath.Dir(e.Config.Audit.File), "free some space, or set audit.file to a path on another disk")
+	}
+}
+
+// folder looks at a folder, or at where it will be made.
+func (e *examination) folder(what, dir, hint string) {
+	const check = "disk"
+	at, err := existing(dir)
+	if err != nil {
+		e.add(check, Error, hint, "%s: %v", what, err)
+		return
+	}
+	if err := writable(at); err != nil {
+		e.add(check, Error, "let the user that runs the server write to it, or mount it for writing", "%s: cannot write to %s: %v", what, at, err)
+		return
+	}
+	free, err := freeSpace(at)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		e.add(check, OK, "", "%s: %s is writable", what, dir)
+	case err != nil:
+		e.add(check, Error, hint, "%s: cannot read the free space of %s: %v", what, at, err)
+	case free < freeError:
+		e.add(check, Error, hint, "%s: %s has only %s free", what, dir, size(free))
+	case free < freeWarning:
+		e.add(check, Warning, hint, "%s: %s has only %s free", what, dir, size(free))
+	default:
+		e.add(check, OK, "", "%s: %s is writable and has %s free", what, dir, size(free))
+	}
+}
+
+// file looks at whether a file can be written to, without doing so.
+func (e *examination) file(path string) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return // It is made at the start.
+	}
+	if err := writable(path); err != nil {
+		e.add("disk", Error, "let the user that runs the server write to it", "cannot write to %s: %v", path, err)
+	}
+}
+
+// existing returns the folder, or the closest above it that is there.
+func existing(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	for err == nil {
+		_, err = os.Stat(dir)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		dir, err = filepath.Dir(dir), nil
+	}
+	return dir, err
+}
+
+// size is a number of bytes for people.
+func size(n uint64) string {
+	const unit = 1000
+	if n < unit*unit {
+		return fmt.Sprintf("%d kB", n/unit)
+	}
+	if n < unit*unit*unit {
+		return fmt.Sprintf("%d MB", n/unit/unit)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/unit/unit/unit)
+}

@@ -1,0 +1,117 @@
+package service_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestTwoProcessesOneFile wants a second process on the same database of SQLite not
+// to start, by whichever name it knows the file, and one that comes after a kill to.
+func TestTwoProcessesOneFile(t *testing.T) {
+	t.Parallel()
+	s := setup{}
+	first := launch(t, s.onFile(t)).ready()
+	second := launch(t, s)
+	select {
+	case <-second.Ended():
+	case <-time.After(patience):
+		t.Fatal("it does not end")
+	}
+	path := s.file()
+	want := fmt.Sprintf("portal-backend: cannot open the database %s: process %d on host ", path, first.PID())
+	exit, ok := errors.AsType[*exec.ExitError](second.Err())
+	if log := second.log.String(); !ok || exit.ExitCode() != 1 || !strings.Contains(log, want) || !strings.Contains(log, " uses it\n  stop that process, or set backend.database.connection") {
+		t.Errorf("%v\n%s\nwant %q", second.Err(), log, want)
+	}
+	first.answers()
+	first.stop()
+	third := launch(t, s).ready()
+	if _, err := third.ask(http.MethodGet, "/api/catalog/entities", nil, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// onFile has all processes of the setup use one database of SQLite.
+func (s *setup) onFile(t *testing.T) setup {
+	t.Helper()
+	s.database = sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(t.TempDir(), "portal.sqlite")}}
+	return *s
+}
+
+// file is that database.
+func (s *setup) file() string {
+	return s.database.(sections)["connection"].(sections)["filename"].(string)
+}
+
+// TestStopResetsNobody has clients send one request after the other over connections
+// that they keep while the process is told to stop. Each is told that its connection
+// ends, and no request fails.
+func TestStopResetsNobody(t *testing.T) {
+	t.Parallel()
+	p := launch(t, setup{}).ready()
+	at := strings.TrimPrefix(p.base, "http://")
+	const clients = 16
+	var asked, told atomic.Int64
+	var wg sync.WaitGroup
+	for n := range clients {
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			defer conn.Close() //nolint:errcheck // it is over
+			answers := bufio.NewReader(conn)
+			for {
+				if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+					t.Error(err)
+					return
+				}
+				// Some of them pause.
+				time.Sleep(time.Duration(n) * 10 * time.Millisecond)
+				asked.Add(1)
+				_, err := fmt.Fprintf(conn, "GET /api/catalog/entities?filter=kind=none HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", at, theToken)
+				if err != nil {
+					t.Errorf("client %d: a request cannot be sent: %v", n, err)
+					return
+				}
+				res, err := http.ReadResponse(answers, nil)
+				if err != nil {
+					t.Errorf("client %d: a request is not answered: %v", n, err)
+					return
+				}
+				if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+					t.Errorf("client %d: %s, %v", n, res.Status, err)
+					return
+				}
+				if res.Close {
+					told.Add(1)
+					return
+				}
+			}
+		})
+	}
+	for asked.Load() < 20*clients {
+		time.Sleep(time.Millisecond)
+	}
+	p.Signal(syscall.SIGTERM)
+	wg.Wait()
+	if told.Load() != clients {
+		t.Errorf("%d of %d clients were told that their connection ends", told.Load(), clients)
+	}
+	if err := p.Err(); err != nil {
+		t.Errorf("the process ends with %v", err)
+	}
+	t.Logf("%d requests", asked.Load())
+}
