@@ -37,7 +37,7 @@ endif
 # Pictures of the pages that the tests take.
 export INGESTOR_SCREENSHOTS ?= $(abspath data/screenshots)
 
-.PHONY: help run run-cluster build web web-packages check test test-long lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
+.PHONY: help run run-cluster build web web-packages check test test-long chaos lint race bench fmt vuln oracle issuer postgres redis jq chromium wrk devcluster cluster tour clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ test: lint web oracle issuer postgres redis jq chromium devcluster ## Lint, then
 
 test-long: export INGESTOR_LONG := 1
 test-long: test ## The same at full size, and held to the times of a machine that has nothing else to do
+
+chaos: postgres devcluster ## Ten minutes of failures under three replicas, held against a model (SEED=... repeats, MINUTES=...)
+	INGESTOR_CHAOS_MINUTES=$(or $(MINUTES),10) INGESTOR_CHAOS_SEED=$(SEED) go test -v -count 1 -timeout 60m -run TestChaos ./test/chaos
 
 lint: $(LINT) ## Check formatting, imports, comments, vet, and that go.mod is tidy
 	$(LINT) run ./...

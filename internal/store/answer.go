@@ -62,7 +62,7 @@ func (a *answering) Write(p []byte) (int, error) {
 func (a *answering) limit(set func(time.Time) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	limit := time.Now().Add(a.most)
+	limit := time.Now().Add(a.most) //nolint:forbidigo // The deadline is the operating system's.
 	if !a.until.IsZero() && a.until.Before(limit) {
 		limit = a.until
 	}

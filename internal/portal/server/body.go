@@ -121,7 +121,7 @@ func (e *endpoint) bound(res *response, r *http.Request) error {
 	in := &body{ReadCloser: http.MaxBytesReader(res.ResponseWriter, r.Body, e.MaxBody), res: res, most: most, left: most}
 	// Without a deadline a client that stops in the middle holds the connection
 	// even if nobody reads, because the rest is drained.
-	in.until(time.Now().Add(in.left))
+	in.until(e.server.opts.Now().Add(in.left))
 	r.Body = in
 	return nil
 }
@@ -153,11 +153,12 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.done {
 		return b.ReadCloser.Read(p)
 	}
-	begun := time.Now()
+	now := b.res.server.opts.Now
+	begun := now()
 	b.until(begun.Add(b.left))
 	n, err := b.ReadCloser.Read(p)
 	earned := time.Duration(n) * time.Second / slowestBody
-	b.left = min(b.left-time.Since(begun)+earned, b.most)
+	b.left = min(b.left-now().Sub(begun)+earned, b.most)
 	if errors.Is(err, io.EOF) {
 		b.done = true
 		b.until(time.Time{})
