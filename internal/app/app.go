@@ -106,6 +106,7 @@ func Main(name string, run Program) {
 		// a server's ingestion reads lives for a moment.
 		debug.SetGCPercent(200)
 	}
+	withoutLimits()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := &Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -123,6 +123,7 @@ composerIngestor:
   caching: { enabled: false, ttl: 1, maxSize: 2 }
   processing: { batchSize: 3, parallelism: 4, retryAttempts: 0, retryDelay: 5 }
   changeDetection: { enabled: false, method: hash, storage: redis }
+  massRemoval: { percent: 60, minimum: 7, wait: 90s }
   logging: { level: debug, includeStackTraces: true, logRequests: true }
 clusterIngestor:
   enabled: true
@@ -185,6 +186,7 @@ func TestEverything(t *testing.T) {
 			Caching:         Caching{TTL: time.Second, MaxSize: 2},
 			Processing:      Processing{BatchSize: 3, Parallelism: 4, RetryDelay: 5 * time.Millisecond},
 			ChangeDetection: ChangeDetection{Method: "hash", Storage: "redis"},
+			MassRemoval:     MassRemoval{Percent: 60, Minimum: 7, Wait: 90 * time.Second},
 			Logging:         Logging{Level: slog.LevelDebug, IncludeStackTraces: true, LogRequests: true},
 		},
 		ClusterIngestor: ClusterIngestor{

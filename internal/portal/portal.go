@@ -116,6 +116,9 @@ func Hint(err error, c *config.Config) string {
 	if used, ok := errors.AsType[*InUse](err); ok {
 		return used.hint()
 	}
+	if hint := store.Hint(err); hint != "" {
+		return hint
+	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "give yourself the right to it, or choose another place in the configuration"

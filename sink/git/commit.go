@@ -210,6 +210,14 @@ func (s *Sink) resolve(r *remote.Repository) (target, error) {
 		return to, nil
 	}
 	base, err := s.base(r)
+	if err != nil {
+		// What is on the disk is read bit by bit: another process may have made the
+		// branch since it was looked for.
+		if ref, now := storer.ResolveReference(r.Refs, to.branch); now == nil {
+			to.old, to.parent = ref.Hash(), ref.Hash()
+			return to, nil
+		}
+	}
 	to.parent = base
 	return to, err
 }

@@ -71,6 +71,7 @@ composerIngestor:
   processing: {batchSize: 21, parallelism: 22, retryAttempts: 23, retryDelay: 24}
   caching: {ttl: 25, maxSize: 26}
   changeDetection: {enabled: false, method: hash, storage: database}
+  massRemoval: {percent: 61, minimum: 8, wait: 9s}
   logging: {level: warn, includeStackTraces: true, logRequests: true}
   compositions: {enabled: false}
 clusterIngestor:
@@ -137,6 +138,11 @@ func TestParts(t *testing.T) {
 		t.Errorf("caching is %+v", c)
 	}
 	parts := in.ingest.Parts
+	for i := range parts {
+		if diff := cmp.Diff(ingest.MassRemoval{Percent: 61, Minimum: 8, Wait: 9 * time.Second}, parts[i].MassRemoval); diff != "" {
+			t.Errorf("mass removals of %s: %s", parts[i].Name, diff)
+		}
+	}
 	if diff := cmp.Diff(settings{
 		Definitions: true, Stacks: true, Requests: true, Method: ingest.ByHash, Marks: config.StorageDatabase,
 		Every: 7 * time.Minute, Timeout: 8 * time.Minute,

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package app
+
+// withoutLimits has nothing to do where there are no signals.
+func withoutLimits() {}
