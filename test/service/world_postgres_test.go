@@ -54,7 +54,7 @@ CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO noted VALUES (TG_OP || ' ' || TG_TABLE_NAME); RETURN NULL; END $$;
 DO $$ DECLARE t text; BEGIN
   FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()
-      AND tablename NOT IN ('noted', 'sources', 'runs', 'stamp') AND tablename NOT LIKE 'river%' LOOP
+      AND tablename NOT IN ('noted', 'sources', 'runs', 'stamp', 'fences') AND tablename NOT LIKE 'river%' LOOP
     EXECUTE format('CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION note()', t);
   END LOOP;
 END $$`

@@ -296,11 +296,15 @@ func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettle
 		}
 	}
 	r.s.remember(listFolder, r.marks, nil)
-	if len(gone) > 0 {
-		r.s.vanish(removal{listFolder, gone, o})
-	}
 	var dirty int
 	var err error
+	if len(gone) > 0 {
+		r.s.vanish(removal{listFolder, gone, o})
+	} else if dirty, err = m.Observe(ctx, o); err != nil {
+		// What was read and is left out after all goes by that.
+		return err
+	}
+	r.s.dirty += dirty
 	if r.againAll {
 		dirty, err = m.TouchSource(ctx, r.s.name, listFolder)
 	} else {

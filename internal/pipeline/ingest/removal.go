@@ -175,7 +175,14 @@ func (s *scan) hold(ctx context.Context, r removal) error {
 		}
 	}
 	s.lists[r.list] = l
-	return nil
+	if s.cluster {
+		return nil
+	}
+	// What a folder has and is left out goes all the same.
+	r.seen.Keys = append(slices.Clone(r.seen.Keys), r.gone...)
+	dirty, err := s.part.in.Memory.Observe(ctx, r.seen)
+	s.dirty += dirty
+	return err
 }
 
 // listConfirmed is where the journal keeps that somebody confirmed a removal.
