@@ -30,7 +30,7 @@ func TestHungDatabase(t *testing.T) {
 		"Get":      func() error { _, err := s.Get(t.Context(), "component:default/a"); return err },
 		"Revision": func() error { _, err := s.Revision(t.Context()); return err },
 		"Sync": func() error {
-			_, err := s.Sync(t.Context(), Change{Provider: "p", Full: true, Put: []Document{component(t, "b")}})
+			_, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "b")}})
 			return err
 		},
 		"Fence": func() error { _, err := s.Fence(t.Context(), "x"); return err },
