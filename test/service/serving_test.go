@@ -129,7 +129,7 @@ func TestServing(t *testing.T) {
 		}
 		return err
 	})
-	before := s.stamps("")
+	before := s.rests()
 	says(t, prod, "alphas", "Established", "False", "Broken", "the CRD is refused")
 	s.scan("")
 	s.unmoved(before, entities("alphas")...)

@@ -57,7 +57,7 @@ func TestOtherConfiguration(t *testing.T) {
 		}
 		s.unmoved(before, stayed...)
 		s.fares("healthy", nil)
-		before = s.stamps("")
+		before = s.rests()
 		s.stop()
 	}
 }

@@ -91,7 +91,7 @@ func TestMigration(t *testing.T) {
 	// Variant B alone.
 	s := start(t, setup{database: database, sections: both(at, sections{}, nil)})
 	s.wants("", slices.Clone(ofAll)...)
-	before := s.stamps("")
+	before := s.rests()
 	s.stop()
 
 	// Variant A beside it, with a filter that chooses nothing yet.
@@ -126,7 +126,7 @@ func TestMigration(t *testing.T) {
 	if _, err := s.get("/api/composer-ingestor/explain/betas."+group, &x); err != nil || x.TakenBy != "composerIngestor" || !slices.Equal(x.LeftBy, []string{"clusterIngestor"}) {
 		t.Errorf("it is explained as %+v, %v", x, err)
 	}
-	before = s.stamps("")
+	before = s.rests()
 	s.stop()
 
 	// Variant B switched off; the filter is not needed any more.

@@ -66,7 +66,7 @@ func unchangedWritesNothing(t *testing.T, pg *postgres.Server, c *apiserver.Serv
 	}, cluster("prod", c))})
 	s.ran(prod, time.Time{})
 	s.fares("healthy", map[string]string{"prod": "connected"})
-	before := s.stamps("")
+	before := s.rests()
 	if len(before) != 11 {
 		t.Fatalf("there are %d entities: %v", len(before), before)
 	}
@@ -126,7 +126,7 @@ func postgresAway(t *testing.T, pg *postgres.Server, c *apiserver.Server) {
 		return nil
 	})
 	s.fares("healthy", map[string]string{"prod": "connected"})
-	before := s.stamps("")
+	before := s.rests()
 
 	pg.Kill()
 	for _, path := range []string{"/api/catalog/entities", "/api/composer-ingestor/health", "/api/composer-ingestor/runs"} {

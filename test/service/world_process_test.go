@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -168,6 +169,23 @@ func (s *service) stamps(filter string) map[string]string {
 		out[all[i].ref()] = m.UID + " " + m.ETag
 	}
 	return out
+}
+
+// rests waits until the catalog has not changed for a second: a source that is
+// healthy has been read, yet an entity of two sources may be built once more.
+func (s *service) rests() map[string]string {
+	s.t.Helper()
+	last, since := s.stamps(""), time.Now()
+	s.until("a catalog at rest", func() error {
+		if now := s.stamps(""); !maps.Equal(now, last) {
+			last, since = now, time.Now()
+		}
+		if rested := time.Since(since); rested < time.Second {
+			return fmt.Errorf("it has rested for %s only", rested)
+		}
+		return nil
+	})
+	return last
 }
 
 // unmoved wants entities to be as they were, those of before that are still to

@@ -37,7 +37,7 @@ func TestRedisAway(t *testing.T) {
 	want := entities("alphas", "betas")
 	s.wants("", slices.Clone(want)...)
 	s.remembers(prod)
-	before := s.stamps("")
+	before := s.rests()
 
 	away := map[string]struct{ do, undo func() }{
 		"it is gone":         {r.Kill, func() { r.Restart(t) }},

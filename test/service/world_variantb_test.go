@@ -250,7 +250,7 @@ func hasWorkloads(t *testing.T, c *apiserver.Server) {
 		t.Errorf("the numbers of workloads in the log are %v", got)
 	}
 	said := s.counted()
-	before := s.stamps("")
+	before := s.rests()
 
 	c.Kill()
 	s.fares("unhealthy", map[string]string{"prod": "unreachable"})

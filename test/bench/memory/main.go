@@ -1,26 +1,24 @@
-// Command memory measures the most memory that ingestor-cli and portal-backend
-// take over a folder of definitions in JSON, a file each: with 3,000 files and with
-// ten times as many.
+// Command memory measures the most memory that the programs take: ingestor-cli and
+// portal-backend over a folder of definitions in JSON, a file each, with 3,000 files
+// and with ten times as many; portal-backend over 20 clusters of 500 definitions each,
+// at its first start and at the next one; with one push of 200,000 entities; and with
+// a cluster that serves 10,000 kinds of composites.
 //
 //	go run ./test/bench/memory
+//	go run ./test/bench/memory -only push -program /path/to/another/portal-backend
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
-	"example.dev/ingestor/test/process"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/tree"
 )
@@ -34,6 +32,9 @@ const (
 var (
 	few  = flag.Int("few", 3000, "how many files at first")
 	many = flag.Int("many", 30_000, "how many files then")
+
+	only    = flag.String("only", "", "one of folders, clusters, push and kinds")
+	program = flag.String("program", "", "another portal-backend to measure, instead of this revision's")
 )
 
 func main() {
@@ -53,6 +54,25 @@ func run(w io.Writer) error {
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", tmp+string(filepath.Separator), "./cmd/ingestor-cli", "./cmd/portal-backend").CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build the programs: %w\n%s", err, out)
 	}
+	if *program == "" {
+		*program = filepath.Join(tmp, "portal-backend")
+	}
+	for _, part := range []struct {
+		name    string
+		measure func(w io.Writer, tmp string) error
+	}{{"folders", folders}, {"clusters", clusters}, {"push", push}, {"kinds", kinds}} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		if err := part.measure(w, tmp); err != nil {
+			return fmt.Errorf("cannot measure %s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// folders measures both programs over folders.
+func folders(w io.Writer, tmp string) error {
 	for _, p := range []struct {
 		name   string
 		peak   func(tmp, in string, n int) (int, error)
@@ -114,89 +134,24 @@ func command(tmp, in string, n int) (int, error) {
 	return int(used.Maxrss * 1024 / 1e6), nil
 }
 
-// token is that of a service.
-const token = "bench-token-of-a-service"
-
-const configuration = `
-backend:
-  baseUrl: http://%[1]s
-  listen: %[1]s
-  auth: { externalAccess: [{ type: static, options: { token: %[4]s, subject: bench } }] }
-  database: { client: sqlite, connection: { filename: %[2]s } }
-composerIngestor:
-  schedule: { frequency: 1h, timeout: 1h }
-  sources: [{ name: files, type: file, path: %[3]s }]
-`
-
 // service starts portal-backend, waits until all entities are made, and returns
 // how much memory it took, in MB.
 func service(tmp, in string, n int) (int, error) {
-	dir, err := os.MkdirTemp(tmp, "service-")
+	p, err := prepare(tmp, fmt.Sprintf("  sources: [{ name: files, type: file, path: %s }]", in))
 	if err != nil {
 		return 0, err
 	}
-	port, err := process.FreePort()
-	if err != nil {
-		return 0, err
-	}
-	address := fmt.Sprintf("127.0.0.1:%d", port)
-	config := filepath.Join(dir, "app-config.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, configuration, address, filepath.Join(dir, "portal.sqlite"), in, token), 0o600); err != nil {
-		return 0, err
-	}
-	log := &process.Log{}
-	cmd := exec.Command(filepath.Join(tmp, "portal-backend"), "--config", config)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	p, err := process.Start(cmd)
-	if err != nil {
-		return 0, err
-	}
-	defer p.Kill()
-	for deadline := time.Now().Add(time.Duration(n) * 100 * time.Millisecond); ; time.Sleep(time.Second) {
-		select {
-		case <-p.Ended():
-			return 0, fmt.Errorf("portal-backend exited:\n%s", log.Tail())
-		default:
-		}
-		if generated(address) == 3*n {
-			return peak(p.PID())
-		}
-		if time.Now().After(deadline) {
-			return 0, fmt.Errorf("%d entities, want %d:\n%s", generated(address), 3*n, log.Tail())
-		}
-	}
+	return p.run(func() (bool, error) { return generated(p.address) == 3*n, nil })
 }
 
 // generated returns how many entities a service has made; -1 if it does not say,
 // as before it is ready.
 func generated(address string) int {
-	req, err := http.NewRequest(http.MethodGet, "http://"+address+"/api/composer-ingestor/health", http.NoBody)
-	if err != nil {
-		return -1
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return -1
-	}
-	defer func() { _ = resp.Body.Close() }()
 	health := struct {
 		EntitiesGenerated int `json:"entitiesGenerated"`
 	}{-1}
-	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil {
+	if err := ask(address, "health", &health); err != nil {
 		return -1
 	}
 	return health.EntitiesGenerated
-}
-
-// peak returns the most memory that a process had, in MB.
-func peak(pid int) (int, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(data), "VmHWM:")
-	number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	kB, err := strconv.Atoi(number)
-	return kB * 1024 / 1e6, err
 }
