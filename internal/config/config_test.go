@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		"Owner":         {"the default of the command line", c.Composer.DefaultOwner, "platform-team"},
 		"System":        {"the default of the command line", c.Composer.DefaultSystem, "platform"},
 		"Method":        {"the cheapest method", c.Composer.ChangeDetection.Method, "resourceVersion"},
-		"Storage":       {"the one that needs nothing", c.Composer.ChangeDetection.Storage, "memory"},
+		"Storage":       {"a restart fetches no definition again", c.Composer.ChangeDetection.Storage, "database"},
 		"Level":         {"the usual level", c.Composer.Logging.Level, slog.LevelInfo},
 		"Words":         {"each definition in its own words", c.Words, words.Choice{}},
 		"WatchA":        {"a change shows at once", c.Composer.Watch, true},

@@ -21,7 +21,7 @@ func defaults() *Config {
 			},
 			Caching:         Caching{Enabled: true, TTL: 300 * time.Second, MaxSize: 100},
 			Processing:      Processing{BatchSize: 10, Parallelism: 3, RetryAttempts: 2, RetryDelay: 1000 * time.Millisecond},
-			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageMemory},
+			ChangeDetection: ChangeDetection{Enabled: true, Method: MethodResourceVersion, Storage: StorageDatabase},
 			MassRemoval:     MassRemoval{Percent: 50, Minimum: 5, Wait: 5 * time.Minute},
 		},
 		ClusterIngestor: ClusterIngestor{

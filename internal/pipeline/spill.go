@@ -1,14 +1,13 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/tree"
 )
 
@@ -21,11 +20,9 @@ const DefaultRoom = 100_000
 // goroutines may use it at once.
 type Spill struct {
 	mu sync.Mutex
-	// room is how many more values stay in memory.
-	room int
-	// file is made when it is needed; size is how much is in it.
-	file *os.File
-	size int64
+	// room is how many more values stay in memory; texts are the others.
+	room  int
+	texts *spool.Spool
 	// err is the first that writing or reading gave.
 	err error
 	// systems are the specs of entities that were released: there are few.
@@ -34,23 +31,12 @@ type Spill struct {
 
 // NewSpill returns a Spill that keeps the first room values in memory. The caller
 // closes it once no tree is loaded any more.
-func NewSpill(room int) *Spill { return &Spill{room: room, systems: map[string]*tree.Node{}} }
-
-// Close removes the file.
-func (s *Spill) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Close()
-	// On systems that cannot remove an open file, write left it in place.
-	_ = os.Remove(s.file.Name())
-	return err
+func NewSpill(room int) *Spill {
+	return &Spill{room: room, texts: spool.New(0), systems: map[string]*tree.Node{}}
 }
 
-// ErrTemporary is returned if the temporary file cannot be created or written.
-var ErrTemporary = errors.New("cannot use a temporary file")
+// Close removes the file.
+func (s *Spill) Close() error { return s.texts.Close() }
 
 // Err returns the first error of writing and reading. A nil Spill has none.
 func (s *Spill) Err() error {
@@ -135,18 +121,22 @@ func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
 	buf, _ := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = tree.AppendBinary((*buf)[:0], n)
-	at, size := s.write(*buf), len(*buf)
-	if at < 0 {
+	if s.Err() != nil {
+		return nil
+	}
+	kept, err := s.texts.Put(*buf)
+	if err != nil {
+		s.fail(err)
 		return nil
 	}
 	return func() (*tree.Node, error) {
-		text := make([]byte, size)
-		if _, err := s.file.ReadAt(text, at); err != nil {
-			return nil, fmt.Errorf("cannot read a temporary file: %w", err)
+		text, err := kept.Load()
+		if err != nil {
+			return nil, err
 		}
 		n, err := tree.DecodeBinary(string(text))
 		if err != nil {
-			return nil, fmt.Errorf("cannot read a temporary file: %w", err)
+			return nil, fmt.Errorf("%w: %w", spool.ErrTemporary, err)
 		}
 		return n, nil
 	}
@@ -179,30 +169,6 @@ func values(n *tree.Node) int {
 		count += values(n.Fields[i].Value)
 	}
 	return count
-}
-
-// write appends data to the file and returns where it is; -1 if it cannot.
-func (s *Spill) write(data []byte) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return -1
-	}
-	if s.file == nil {
-		if s.file, s.err = os.CreateTemp("", "ingestor-*.tmp"); s.err != nil {
-			s.err = fmt.Errorf("%w: %w", ErrTemporary, s.err)
-			return -1
-		}
-		// An unlinked file is freed by the system even if the process is killed.
-		_ = os.Remove(s.file.Name())
-	}
-	at := s.size
-	if _, err := s.file.WriteAt(data, at); err != nil {
-		s.err = fmt.Errorf("%w: %w", ErrTemporary, err)
-		return -1
-	}
-	s.size += int64(len(data))
-	return at
 }
 
 func (s *Spill) fail(err error) {

@@ -101,7 +101,7 @@ func TestSpillFails(t *testing.T) {
 					return load()
 				}
 			}
-		}, "cannot read a temporary file: "},
+		}, "cannot use a temporary file: read"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -225,23 +225,19 @@ func alike(columns, rows int) string {
 // someAdded is how many new entities make it worth counting anew.
 const someAdded = 200
 
-// bulk prepares for so many new entities and returns what is to be done when
-// they are written, as long as most of the rows are new: PostgreSQL counts what
-// it has, which it would do of its own accord some minutes later, and plans badly
-// until then.
-func (w *writer) bulk(ctx context.Context, added int) (done func() error, err error) {
-	done = func() error { return nil }
+// analyze has PostgreSQL count what it has after so many entities were added, as long
+// as most of the rows are new: it would do so of its own accord some minutes later, and
+// plans badly until then.
+func (w *writer) analyze(ctx context.Context, added int) error {
 	if added < someAdded || w.s.opts.Client != Postgres {
-		return done, nil
+		return nil
 	}
 	var have int
-	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > 2*added {
-		return done, err
-	}
-	return func() error {
-		_, err := w.tx.ExecContext(ctx, "ANALYZE entities, documents, search, fields, terms, relations")
+	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM entities").Scan(&have); err != nil || have > 3*added {
 		return err
-	}, nil
+	}
+	_, err := w.tx.ExecContext(ctx, "ANALYZE entities, documents, search, fields, terms, relations")
+	return err
 }
 
 // equal is a condition of a statement.

@@ -81,6 +81,8 @@ type Store struct {
 	lists, pages snapshots
 	// betweenReads, if not nil, is called between the reads of a plan, by tests.
 	betweenReads func()
+	// partDocuments, if not 0, is set by tests.
+	partDocuments int
 }
 
 // Open opens the database and brings its tables up to date. Close it.

@@ -275,7 +275,8 @@ func drawChanges(t *rapid.T, have map[string]owned) []Change {
 }
 
 // TestSyncIsLikeModel holds the store, after any changes, against one that is
-// made from scratch.
+// made from scratch. A change alone is made as a whole, or in parts of a few
+// documents.
 func TestSyncIsLikeModel(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
@@ -286,7 +287,14 @@ func TestSyncIsLikeModel(t *testing.T) {
 			have := map[string]owned{}
 			for range rapid.IntRange(1, 5).Draw(rt, "calls") {
 				changes := drawChanges(rt, have)
-				got, err := s.SyncAll(rt.Context(), changes)
+				got := make([]Result, 1)
+				var err error
+				if len(changes) == 1 {
+					s.partDocuments = rapid.IntRange(0, 3).Draw(rt, "documents of a part")
+					got[0], err = s.Sync(rt.Context(), changes[0])
+				} else {
+					got, err = s.SyncAll(rt.Context(), changes)
+				}
 				if err != nil {
 					rt.Fatal(err)
 				}

@@ -186,18 +186,46 @@ func (s *Store) edges(ctx context.Context, ask asker, and string, refs []string,
 
 // link writes the changed relations.
 func (w *writer) link(ctx context.Context, l *linkage) error {
-	for _, e := range l.remove {
-		err := w.deleteIn(ctx, "relations", "target", []string{e.target},
-			equal{"source", e.source}, equal{"type", e.typ}, equal{"declarer", e.declarer})
-		if err != nil {
-			return err
-		}
+	if err := w.unlink(ctx, l.remove); err != nil {
+		return err
 	}
 	return w.insert(ctx, "relations (source, type, target, declarer)", "", 4, len(l.insert),
 		func(i int, args []any) []any {
 			e := &l.insert[i]
 			return append(args, e.source, e.typ, e.target, e.declarer)
 		})
+}
+
+// unlink removes relations. PostgreSQL is asked for many at once; SQLite, which is not
+// far away, finds each by its key.
+func (w *writer) unlink(ctx context.Context, edges []edge) error {
+	if w.s.opts.Client == SQLite {
+		for _, e := range edges {
+			err := w.deleteIn(ctx, "relations", "target", []string{e.target},
+				equal{"source", e.source}, equal{"type", e.typ}, equal{"declarer", e.declarer})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for len(edges) > 0 {
+		some := edges[:batchOf(postgresBatches, len(edges))]
+		edges = edges[len(some):]
+		w.args = w.args[:0]
+		for _, e := range some {
+			w.args = append(w.args, e.source, e.typ, e.target, e.declarer)
+		}
+		stmt, err := w.prepare(ctx, "DELETE FROM relations r USING (VALUES "+w.s.values(0, len(some), 4)+
+			") AS v (source, type, target, declarer) WHERE r.source = v.source AND r.type = v.type AND r.target = v.target AND r.declarer = v.declarer")
+		if err != nil {
+			return err
+		}
+		if err := w.exec(ctx, stmt); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // relink writes the links of entities that are not put themselves: the end of

@@ -54,10 +54,11 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// SourceStates returns the states of all sources by name.
-func (s *Store) SourceStates(ctx context.Context) (map[string][]byte, error) {
+// SourceStates returns the states of sources by name: of those that are named, or of
+// all if none is.
+func (s *Store) SourceStates(ctx context.Context, names ...string) (map[string][]byte, error) {
 	states := map[string][]byte{}
-	err := eachRow(ctx, s.rows, "SELECT name, state FROM sources", nil, func(rows *rows) error {
+	take := func(rows *rows) error {
 		var name string
 		var state []byte
 		if err := rows.Scan(&name, &state); err != nil {
@@ -65,7 +66,14 @@ func (s *Store) SourceStates(ctx context.Context) (map[string][]byte, error) {
 		}
 		states[name] = state
 		return nil
-	})
+	}
+	const query = "SELECT name, state FROM sources"
+	var err error
+	if len(names) == 0 {
+		err = eachRow(ctx, s.rows, query, nil, take)
+	} else {
+		err = s.selectIn(ctx, s.rows, query+" WHERE name IN ", slices.Clone(names), take)
+	}
 	return states, fail("read the states of sources", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/tree"
 )
 
@@ -63,7 +64,9 @@ type Document struct {
 	// JSON is the same as text, and stands for a Node that is nil: thousands of
 	// entities take a fifth of the memory so.
 	JSON []byte
-	// Prepared, if not nil, stands for both.
+	// Spooled is the JSON where it is not held in memory; empty if it is.
+	Spooled spool.Text
+	// Prepared, if not nil, stands for all of them.
 	Prepared *Prepared
 	// Parent is the reference of the entity that named it, empty for none.
 	Parent string

@@ -62,9 +62,14 @@ var errNothing = errors.New("there is nothing to change")
 // reference belongs to another provider are refused and change nothing. What
 // is both put and removed is put.
 func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
+	doing := fmt.Sprintf("store the entities of %q", c.Provider)
+	if s.isLarge(c.Put) {
+		res, err := s.syncLarge(ctx, c)
+		return res, fail(doing, err)
+	}
 	results, err := s.syncAll(ctx, []Change{c})
 	if err != nil {
-		return Result{}, fail(fmt.Sprintf("store the entities of %q", c.Provider), err)
+		return Result{}, fail(doing, err)
 	}
 	return results[0], nil
 }
@@ -189,7 +194,14 @@ func (d Document) node() (*tree.Node, error) {
 	if d.Node != nil {
 		return d.Node, nil
 	}
-	return tree.Wire{}.Decode(d.JSON)
+	text := d.JSON
+	if d.Spooled.Size() > 0 {
+		var err error
+		if text, err = d.Spooled.Load(); err != nil {
+			return nil, err
+		}
+	}
+	return tree.Wire{}.Decode(text)
 }
 
 // prepared returns the document with what is to be known of it.
@@ -436,10 +448,6 @@ func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan 
 	if err := w.link(ctx, l); err != nil {
 		return err
 	}
-	done, err := w.bulk(ctx, d.added)
-	if err != nil {
-		return err
-	}
 	for dr := range drafts {
 		c, err := w.complete(ctx, dr, l)
 		if err != nil {
@@ -453,7 +461,7 @@ func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := done(); err != nil {
+	if err := w.analyze(ctx, d.added); err != nil {
 		return err
 	}
 	return w.relink(ctx, d, l)

@@ -10,6 +10,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -30,6 +31,9 @@ type Options struct {
 	Patience time.Duration
 	// PageSize is how many objects are asked for at once; default 500.
 	PageSize int
+	// Decoding, if not nil, bounds how many pages of whole objects are held at once
+	// by all clusters that share it.
+	Decoding Gate
 	// Agent is the name this program tells servers.
 	Agent string
 	// Log is told of every call; nil logs nothing.
@@ -111,4 +115,23 @@ func (r Resource) String() string {
 		s += " in namespace " + r.Namespace
 	}
 	return s
+}
+
+// Gate lets a few through at once. Nil lets all through.
+type Gate chan struct{}
+
+// NewGate returns a Gate for so many.
+func NewGate(n int) Gate { return make(Gate, n) }
+
+// enter waits for a place and returns how to leave it.
+func (g Gate) enter(ctx context.Context) (leave func(), err error) {
+	if g == nil {
+		return func() {}, nil
+	}
+	select {
+	case g <- struct{}{}:
+		return func() { <-g }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }

@@ -39,6 +39,22 @@ type page struct {
 	version string
 	// next is where the list goes on; empty at its end.
 	next string
+	// done, if not nil, is called when nobody needs the objects any more.
+	done func()
+}
+
+// hand hands the page on, and ends it whatever happens.
+func (p *page) hand(take func(page) error) error {
+	defer p.end()
+	return take(*p)
+}
+
+// end says that nobody needs the objects any more.
+func (p *page) end() {
+	if p.done != nil {
+		p.done()
+		p.done = nil
+	}
 }
 
 // spoilt is an object that cannot be read, with its name as far as that can
@@ -91,7 +107,7 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 			}
 			return ok && status.code == http.StatusGone, err
 		}
-		if err := take(p); err != nil || p.next == "" {
+		if err := p.hand(take); err != nil || p.next == "" {
 			return false, err
 		}
 		if p.next == next {
@@ -121,8 +137,19 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 		r.accept = metadataOnly
 	}
 	var p page
-	r.read = func(data []byte) error {
+	r.read = func(data []byte) (err error) {
 		p = page{}
+		if !l.survey {
+			if p.done, err = c.opts.Decoding.enter(ctx); err != nil {
+				return err
+			}
+			defer func() {
+				if err != nil {
+					// It may be asked for again, and others need not wait for that.
+					p.end()
+				}
+			}()
+		}
 		reader, take := wire, p.take
 		if l.survey {
 			reader, take = briefly, p.skim

@@ -1,7 +1,10 @@
 package service_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,8 +18,8 @@ import (
 	"example.dev/ingestor/tree"
 )
 
-// mostMemory is what a service may take that ingests a folder, however many
-// files are in it.
+// mostMemory is what a service may take that ingests a folder or takes a push, however
+// much is in it.
 const mostMemory = 250 << 20
 
 // TestFolderMemory has a service ingest a folder of 3,000 definitions in JSON, or
@@ -47,6 +50,52 @@ func TestFolderMemory(t *testing.T) {
 	if peak > mostMemory {
 		t.Errorf("%d files took %d MB at most, want %d", n, peak>>20, mostMemory>>20)
 	}
+}
+
+// TestPushMemory pushes many times the memory that the process may take: what was pushed
+// waits in a temporary file, and is written part by part.
+func TestPushMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the most memory that a process had is known on Linux alone")
+	}
+	n := size.Of(4000, 100_000)
+	about := strings.Repeat("text that nobody searches for, ", 200_000_000/n/31)
+	var body bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&body, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"c%d"},"spec":{"type":"service","lifecycle":"production","owner":"team-a","about":%q}}`+"\n", i, about)
+	}
+	p := launch(t, setup{}).ready()
+	for _, want := range []string{fmt.Sprintf(`"added":%d,"updated":0,"removed":0,"unchanged":0`, n), fmt.Sprintf(`"added":0,"updated":0,"removed":0,"unchanged":%d`, n)} {
+		if got := p.push(body.Bytes()); !strings.Contains(got, want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+	peak := peakMemory(t, p.PID())
+	t.Logf("%d entities of %d MB together: %d MB at most", n, body.Len()>>20, peak>>20)
+	if peak > mostMemory {
+		t.Errorf("%d entities of %d MB together took %d MB at most, want %d", n, body.Len()>>20, peak>>20, mostMemory>>20)
+	}
+}
+
+// push pushes all entities of a provider, and returns the answer.
+func (s *service) push(body []byte) string {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.base+"/api/catalog/providers/tests/entities", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+theToken)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	said, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(said)
 }
 
 // writeDefinitions writes definitions in JSON, a file each.

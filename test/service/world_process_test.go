@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,6 +202,39 @@ func (s *service) unmoved(before map[string]string, refs ...string) {
 	}
 }
 
+// TestRestartFetchesNothing starts a service again: what has not changed meanwhile is
+// not fetched, and what has is.
+func TestRestartFetchesNothing(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Start(t, apiserver.Options{Apply: []string{definition("alphas", "one"), definition("betas", "one"), definition("gammas", "one")}})
+	g := newGate(t, c)
+	how := setup{database: inFile(t), sections: composer(sections{}, g.cluster("prod", "somebody"))}
+	s := start(t, how)
+	s.wants("", entities("alphas", "betas", "gammas")...)
+	s.fares("healthy", nil)
+	s.rests()
+	s.stop()
+	if g.whole.Load() == 0 {
+		t.Fatal("the gate has not seen that definitions were fetched")
+	}
+	g.whole.Store(0)
+	began := time.Now()
+	again := start(t, how)
+	again.ran("composerIngestor/prod", began)
+	again.rests()
+	again.stop()
+	if n := g.whole.Load(); n > 0 {
+		t.Errorf("%d requests for whole definitions after a restart, and nothing had changed", n)
+	}
+	c.Apply(t, definition("betas", "two"))
+	start(t, how).until("the change", func() error {
+		if n := g.whole.Load(); n == 0 {
+			return errors.New("it was not fetched")
+		}
+		return nil
+	})
+}
+
 // warnings counts the lines of the log that have a text.
 func (s *service) warnings(text string) int { return strings.Count(s.log.String(), text) }
 
@@ -212,6 +247,8 @@ type gate struct {
 	hold func(who, path string, query url.Values) bool
 	held chan string
 	free chan struct{}
+	// whole counts the requests for objects whole, and not for their metadata.
+	whole atomic.Int64
 }
 
 func newGate(t *testing.T, c *apiserver.Server) *gate {
@@ -243,6 +280,9 @@ func newGate(t *testing.T, c *apiserver.Server) *gate {
 			case <-r.Context().Done():
 			}
 			return
+		}
+		if strings.Contains(r.URL.Path, "compositeresourcedefinitions") && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata") {
+			g.whole.Add(1)
 		}
 		proxy.ServeHTTP(w, r)
 	}))

@@ -84,6 +84,7 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err := s.remove(ctx); err != nil {
 		return err
 	}
+	d.tell(fixed)
 	return d.forget(ctx, s, lists)
 }
 

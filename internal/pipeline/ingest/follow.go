@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -22,8 +23,8 @@ const (
 	patience = 250 * time.Millisecond
 )
 
-// mostFollowed is how many kinds of composites of a cluster are followed. The
-// others are read on the schedule.
+// mostFollowed is how many kinds of composites of a cluster are followed: the API has
+// no watch for a whole group. The others are read on the schedule.
 const mostFollowed = 500
 
 // The pauses between attempts to begin.
@@ -52,6 +53,8 @@ type watcher struct {
 	// belong to the goroutine that gathers.
 	kinds    map[string]cluster.Kind
 	followed map[string]context.CancelFunc
+	// crowded says that there are more kinds than are followed.
+	crowded bool
 	// unserved says when to ask again for kinds that are not served; nil for
 	// not at all.
 	unserved <-chan time.Time
@@ -154,6 +157,10 @@ func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 		return true, true
 	case lists := <-w.served:
 		w.beginAll(ctx, lists)
+		if w.crowded {
+			// There may be composites of other kinds by now.
+			w.composites(ctx)
+		}
 		return false, true
 	case <-w.moved:
 	}
@@ -348,22 +355,62 @@ func (w *watcher) composites(ctx context.Context) {
 		return
 	}
 	w.tellServed(ctx, missing, served)
-	slices.Sort(missing)
-	for _, name := range missing {
-		k := w.kinds[name]
-		switch {
-		case !served.Has(k.Resource):
+	var able []string
+	for name, k := range w.kinds {
+		if w.followed[name] == nil && !served.Has(k.Resource) {
 			w.later()
-		case len(w.followed) >= mostFollowed:
-			w.part.in.warn(w.part.Log, "kinds "+w.name, "more kinds of composites than are followed; the others are read on the schedule",
-				"source", w.name, "followed", mostFollowed)
-			return
-		default:
-			own, stop := context.WithCancel(ctx)
-			w.followed[name] = stop
-			w.begin(own, w.compositeList(k))
+			continue
+		}
+		able = append(able, name)
+	}
+	chosen, err := w.choose(ctx, able)
+	if err != nil {
+		w.later()
+		return
+	}
+	for name, stop := range w.followed {
+		if _, ok := slices.BinarySearch(chosen, name); !ok {
+			stop()
+			delete(w.followed, name)
 		}
 	}
+	for _, name := range chosen {
+		if w.followed[name] == nil {
+			own, stop := context.WithCancel(ctx)
+			w.followed[name] = stop
+			w.begin(own, w.compositeList(w.kinds[name]))
+		}
+	}
+}
+
+// choose returns which of the kinds are followed, in order: all, or the first of them
+// if there are too many.
+func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) {
+	if w.crowded = len(names) > mostFollowed; w.crowded {
+		lists, err := w.part.in.Memory.Lists(ctx, w.name)
+		if err != nil {
+			return nil, err
+		}
+		names = firstOf(names, mostFollowed, lists, w.followed)
+		w.part.in.warn(w.part.Log, "kinds "+w.name, "more kinds of composites than are watched; the others are read on the schedule",
+			"source", w.name, "watched", mostFollowed)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// firstOf returns so many of the kinds: those of which there are composites first,
+// then those that are followed already, then by name.
+func firstOf[T any](names []string, most int, inhabited []string, followed map[string]T) []string {
+	rank := make(map[string]int, len(names))
+	for _, name := range inhabited {
+		rank[name] -= 2
+	}
+	for name := range followed {
+		rank[name]--
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(rank[a]-rank[b], strings.Compare(a, b)) })
+	return names[:min(most, len(names))]
 }
 
 // later has kinds that are missing asked for again.

@@ -49,7 +49,7 @@ func (w *watcher) ungranted(ctx context.Context, l list, e *cluster.Error) bool 
 	if e.Reason != cluster.Forbidden {
 		return false
 	}
-	all, err := w.part.in.conditions(ctx)
+	all, err := w.part.in.conditions(ctx, w.name)
 	if err != nil {
 		return false
 	}

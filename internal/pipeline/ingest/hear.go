@@ -21,7 +21,7 @@ func (w *watcher) well(l list) {
 // can be now, so all may be well, which only a scan can say. One that goes on
 // at the moment sees to it itself.
 func (p *place) hear(ctx context.Context) {
-	all, err := p.part.in.conditions(ctx)
+	all, err := p.part.in.conditions(ctx, p.name)
 	if err == nil && all[p.name].Error != "" {
 		p.part.in.again(ctx, p)
 	}

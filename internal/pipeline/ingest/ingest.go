@@ -21,6 +21,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
@@ -73,7 +74,9 @@ type Agenda interface {
 // Journal remembers how sources fared, and what was done.
 type Journal interface {
 	SetSource(ctx context.Context, name string, state []byte) error
-	SourceStates(ctx context.Context) (map[string][]byte, error)
+	// SourceStates returns the states under the names, or all of them if none is
+	// given.
+	SourceStates(ctx context.Context, names ...string) (map[string][]byte, error)
 	AddRun(ctx context.Context, started time.Time, run state.Run) error
 	// Runs returns runs without their changes, Run one with them; it reports
 	// false if that is not remembered.
@@ -259,6 +262,8 @@ type Ingest struct {
 	places []*place
 	caches *caches
 	meters *meters
+	// decoding bounds how many pages of objects of all clusters are held at once.
+	decoding cluster.Gate
 	// wake asks the worker to look for dirty units, look the inspector for what
 	// has changed.
 	wake, look chan struct{}
@@ -278,12 +283,17 @@ type Ingest struct {
 	refuses refusing
 }
 
+// mostPages is how many pages of objects are held at once, however many clusters
+// there are.
+const mostPages = 2
+
 // New prepares everything and reads nothing yet. What is wrong with the
 // settings of one cluster is told when it is scanned; the others go on.
 func New(opts Options) *Ingest {
 	in := &Ingest{
 		Options: opts, wake: make(chan struct{}, 1), look: make(chan struct{}, 1),
 		tries: map[string]int{}, resting: map[string]rest{}, said: map[string]string{},
+		decoding: cluster.NewGate(mostPages),
 	}
 	in.meters = newMeters(opts.Registry)
 	in.caches = newCaches(opts.Caching, in.meters, opts.Now)

@@ -101,7 +101,7 @@ func (p *part) places() []*place {
 	var out []*place
 	for i := range p.Clusters {
 		settings := &p.Clusters[i]
-		c, err := cluster.Connect(*settings, cluster.Options{Log: p.Requests, Patience: unanswered, PageSize: pageSize})
+		c, err := cluster.Connect(*settings, cluster.Options{Log: p.Requests, Patience: unanswered, PageSize: pageSize, Decoding: p.in.decoding})
 		if p.Definitions {
 			pl := p.place(settings.Name, "", p.Every)
 			pl.inCluster(c)

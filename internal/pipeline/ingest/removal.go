@@ -201,7 +201,7 @@ func (c *confirmation) covers(p *PendingRemoval) bool {
 }
 
 func (in *Ingest) confirmation(ctx context.Context, place string) (c confirmation, err error) {
-	states, err := in.Memory.SourceStates(ctx)
+	states, err := in.Memory.SourceStates(ctx, listConfirmed+place)
 	if data, ok := states[listConfirmed+place]; ok && err == nil {
 		err = json.Unmarshal(data, &c)
 	}
@@ -217,7 +217,7 @@ func (in *Ingest) Confirm(ctx context.Context, name, by string, since time.Time)
 	if _, err := in.place(name); err != nil {
 		return PendingRemoval{}, err
 	}
-	all, err := in.conditions(ctx)
+	all, err := in.conditions(ctx, name)
 	if err != nil {
 		return PendingRemoval{}, err
 	}

@@ -225,7 +225,7 @@ const listFailing = notSource + "units that failed"
 // failing returns the units of which nothing could be made when they were last
 // tried, by whichever replica, and why.
 func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
-	states, err := in.Memory.SourceStates(ctx)
+	states, err := in.Memory.SourceStates(ctx, listFailing)
 	if err != nil {
 		return nil, err
 	}

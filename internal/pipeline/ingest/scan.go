@@ -70,7 +70,7 @@ type listed struct {
 // newScan begins a reading. That marks cannot be had costs time, not truth.
 func (p *place) newScan(ctx context.Context) (*scan, error) {
 	s := &scan{place: p, now: p.part.in.Now(), set: map[string]string{}, lists: map[string]listed{}, spoilt: map[string][]finding.Finding{}}
-	all, err := p.part.in.conditions(ctx)
+	all, err := p.part.in.conditions(ctx, p.name)
 	if err != nil {
 		return nil, err
 	}
@@ -205,9 +205,9 @@ type keptObject struct {
 	Unit  string    `json:"unit,omitempty"`
 }
 
-// conditions returns those of all places that were ever read.
-func (in *Ingest) conditions(ctx context.Context) (map[string]condition, error) {
-	states, err := in.Memory.SourceStates(ctx)
+// conditions returns those of the named places, or of all that were ever read.
+func (in *Ingest) conditions(ctx context.Context, names ...string) (map[string]condition, error) {
+	states, err := in.Memory.SourceStates(ctx, names...)
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ const patientWaits = 3
 // tellServed requests a scan of the cluster if the kinds it serves differ from what
 // the last scan stored, so that locks change before the next scheduled scan.
 func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster.Served) {
-	all, err := w.part.in.conditions(ctx)
+	all, err := w.part.in.conditions(ctx, w.name)
 	if err != nil {
 		// The next scheduled scan compares them anyway.
 		return

@@ -162,7 +162,7 @@ func TestParts(t *testing.T) {
 	}
 	usual := opened(t, load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}")).ingest.Parts[0]
 	if diff := cmp.Diff(settings{
-		Watch: true, Definitions: true, Detection: true, Method: ingest.ByVersion, Marks: config.StorageMemory,
+		Watch: true, Definitions: true, Detection: true, Method: ingest.ByVersion, Marks: config.StorageDatabase,
 		Every: 5 * time.Minute, Timeout: 2 * time.Minute, Folders: []string{"files watched"}, Info: true, Warn: true,
 	}, settingsOf(usual)); diff != "" {
 		t.Errorf("variant A without settings: %s", diff)

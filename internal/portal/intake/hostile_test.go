@@ -12,6 +12,7 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/permission"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/test/cost"
 )
 
@@ -172,7 +173,7 @@ func TestPushSimilar(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", strings.NewReader(body))
 		r.Header.Set("Content-Type", mediaNDJSON)
 		r.Header.Set("Content-Encoding", "gzip")
-		got, err := readPush(r, defaultMaxPush, false, nil)
+		got, err := readPush(r, defaultMaxPush, false, spool.New(defaultMaxPush), nil)
 		t.Logf("%d entities, %d bytes each, unpacked %d times as many", entities, len(body)/entities, lines.Len()/len(body))
 		if err != nil || len(got) != entities {
 			t.Errorf("%d bytes: got %d entities, %v, want %d", len(body), len(got), err, entities)

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/tree"
 )
@@ -33,6 +33,7 @@ type judge struct {
 	// references.
 	put   []int
 	docs  []store.Document
+	spool *spool.Spool
 	taken []string
 	buf   []byte
 	// seen are the references of all entries that have one; keep those of
@@ -45,10 +46,10 @@ type judge struct {
 	nameless bool
 }
 
-func newJudge(ctx context.Context, in *Intake, provider string) *judge {
+func newJudge(ctx context.Context, in *Intake, provider string, texts *spool.Spool) *judge {
 	caller := auth.From(ctx)
 	return &judge{
-		in: in, ctx: ctx, provider: provider, caller: caller,
+		in: in, ctx: ctx, provider: provider, caller: caller, spool: texts,
 		scope:     in.policy.Filter(caller, permission.EntityCreate),
 		removable: in.policy.Filter(caller, permission.EntityDelete),
 		refused:   []refusal{}, seen: map[string]bool{},
@@ -117,29 +118,32 @@ func (j *judge) taker(strict bool) taker {
 	if strict || !j.unlimited() {
 		return nil
 	}
-	return func(entries []entry, n *tree.Node) {
+	return func(entries []entry, n *tree.Node) error {
 		j.entries = entries
-		j.entity(len(entries)-1, n, obstacles{})
+		return j.entity(len(entries)-1, n, obstacles{})
 	}
 }
 
 // later judges an entity that was not judged while it was read.
 func (j *judge) later(i int, theirs obstacles) error {
 	e := &j.entries[i]
-	if e.json == nil {
+	if e.json.Size() == 0 {
 		return nil
 	}
-	n, err := tree.Wire{}.Decode(e.json)
+	text, err := e.json.Load()
+	if err != nil {
+		return err
+	}
+	n, err := tree.Wire{}.Decode(text)
 	if err != nil {
 		return unreadable(e.line, err.Error())
 	}
-	j.entity(i, n, theirs)
-	e.json = nil
-	return nil
+	e.json = spool.Text{}
+	return j.entity(i, n, theirs)
 }
 
 // entity takes one entity or refuses it.
-func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
+func (j *judge) entity(i int, n *tree.Node, theirs obstacles) error {
 	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
@@ -152,7 +156,7 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 		reason = problems[0].Error()
 	case j.seen[canonical]:
 		j.refuse(i, canonical, "it is in the push twice")
-		return
+		return nil
 	case theirs.change[canonical] != "":
 		reason = theirs.change[canonical]
 	case !j.may(&permission.Resource{Ref: canonical, Kind: ref.Kind, Namespace: ref.Namespace, Owners: owners(n)}):
@@ -166,12 +170,17 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) {
 	if reason != "" {
 		j.refuse(i, canonical, reason)
 		j.keep = append(j.keep, canonical)
-		return
+		return nil
 	}
 	j.put = append(j.put, i)
 	j.buf = tree.AppendJSON(j.buf[:0], n, "")
-	j.docs = append(j.docs, store.Document{JSON: bytes.Clone(j.buf)})
+	text, err := j.spool.Put(j.buf)
+	if err != nil {
+		return err
+	}
+	j.docs = append(j.docs, store.Document{Spooled: text})
 	j.taken = append(j.taken, canonical)
+	return nil
 }
 
 // missingPermission is how reasons begin that are about a permission.

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"net/http"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/store"
 )
 
@@ -142,6 +144,9 @@ type refusal struct {
 // push takes what a provider pushes, and answers with what became of it.
 func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error {
 	status, told, err := in.take(r, full)
+	if errors.Is(err, spool.ErrTemporary) {
+		err = server.Unavailable(err, "cannot buffer the push: the temporary directory is full or cannot be written; set TMPDIR of portal-backend to a writable directory with free space, then push again")
+	}
 	if err != nil {
 		in.recordFailedPush(r, full, err)
 		return err
@@ -157,7 +162,9 @@ func (in *Intake) take(r *http.Request, full bool) (status int, told report, err
 	if err != nil {
 		return 0, told, err
 	}
-	j := newJudge(ctx, in, name)
+	texts := spool.New(pushRoom)
+	defer func() { _ = texts.Close() }()
+	j := newJudge(ctx, in, name, texts)
 	if err := j.mayAtAll(); err != nil {
 		return 0, told, err
 	}
@@ -173,7 +180,7 @@ func (in *Intake) take(r *http.Request, full bool) (status int, told report, err
 	if err != nil {
 		return 0, told, err
 	}
-	entries, err := readPush(r, in.pushes.limit(), !full, j.taker(strict))
+	entries, err := readPush(r, in.pushes.limit(), !full, texts, j.taker(strict))
 	if err != nil {
 		return 0, told, err
 	}
@@ -207,6 +214,10 @@ func (in *Intake) take(r *http.Request, full bool) (status int, told report, err
 // many is how many entities leave so much behind that it is given back at
 // once: the process would keep it for minutes.
 const many = 1000
+
+// pushRoom is how many bytes of a push are held in memory; the rest is in a temporary
+// file meanwhile.
+const pushRoom = 8 << 20
 
 // settle gives memory back to the system after so many entities.
 func settle(entities int) {

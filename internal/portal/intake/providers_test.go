@@ -17,6 +17,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/tree"
 )
 
@@ -304,7 +305,7 @@ func FuzzPush(f *testing.F) {
 		if yaml {
 			media = mediaYAML
 		}
-		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, nil)
+		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, spool.New(1<<20), nil)
 		if err != nil {
 			var fault *server.Fault
 			var large *http.MaxBytesError
@@ -325,11 +326,12 @@ func FuzzPush(f *testing.F) {
 			case e.remove != "" && !delta:
 				t.Fatalf("entry %d removes in a push of everything", i)
 			}
-			if e.json == nil {
+			text, err := e.json.Load()
+			if err != nil || len(text) == 0 {
 				continue
 			}
-			if n, err := (tree.Wire{}).Decode(e.json); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
-				t.Fatalf("entry %d is no object, or has another reference than %q: %s (%v)", i, e.ref, e.json, err)
+			if n, err := (tree.Wire{}).Decode(text); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
+				t.Fatalf("entry %d is no object, or has another reference than %q: %s (%v)", i, e.ref, text, err)
 			}
 		}
 	})

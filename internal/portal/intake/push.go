@@ -15,6 +15,7 @@ import (
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/tree"
 )
 
@@ -49,9 +50,9 @@ type entry struct {
 	// line is where it begins in the body.
 	line int
 	// ref is the reference of the entity, and json the entity itself unless it
-	// was taken while it was read: thousands of them are held as text.
+	// was taken while it was read.
 	ref  string
-	json []byte
+	json spool.Text
 	// remove is the reference of what is to be removed; empty if it is an
 	// entity.
 	remove string
@@ -59,11 +60,11 @@ type entry struct {
 
 // taker takes the last of the entries, which is an entity, while a push is
 // read.
-type taker func(entries []entry, n *tree.Node)
+type taker func(entries []entry, n *tree.Node) error
 
 // readPush reads the body of a push. All of it can be read, or the error is
-// the one to answer with. Take may be nil.
-func readPush(r *http.Request, most int64, delta bool, take taker) ([]entry, error) {
+// the one to answer with. Take may be nil: then texts keeps the entities.
+func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
 		return nil, server.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
@@ -85,7 +86,7 @@ func readPush(r *http.Request, most int64, delta bool, take taker) ([]entry, err
 	default:
 		return nil, server.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
 	}
-	return decodePush(body, media, delta, take)
+	return decodePush(body, media, delta, texts, take)
 }
 
 // counted counts the bytes that are read.
@@ -147,8 +148,8 @@ func bodyFault(err error) error {
 }
 
 // decodePush reads entries from a body of the media type.
-func decodePush(body *bounded, media string, delta bool, take taker) ([]entry, error) {
-	d := pushDecoder{body: body, delta: delta, take: take}
+func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
+	d := pushDecoder{body: body, delta: delta, texts: texts, take: take}
 	read := d.lines
 	if media == mediaYAML {
 		read = d.yaml
@@ -162,6 +163,7 @@ func decodePush(body *bounded, media string, delta bool, take taker) ([]entry, e
 type pushDecoder struct {
 	body    *bounded
 	delta   bool
+	texts   *spool.Spool
 	take    taker
 	entries []entry
 	buf     []byte
@@ -180,15 +182,15 @@ func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
 		d.entries = append(d.entries, entry{line: line, ref: entity.RefOf(n).String()})
 		if d.take != nil {
-			d.take(d.entries, n)
-			return nil
+			return d.take(d.entries, n)
 		}
 		if text == nil {
 			d.buf = tree.AppendJSON(d.buf[:0], n, "")
 			text = d.buf
 		}
-		d.entries[len(d.entries)-1].json = bytes.Clone(text)
-		return nil
+		var err error
+		d.entries[len(d.entries)-1].json, err = d.texts.Put(text)
+		return err
 	case !d.delta:
 		return unreadable(line, "there is nothing to remove in a push of everything: leave the entity out")
 	case n.Len() != 1 || n.Get("remove").Str() == "":

@@ -41,12 +41,16 @@ func kinds(w io.Writer, tmp string) error {
 	for _, when := range []string{"at first", "when it is started again"} {
 		s.lists.Store(0)
 		s.bodies.Store(0)
-		mb, err := p.run(func() (bool, error) { return p.settled(1) })
+		watches := int64(0)
+		mb, err := p.run(func() (bool, error) {
+			watches = s.watches.Load()
+			return p.settled(1)
+		})
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "portal-backend: %d MB at most for %d kinds of composites, %s, with %d watches at the end, %d lists and %d definitions read whole (wanted: at most %d MB)\n",
-			mb, offered, when, s.watches.Load(), s.lists.Load(), s.bodies.Load(), wantedKinds)
+			mb, offered, when, watches, s.lists.Load(), s.bodies.Load(), wantedKinds)
 	}
 	return nil
 }
@@ -95,13 +99,23 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if i%(offered/inhabited) == 0 {
 			n = 1
 		}
-		s.list(w, r, n, func(int, bool) string {
-			return fmt.Sprintf(`{"apiVersion":"%s/v1","kind":"Thing%[2]d","metadata":{"name":"one","namespace":"default","uid":"u-%[2]d","resourceVersion":"7"},"spec":{"size":1}}`, platform, i)
-		})
+		s.list(w, r, n, func(int, bool) string { return thing(i) })
+	case strings.HasSuffix(path, "/one"):
+		var i int
+		if _, err := fmt.Sscanf(path, "apis/"+platform+"/v1/namespaces/default/things%d/one", &i); err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, thing(i))
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
 	}
+}
+
+// thing returns the composite of the i-th kind.
+func thing(i int) string {
+	return fmt.Sprintf(`{"apiVersion":"%s/v1","kind":"Thing%[2]d","metadata":{"name":"one","namespace":"default","uid":"u-%[2]d","resourceVersion":"7"},"spec":{"size":1}}`, platform, i)
 }
 
 // list answers with one page of objects.
@@ -128,7 +142,7 @@ func (s *standIn) list(w io.Writer, r *http.Request, n int, object func(i int, m
 
 // definition returns the i-th definition, or its metadata.
 func definition(i int, metadata bool) string {
-	head := fmt.Sprintf(`"metadata":{"name":"things%d.%s","uid":"d-%[1]d","resourceVersion":"7","generation":1,"creationTimestamp":%q,"labels":{"openportal.dev/ingest":"true"}}`,
+	head := fmt.Sprintf(`"metadata":{"name":"things%d.%s","uid":"d-%[1]d","resourceVersion":"7","generation":1,"creationTimestamp":%[3]q,"labels":{"openportal.dev/ingest":"true"}}`,
 		i, platform, time.Unix(1_700_000_000, 0).UTC().Format(time.RFC3339))
 	if metadata {
 		return `{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",` + head + `}`
