@@ -31,7 +31,7 @@ func Hint(err error) string {
 		return "the file is damaged, or not a database: stop the server and put a backup in its place, without the files that end with -wal and -shm; " +
 			"portal-backend doctor says what is damaged; entities that are ingested come back with an empty database, too"
 	case code == sqlite3.SQLITE_FULL || is(syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT):
-		return "free space on the disk, or raise the limit for the size of files (ulimit -f): nothing was lost, and the server goes on by itself"
+		return "free space on the disk, or raise the limit for the size of files (ulimit -f): nothing was lost; a running server goes on by itself, and one that did not start can be started again"
 	case code == sqlite3.SQLITE_READONLY || is(syscall.EROFS):
 		return "make the file and its folder writable for the user of the server, and check whether the disk is mounted read-only (dmesg says why)"
 	case code == sqlite3.SQLITE_IOERR:

@@ -26,6 +26,7 @@ func (e *examination) disk() {
 		}
 	}
 	e.folder("the workspaces of tasks", e.WorkDir, "free some space, or set scaffolder.workingDirectory to a folder on another disk")
+	e.folder("large pushes", os.TempDir(), "free some space, or set TMPDIR of the server to a folder on another disk")
 	if e.Config.Audit.To == config.AuditFile {
 		e.folder("the audit log", filepath.Dir(e.Config.Audit.File), "free some space, or set audit.file to a path on another disk")
 	}
@@ -49,6 +50,15 @@ func (e *examination) folder(what, dir, hint string) {
 		e.add(check, OK, "", "%s: %s is writable", what, dir)
 	case err != nil:
 		e.add(check, Error, hint, "%s: cannot read the free space of %s: %v", what, at, err)
+	default:
+		e.free(what, dir, hint, free)
+	}
+}
+
+// free judges how much of the disk of a folder is free.
+func (e *examination) free(what, dir, hint string, free uint64) {
+	const check = "disk"
+	switch {
 	case free < freeError:
 		e.add(check, Error, hint, "%s: %s has only %s free", what, dir, size(free))
 	case free < freeWarning:

@@ -1,0 +1,128 @@
+package service_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/process"
+)
+
+// onDisk starts a service whose database is on a disk of its own, which is prepared by
+// a command that has its folder in $DISK.
+func onDisk(t *testing.T, prepare string) (p *program, disk string) {
+	t.Helper()
+	unshare := []string{"--user", "--map-root-user", "--mount", "sh", "-ec"}
+	if out, err := exec.Command("unshare", append(unshare, "mount -t tmpfs -o size=1m tmpfs /tmp")...).CombinedOutput(); err != nil {
+		t.Skipf("no disk can be mounted for a process alone: %v\n%s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk = filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, at := address(t)
+	s := setup{database: sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(disk, "portal.sqlite")}}}
+	path := s.write(t, at)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p = &program{service: &service{t: t, base: "http://" + at, log: &process.Log{}}}
+	cmd := exec.Command("unshare", append(unshare, prepare+`; exec "$0" -test.run='^TestProgram$' -test.timeout=0`, self)...)
+	cmd.Env = append(os.Environ(), programConfig+"="+path, "DISK="+disk)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), p.log, p.log
+	if p.Process, err = process.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	p.stop = p.Kill
+	t.Cleanup(func() {
+		p.stop()
+		if t.Failed() {
+			t.Logf("the end of the log of %s:\n%s", p.base, p.log.Tail())
+		}
+	})
+	return p, fmt.Sprintf("/proc/%d/root%s", p.PID(), disk)
+}
+
+// TestBadDiskAtStart wants a service that cannot start to say what to do.
+func TestBadDiskAtStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ prepare, says string }{
+		"Full":     {`mount -t tmpfs -o size=300k tmpfs "$DISK"`, "free space on the disk"},
+		"ReadOnly": {`mount -t tmpfs -o ro tmpfs "$DISK"`, "check whether the disk is mounted read-only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := onDisk(t, c.prepare)
+			select {
+			case <-p.Ended():
+			case <-time.After(time.Minute):
+				t.Fatal("it has not ended")
+			}
+			if said := p.log.String(); !strings.Contains(said, "portal-backend: cannot ") || !strings.Contains(said, c.says) || p.Err() == nil {
+				t.Errorf("it ended with %v and said\n%s\nwant a hint with %q", p.Err(), said, c.says)
+			}
+		})
+	}
+}
+
+// TestDiskFills fills the disk of a service that runs: it goes on reading, refuses
+// writes with 503, and takes them again once there is room.
+func TestDiskFills(t *testing.T) {
+	t.Parallel()
+	p, disk := onDisk(t, `mount -t tmpfs -o size=40m tmpfs "$DISK"`)
+	p.ready()
+	pushed := func(name string) (string, error) {
+		said := p.push(fmt.Appendf(nil, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":%q,"description":%q},"spec":{"type":"service","lifecycle":"production","owner":"team-a"}}`+"\n",
+			name, strings.Repeat(name+" ", 200)))
+		if !strings.Contains(said, `"added":1`) {
+			return said, errors.New(said)
+		}
+		return said, nil
+	}
+	if said, err := pushed("before"); err != nil {
+		t.Fatal(said)
+	}
+	filler := filepath.Join(disk, "filler")
+	f, err := os.Create(filler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused := ""
+	for i := 0; refused == ""; i++ {
+		if i == 1000 {
+			t.Fatal("a disk that is full takes a thousand writes")
+		}
+		if said, err := pushed(fmt.Sprint("during-", i)); err != nil {
+			refused = said
+		}
+	}
+	if !strings.Contains(refused, "503") {
+		t.Errorf("a write was answered with %s", refused)
+	}
+	if status, err := p.get("/api/catalog/entities?limit=1", nil); err != nil || status != http.StatusOK {
+		t.Errorf("a read was answered with %d (%v)", status, err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	p.until("a write", func() error {
+		_, err := pushed("after")
+		return err
+	})
+}
