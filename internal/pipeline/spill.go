@@ -38,6 +38,9 @@ func NewSpill(room int) *Spill {
 // Close removes the file.
 func (s *Spill) Close() error { return s.texts.Close() }
 
+// ErrTemporary is returned if the temporary file cannot be created, written or read.
+var ErrTemporary = spool.ErrTemporary
+
 // Err returns the first error of writing and reading. A nil Spill has none.
 func (s *Spill) Err() error {
 	if s == nil {
@@ -136,7 +139,7 @@ func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
 		}
 		n, err := tree.DecodeBinary(string(text))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", spool.ErrTemporary, err)
+			return nil, fmt.Errorf("%w: %w", ErrTemporary, err)
 		}
 		return n, nil
 	}

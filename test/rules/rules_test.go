@@ -83,6 +83,9 @@ var plan = map[string]room{
 	// Mutual exclusion between processes.
 	"internal/lock": {},
 
+	// Texts that wait in a file for their turn.
+	"internal/spool": {},
+
 	// Who asks, for decisions in requests and in tasks.
 	"internal/identity": {},
 
@@ -91,7 +94,7 @@ var plan = map[string]room{
 	"internal/state":  {},
 	"internal/report": {ours: []string{"finding", "internal/term"}},
 	"internal/config": {ours: []string{"words", "tree", "finding", "xrd", "entity", "engine", "source", "internal/secret"}},
-	"internal/store":  {ours: []string{"words", "tree", "finding", "entity", "internal/state"}},
+	"internal/store":  {ours: []string{"words", "tree", "finding", "entity", "internal/spool", "internal/state"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},
 	"internal/values": {pure: true, ours: []string{"tree"}, outside: []string{"github.com/dlclark/regexp2"},
 		// A pattern is bounded by a duration.
@@ -101,10 +104,10 @@ var plan = map[string]room{
 	"internal/fetch":       {ours: []string{"action", "source", "internal/forge", "internal/secret"}},
 	"internal/integration": {ours: []string{"action", "sink", "internal/config"}},
 	"internal/pipeline": {ours: []string{"words", "tree", "finding", "xrd", "structural", "entity", "engine", "source", "sink",
-		"internal/state"}},
+		"internal/spool", "internal/state"}},
 	"internal/portal": {ours: slices.Concat(public, []string{"templates", "web",
 		"internal/config", "internal/fetch", "internal/identity", "internal/integration", "internal/jobs", "internal/lock", "internal/pipeline", "internal/secret",
-		"internal/state", "internal/store", "internal/task", "internal/values"})},
+		"internal/spool", "internal/state", "internal/store", "internal/task", "internal/values"})},
 	"internal/cli": {ours: slices.Concat(public, []string{"templates",
 		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},
 	"web": {},

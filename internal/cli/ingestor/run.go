@@ -10,7 +10,6 @@ import (
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/report"
-	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/dir"
@@ -96,7 +95,7 @@ func (s *session) sink() sink.Sink {
 // failed explains why the run did not finish.
 func (s *session) failed(err error) error {
 	err = voice.Failure(err)
-	if errors.Is(err, spool.ErrTemporary) {
+	if errors.Is(err, pipeline.ErrTemporary) {
 		err = &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set TMPDIR to a writable directory with free space"}
 	}
 	if err != nil && s.report != nil {
