@@ -5,6 +5,9 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
+
+	"example.dev/ingestor/entity"
 )
 
 // The most that is planned and written at once: what a document takes meanwhile is
@@ -20,20 +23,21 @@ type part struct {
 	err    error
 }
 
-// parts divides documents, in their order, so that each part is small.
-func (s *Store) parts(put []Document) iter.Seq2[int, []Document] {
+// parts divides documents, which are named by their indices, so that each part is
+// small.
+func (s *Store) parts(put []Document, order []int) iter.Seq[[]int] {
 	most := partDocuments
 	if s.partDocuments > 0 {
 		most = s.partDocuments
 	}
-	return func(yield func(int, []Document) bool) {
-		for start := 0; start < len(put); {
+	return func(yield func([]int) bool) {
+		for start := 0; start < len(order); {
 			end, size := start, 0
-			for end < len(put) && end-start < most && size < partBytes {
-				size += put[end].size()
+			for end < len(order) && end-start < most && size < partBytes {
+				size += put[order[end]].size()
 				end++
 			}
-			if !yield(start, put[start:end]) {
+			if !yield(order[start:end]) {
 				return
 			}
 			start = end
@@ -41,9 +45,36 @@ func (s *Store) parts(put []Document) iter.Seq2[int, []Document] {
 	}
 }
 
+// inRefOrder returns the indices of documents in the order of their references: what
+// stands beside each other in an index is to be written so.
+func inRefOrder(put []Document) ([]int, error) {
+	order, refs := indices(put), make([]string, len(put))
+	for i := range put {
+		refs[i] = put[i].Ref
+		if refs[i] != "" {
+			continue
+		}
+		n, err := put[i].node()
+		if err != nil {
+			return nil, err
+		}
+		refs[i] = entity.RefOf(n).String()
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(refs[a], refs[b]) })
+	return order, nil
+}
+
+func indices(put []Document) []int {
+	order := make([]int, len(put))
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
 // isLarge reports whether documents make more than one part.
 func (s *Store) isLarge(put []Document) bool {
-	for _, some := range s.parts(put) {
+	for some := range s.parts(put, indices(put)) {
 		return len(some) < len(put)
 	}
 	return false
@@ -56,13 +87,17 @@ func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 // planned and written part by part, in one transaction.
 func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 	c.Provider = storable(c.Provider)
-	res, same, err := s.isSame(ctx, c)
+	order, err := inRefOrder(c.Put)
+	if err != nil {
+		return Result{}, err
+	}
+	res, same, err := s.isSame(ctx, c, order)
 	if err != nil || same {
 		return res, err
 	}
 	err = s.change(ctx, func(w *writer) error {
 		added := 0
-		res, err = w.s.inParts(ctx, w.ask, c, func(d *delta, l *linkage) (bool, error) {
+		res, err = w.s.inParts(ctx, w.ask, c, order, func(d *delta, l *linkage) (bool, error) {
 			added += d.added
 			drafting, stop := context.WithCancel(ctx)
 			defer stop()
@@ -84,13 +119,13 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 
 // isSame reports whether a change makes no difference, and what became of it then.
 // Like look it believes that only if nothing was written meanwhile.
-func (s *Store) isSame(ctx context.Context, c Change) (Result, bool, error) {
+func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
 	before, err := s.revision(ctx)
 	if err != nil {
 		return Result{}, false, err
 	}
 	differs := false
-	res, err := s.inParts(ctx, s.rows, c, func(*delta, *linkage) (bool, error) {
+	res, err := s.inParts(ctx, s.rows, c, order, func(*delta, *linkage) (bool, error) {
 		differs = true
 		return false, nil
 	})
@@ -103,7 +138,7 @@ func (s *Store) isSame(ctx context.Context, c Change) (Result, bool, error) {
 
 // inParts plans a change part by part, calls do with each plan that is not empty,
 // until do does not want more, and returns what became of it all.
-func (s *Store) inParts(ctx context.Context, ask asker, c Change, do func(*delta, *linkage) (bool, error)) (Result, error) {
+func (s *Store) inParts(ctx context.Context, ask asker, c Change, order []int, do func(*delta, *linkage) (bool, error)) (Result, error) {
 	var res Result
 	put := make(map[string]bool, len(c.Put))
 	plan := func(some Change, offers []offer) (more bool, err error) {
@@ -119,7 +154,7 @@ func (s *Store) inParts(ctx context.Context, ask asker, c Change, do func(*delta
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	for p := range s.readParts(reading, c) {
+	for p := range s.readParts(reading, c, order) {
 		if p.err != nil {
 			return res, p.err
 		}
@@ -160,14 +195,18 @@ func (s *Store) inParts(ctx context.Context, ask asker, c Change, do func(*delta
 
 // readParts reads the documents of a change part by part, one part ahead, until ctx
 // ends.
-func (s *Store) readParts(ctx context.Context, c Change) <-chan part {
+func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan part {
 	out := make(chan part)
 	go func() {
 		defer close(out)
-		for start, some := range s.parts(c.Put) {
-			offers, err := offersOf([]Change{{Provider: c.Provider, Put: some}})
+		for some := range s.parts(c.Put, order) {
+			put := make([]Document, len(some))
+			for i, at := range some {
+				put[i] = c.Put[at]
+			}
+			offers, err := offersOf([]Change{{Provider: c.Provider, Put: put}})
 			for i := range offers {
-				offers[i].index += start
+				offers[i].index = some[offers[i].index]
 			}
 			select {
 			case out <- part{offers, err}:

@@ -64,6 +64,8 @@ type Document struct {
 	// JSON is the same as text, and stands for a Node that is nil: thousands of
 	// entities take a fifth of the memory so.
 	JSON []byte
+	// Ref is its reference, if whoever gives it knows that; else it is found out.
+	Ref string
 	// Spooled is the JSON where it is not held in memory; empty if it is.
 	Spooled spool.Text
 	// Prepared, if not nil, stands for all of them.

@@ -178,7 +178,7 @@ func (j *judge) entity(i int, n *tree.Node, theirs obstacles) error {
 	if err != nil {
 		return err
 	}
-	j.docs = append(j.docs, store.Document{Spooled: text})
+	j.docs = append(j.docs, store.Document{Spooled: text, Ref: canonical})
 	j.taken = append(j.taken, canonical)
 	return nil
 }
