@@ -29,7 +29,7 @@ const share = 0.8
 // BoundMemory keeps the memory of a program close to what it holds, until ctx ends,
 // and below what the cgroup or the machine has. Main lets the heap grow to three times
 // of what is reachable, which is much where that is much: beyond room it grows by half
-// of that. Whoever sets GOGC or GOMEMLIMIT decides instead.
+// of that. If GOGC or GOMEMLIMIT is set, it does nothing.
 func BoundMemory(ctx context.Context, room int64) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -75,7 +75,7 @@ func (s *Spool) Close() error {
 // Size is how many bytes the text has.
 func (t Text) Size() int { return t.size }
 
-// Load returns the text, which nobody changes.
+// Load returns the text. The caller must not change it.
 func (t Text) Load() ([]byte, error) {
 	if t.spool == nil {
 		return t.held, nil

@@ -7,11 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"example.dev/ingestor/test/process"
 )
 
 // onDisk starts a service whose database is on a disk of its own, which is prepared by
@@ -22,33 +21,14 @@ func onDisk(t *testing.T, prepare string) (p *program, disk string) {
 	if out, err := exec.Command("unshare", append(unshare, "mount -t tmpfs -o size=1m tmpfs /tmp")...).CombinedOutput(); err != nil {
 		t.Skipf("no disk can be mounted for a process alone: %v\n%s", err, out)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	disk = filepath.Join(t.TempDir(), "disk")
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, at := address(t)
-	s := setup{database: sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(disk, "portal.sqlite")}}}
-	path := s.write(t, at)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p = &program{service: &service{t: t, base: "http://" + at, log: &process.Log{}}}
-	cmd := exec.Command("unshare", append(unshare, prepare+`; exec "$0" -test.run='^TestProgram$' -test.timeout=0`, self)...)
-	cmd.Env = append(os.Environ(), programConfig+"="+path, "DISK="+disk)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), p.log, p.log
-	if p.Process, err = process.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
-	p.stop = p.Kill
-	t.Cleanup(func() {
-		p.stop()
-		if t.Failed() {
-			t.Logf("the end of the log of %s:\n%s", p.base, p.log.Tail())
-		}
+	p = launch(t, setup{
+		database:    sections{"client": "sqlite", "connection": sections{"filename": filepath.Join(disk, "portal.sqlite")}},
+		environment: []string{"DISK=" + disk},
+		wrapper:     slices.Concat([]string{"unshare"}, unshare, []string{prepare + `; exec "$0" "$@"`}),
 	})
 	return p, fmt.Sprintf("/proc/%d/root%s", p.PID(), disk)
 }

@@ -58,6 +58,8 @@ type setup struct {
 	// extension is code around the engine.
 	extension engine.Extension
 	now       func() time.Time
+	// wrapper is a command that runs the program, which is its last arguments.
+	wrapper []string
 }
 
 // write writes the configuration into a folder of the test.

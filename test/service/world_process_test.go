@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,9 @@ func launch(t *testing.T, s setup) *program {
 	cmd := exec.Command(self, "-test.run=^TestProgram$", "-test.timeout=0")
 	if s.executable != "" {
 		cmd = exec.Command(s.executable, "--config", path, "--log-format", "json")
+	}
+	if len(s.wrapper) > 0 {
+		cmd = exec.Command(s.wrapper[0], slices.Concat(s.wrapper[1:], cmd.Args)...)
 	}
 	cmd.Env = append(append(os.Environ(), programConfig+"="+path), s.environment...)
 	cmd.Dir = t.TempDir()
@@ -183,7 +187,7 @@ func (s *service) rests() map[string]string {
 			last, since = now, time.Now()
 		}
 		if rested := time.Since(since); rested < time.Second {
-			return fmt.Errorf("it has rested for %s only", rested)
+			return fmt.Errorf("the catalog has not changed for only %s", rested)
 		}
 		return nil
 	})
@@ -229,7 +233,7 @@ func TestRestartFetchesNothing(t *testing.T) {
 	c.Apply(t, definition("betas", "two"))
 	start(t, how).until("the change", func() error {
 		if n := g.whole.Load(); n == 0 {
-			return errors.New("it was not fetched")
+			return errors.New("the changed definition was not fetched")
 		}
 		return nil
 	})
