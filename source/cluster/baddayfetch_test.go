@@ -133,3 +133,58 @@ func TestEachExpired(t *testing.T) {
 		t.Errorf("whoever listens may end it: %v", err)
 	}
 }
+
+// TestDecodingIsShared lets one page be held at once by all clusters: one that hangs in
+// the middle of an answer, one that fails and one whose pages cannot be read hold up no
+// other.
+func TestDecodingIsShared(t *testing.T) {
+	t.Parallel()
+	shared := cluster.NewGate(1)
+	read := func(name string, s *standIn, opts cluster.Options) ([]string, error) {
+		opts.Decoding, opts.PageSize = shared, 2
+		var had []string
+		_, err := connect(t, name, s.start(t), opts).Each(t.Context(), upstreamDefinitions, "", func(objects []*tree.Node, _ []finding.Finding) error {
+			for _, o := range objects {
+				had = append(had, o.Get("metadata", "name").Str())
+			}
+			return nil
+		})
+		return had, err
+	}
+	half := make(chan struct{})
+	hung := &standIn{definitions: many(7), trouble: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("continue") != "2" {
+			return false
+		}
+		say(w, `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[`)
+		_ = http.NewResponseController(w).Flush()
+		close(half)
+		return hang(r.Context())
+	}}
+	done := make(chan error, 1)
+	go func() {
+		_, err := read("hung", hung, cluster.Options{Timeout: 3 * time.Second, Patience: time.Millisecond})
+		done <- err
+	}()
+	<-half
+	for name, answer := range map[string]string{"garbage": "[[[", "foreign": `{"kind":"Status"}`} {
+		s := &standIn{trouble: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			say(w, answer)
+			return true
+		}}
+		if had, err := read(name, s, cluster.Options{Patience: time.Millisecond}); err == nil {
+			t.Errorf("%s: had %v", name, had)
+		}
+	}
+	if had, err := read("well", &standIn{definitions: many(7)}, cluster.Options{}); err != nil || len(had) != 7 {
+		t.Errorf("had %v: %v", had, err)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("the one that hangs came to an end before the others: %v", err)
+	default:
+		if err := <-done; err == nil {
+			t.Error("the one that hangs came to an end")
+		}
+	}
+}

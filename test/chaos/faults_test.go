@@ -43,7 +43,7 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 				busy <- r.number
 			}
 		}
-		switch fault := random.IntN(8); fault {
+		switch fault := random.IntN(9); fault {
 		case 0, 1:
 			c.t.Logf("%s replica %d is killed", clock(), r.number)
 			r.kill()
@@ -65,6 +65,10 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 			busy <- r.number
 			c.database.Kill()
 			c.database.Restart(c.t)
+		case 6:
+			c.t.Logf("%s the disk of the database is slow", clock())
+			busy <- r.number
+			c.slowDisk(ctx, random)
 		default:
 			mode := cuts + random.IntN(3)
 			c.t.Logf("%s the cluster %s", clock(), map[int]string{cuts: "is cut off", hangs: "hangs", lies: "lies"}[mode])
@@ -74,6 +78,19 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 			c.gate.to(passes)
 		}
 		rest(ctx, random, 1000, 4000)
+	}
+}
+
+// slowDisk has the database stand still again and again, wherever it is, for some
+// seconds.
+func (c *run) slowDisk(ctx context.Context, random *rand.Rand) {
+	for range 5 + random.IntN(15) {
+		for _, still := range []bool{true, false} {
+			if err := c.database.Stall(still); err != nil {
+				c.t.Error(err)
+			}
+			rest(ctx, random, 50, 800)
+		}
 	}
 }
 

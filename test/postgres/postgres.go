@@ -253,6 +253,30 @@ func (s *Server) Command(ctx context.Context, name string, args ...string) (stri
 // Kill ends the server as a crash would.
 func (s *Server) Kill() { s.process.Kill() }
 
+// Stall has all processes of the server stand still, as they do while their disk does
+// not answer, or go on.
+func (s *Server) Stall(still bool) error {
+	signal := syscall.SIGCONT
+	if still {
+		signal = syscall.SIGSTOP
+	}
+	// The first of them starts the others, and does not start more once it stands still.
+	first := s.process.PID()
+	if err := syscall.Kill(first, signal); err != nil {
+		return fmt.Errorf("cannot stall PostgreSQL: %w", err)
+	}
+	others, err := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", first))
+	if err != nil {
+		return fmt.Errorf("cannot find the processes of PostgreSQL: %w", err)
+	}
+	for _, other := range strings.Fields(string(others)) {
+		if pid, err := strconv.Atoi(other); err == nil {
+			_ = syscall.Kill(pid, signal)
+		}
+	}
+	return nil
+}
+
 // Restart starts the server again, at the same address and with everything
 // that was in it, after a Kill; if it still runs, it is stopped first.
 func (s *Server) Restart(tb testing.TB) {

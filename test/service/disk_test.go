@@ -106,3 +106,42 @@ func TestDiskFills(t *testing.T) {
 		return err
 	})
 }
+
+// TestNowhereToBuffer takes the temporary directory away from a service: a push that fits
+// into memory is taken, a larger one is refused with 503 and what to do, and is taken
+// once the directory is back.
+func TestNowhereToBuffer(t *testing.T) {
+	t.Parallel()
+	tmp := filepath.Join(t.TempDir(), "tmp")
+	mkdir := func() {
+		if err := os.Mkdir(tmp, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mkdir()
+	p := launch(t, setup{database: inFile(t), environment: []string{"TMPDIR=" + tmp}}).ready()
+	if err := os.RemoveAll(tmp); err != nil {
+		t.Fatal(err)
+	}
+	push := func(n int) string {
+		var body []byte
+		for i := range n {
+			body = fmt.Appendf(body, `{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"c%d","description":%q},"spec":{"type":"service","lifecycle":"production","owner":"team-a"}}`+"\n",
+				i, strings.Repeat("x", 10_000))
+		}
+		return p.push(body)
+	}
+	if said := push(10); !strings.Contains(said, `"added":10`) {
+		t.Errorf("a small push: %s", said)
+	}
+	if said := push(2000); !strings.Contains(said, "503") || !strings.Contains(said, "set TMPDIR of portal-backend") {
+		t.Errorf("a large push: %s", said)
+	}
+	if refs, err := p.refs("kind=component"); err != nil || len(refs) != 10 {
+		t.Errorf("%d entities are left (%v), want the 10 of before", len(refs), err)
+	}
+	mkdir()
+	if said := push(2000); !strings.Contains(said, `"added":1990`) {
+		t.Errorf("a large push afterwards: %s", said)
+	}
+}

@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,6 +120,27 @@ func TestVisible(t *testing.T) {
 		second := decode[page](t, w.get("/entities/by-query?limit=10&cursor="+first.PageInfo.NextCursor, "Authorization", "other"))
 		if diff := cmp.Diff([]string{"web/site", "default/platform"}, second.names()); diff != "" || second.TotalItems != 2 {
 			t.Errorf("somebody else goes on with a cursor: total %d, -want +got:\n%s", second.TotalItems, diff)
+		}
+	})
+	t.Run("FacetsAtOnce", func(t *testing.T) {
+		// The same question of different callers, asked at once after each change, is
+		// not counted once for all.
+		var wg sync.WaitGroup
+		for i := range 20 {
+			w.put(fmt.Sprintf("apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: { name: nobodys, description: v%d }\nspec: { type: service, lifecycle: production, owner: nobody }\n", i))
+			for caller, want := range map[string]string{
+				"other": `{"facets":{"kind":[{"value":"Component","count":1},{"value":"Group","count":1}]}}`,
+				"guest": `{"facets":{"kind":[{"value":"Group","count":1}]}}`,
+			} {
+				for range 4 {
+					wg.Go(func() {
+						if got := w.get("/entity-facets?facet=kind", "Authorization", caller); got.body != want {
+							t.Errorf("%s: got %s, want %s", caller, got.body, want)
+						}
+					})
+				}
+			}
+			wg.Wait()
 		}
 	})
 	t.Run("Delete", func(t *testing.T) {
