@@ -203,29 +203,70 @@ var (
 	}
 )
 
-func drawFilter(t *rapid.T, depth int) Filter {
-	ops := []Op{OpTrue, OpFalse, OpHas, OpIn, OpIn, OpIn, OpPrefix}
+// drawFilter draws a filter. Most conditions hold for a witness, one of the entities that
+// there are, so that filters match something, and conjunctions too. The generator favours
+// what comes first: the usual is first in each list.
+func drawFilter(t *rapid.T, all []model, depth int) Filter {
+	return drawFilterFor(t, rapid.SampledFrom(all).Draw(t, "witness"), all, depth)
+}
+
+func drawFilterFor(t *rapid.T, witness model, all []model, depth int) Filter {
+	ops := []Op{OpIn, OpIn, OpIn, OpPrefix, OpHas, OpTrue, OpFalse}
 	if depth > 0 {
-		ops = append(ops, OpAll, OpAll, OpAll, OpAny, OpAny, OpNot)
+		ops = append([]Op{OpAny, OpAll, OpAll, OpAny, OpNot}, ops...)
 	}
 	f := Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
+	few := rapid.SampledFrom([]int{2, 3, 1, 0})
 	switch f.Op {
 	case OpHas, OpIn, OpPrefix:
-		f.Key = rapid.SampledFrom(modelKeys).Draw(t, "key")
-		if f.Op != OpHas {
-			f.Values = rapid.SliceOfN(rapid.SampledFrom(modelValues), 1, 3).Draw(t, "values")
+		return drawLeaf(t, witness, f.Op)
+	case OpAll:
+		for range few.Draw(t, "filters") {
+			f.Filters = append(f.Filters, drawFilterFor(t, witness, all, depth-1))
 		}
-		if f.Op == OpPrefix {
-			f.Values = f.Values[:1]
-		}
-	case OpAll, OpAny:
-		for range rapid.IntRange(0, 3).Draw(t, "filters") {
-			f.Filters = append(f.Filters, drawFilter(t, depth-1))
+	case OpAny:
+		for range few.Draw(t, "filters") {
+			f.Filters = append(f.Filters, drawFilter(t, all, depth-1))
 		}
 	case OpNot:
-		f.Filters = []Filter{drawFilter(t, depth-1)}
+		f.Filters = []Filter{drawFilter(t, all, depth-1)}
 	}
 	return f
+}
+
+// drawLeaf draws a condition on a field.
+func drawLeaf(t *rapid.T, witness model, op Op) Filter {
+	f := Filter{Op: op, Key: rapid.SampledFrom(modelKeys).Draw(t, "key")}
+	if op == OpHas {
+		return f
+	}
+	f.Values = rapid.SliceOfN(rapid.SampledFrom(modelValues), 1, 3).Draw(t, "values")
+	if values := witness.valued(f.Key); len(values) > 0 && !rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "foreign") {
+		f.Values[0] = rapid.SampledFrom(values).Draw(t, "value")
+		if op == OpPrefix {
+			letters := []rune(f.Values[0])
+			f.Values[0] = string(letters[:rapid.IntRange(0, len(letters)).Draw(t, "length")])
+		}
+	}
+	if op == OpPrefix || rapid.Bool().Draw(t, "one value") {
+		f.Values = f.Values[:1]
+	}
+	return f
+}
+
+// drawRequest draws a filter as requests have them: one of several sets of conditions
+// holds.
+func drawRequest(t *rapid.T, all []model) Filter {
+	var sets []Filter
+	for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "sets") {
+		witness := rapid.SampledFrom(all).Draw(t, "witness")
+		var set []Filter
+		for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "conditions") {
+			set = append(set, drawLeaf(t, witness, OpIn))
+		}
+		sets = append(sets, All(set...))
+	}
+	return Any(sets...)
 }
 
 // cleaned is a filter as somebody means it who cannot write what is not text.
@@ -241,9 +282,12 @@ func cleaned(f Filter) Filter {
 	return f
 }
 
-func drawQuery(t *rapid.T) Query {
-	q := Query{Filter: drawFilter(t, 3), Total: true}
-	if rapid.IntRange(0, 3).Draw(t, "one kind") == 0 {
+func drawQuery(t *rapid.T, all []model) Query {
+	q := Query{Filter: drawFilter(t, all, 3), Total: true}
+	if rapid.Bool().Draw(t, "request") {
+		q.Filter = drawRequest(t, all)
+	}
+	if rapid.IntRange(0, 5).Draw(t, "one kind") == 5 {
 		q.Filter = All(q.Filter, In("kind", "Component"), In("metadata.namespace", "Other"))
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "fields") {
@@ -251,7 +295,7 @@ func drawQuery(t *rapid.T) Query {
 			Field: rapid.SampledFrom(modelKeys).Draw(t, "field"), Desc: rapid.Bool().Draw(t, "desc"),
 		})
 	}
-	if rapid.IntRange(0, 3).Draw(t, "text") == 0 {
+	if rapid.IntRange(0, 5).Draw(t, "text") == 5 {
 		q.Text.Term = rapid.SampledFrom([]string{"pay", "go j", "Zwei", "%", "_", "i", "one tw", "ä", " "}).Draw(t, "term")
 		q.Text.Fields = rapid.SliceOfN(rapid.SampledFrom(modelKeys), 0, 2).Draw(t, "inside")
 		if len(q.Text.Fields) == 0 && len(splitWords(q.Text.Term)) == 0 {
@@ -272,14 +316,18 @@ func TestQueryIsLikeModel(t *testing.T) {
 		}
 		s := open()
 		put(t, s, docs...)
+		asked, some := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			// What is dense and what is sparse depends on this.
 			s.cached.few = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
 			s.cached.forget()
-			q := drawQuery(t)
+			q := drawQuery(t, all)
 			model := q
 			model.Filter = cleaned(q.Filter)
 			want := choose(all, model)
+			if asked++; len(want) > 0 && len(want) < len(all) {
+				some++
+			}
 			if diff := gocmp.Diff(want, walk(t, s, q, want, false)); diff != "" {
 				t.Fatal(diff)
 			}
@@ -309,6 +357,9 @@ func TestQueryIsLikeModel(t *testing.T) {
 				t.Fatalf("%d behind %d of %d: more is %v", limit, offset, len(want), page.More)
 			}
 		})
+		if some*4 < asked {
+			t.Errorf("only %d of %d filters match some entities and not others", some, asked)
+		}
 	})
 }
 

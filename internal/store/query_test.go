@@ -102,6 +102,24 @@ func TestQuery(t *testing.T) {
 	})
 }
 
+// TestSetsOfConditions asks for entities that pass one of two sets of conditions. The rows
+// of an index for one condition have more than what passes its set.
+func TestSetsOfConditions(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		var docs []Document
+		for i := range 40 {
+			docs = append(docs, small(t, "API", fmt.Sprint("n", i), fmt.Sprintf("spec: {type: %s, lifecycle: %s}", []string{"grpc", "rest"}[i%2], []string{"old", "new"}[i/2%2])))
+		}
+		put(t, s, docs...)
+		set := func(typ, lifecycle string) Filter { return All(In("spec.type", typ), In("spec.lifecycle", lifecycle)) }
+		page, err := s.Query(t.Context(), Query{Filter: Any(set("grpc", "old"), set("rest", "new")), Limit: NoLimit, Total: true})
+		if err != nil || page.Total != 20 || len(page.Items) != 20 {
+			t.Errorf("%d entities in all and %d on the page (%v), want 20", page.Total, len(page.Items), err)
+		}
+	})
+}
+
 func TestTotalFollowsChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
