@@ -10,13 +10,13 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ingestor
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # The pinned tools, named by their version and the Go that built them: a change of either builds anew.
-pinned = $(shell awk '$$1 == "$(1)" {print $$2}' tools/go.mod)-$(shell go env GOVERSION)
+pinned = $(shell awk '$$1 == "$(1)" {print $$2}' test/tools/go.mod)-$(shell go env GOVERSION)
 LINT := $(CACHE)/bin/golangci-lint-$(call pinned,github.com/golangci/golangci-lint/v2)
 VULN := $(CACHE)/bin/govulncheck-$(call pinned,golang.org/x/vuln)
 
 # Modules beside the main one, each with tests of its own. `each` runs a command in every one of them, compiling as
 # `make devcluster` does: otherwise lint would compile a whole API server a second time.
-MODULES := $(filter-out tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod)))
+MODULES := $(filter-out test/tools,$(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod)))
 each = @export CGO_ENABLED=0; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
 
 # Real definitions and real judges, when they lie beside the checkout; tests that need them are skipped without.
@@ -192,11 +192,11 @@ clean: ## Remove what was built here; the tools in the cache stay
 	@echo "kept: $(CACHE)"
 
 $(LINT):
-	@echo "lint: building $(notdir $@) from the versions in tools/go.mod, once; it is a large program and takes minutes"
+	@echo "lint: building $(notdir $@) from the versions in test/tools/go.mod, once; it is a large program and takes minutes"
 	@mkdir -p $(@D)
-	@go -C tools build -o $@.$$$$ github.com/golangci/golangci-lint/v2/cmd/golangci-lint && mv $@.$$$$ $@
+	@go -C test/tools build -o $@.$$$$ github.com/golangci/golangci-lint/v2/cmd/golangci-lint && mv $@.$$$$ $@
 
 $(VULN):
-	@echo "vuln: building $(notdir $@) from the versions in tools/go.mod, once"
+	@echo "vuln: building $(notdir $@) from the versions in test/tools/go.mod, once"
 	@mkdir -p $(@D)
-	@go -C tools build -o $@.$$$$ golang.org/x/vuln/cmd/govulncheck && mv $@.$$$$ $@
+	@go -C test/tools build -o $@.$$$$ golang.org/x/vuln/cmd/govulncheck && mv $@.$$$$ $@

@@ -7,9 +7,9 @@ import (
 	"context"
 	"io/fs"
 
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // Action is something a step can do.

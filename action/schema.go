@@ -1,6 +1,6 @@
 package action
 
-import "example.dev/ingestor/tree"
+import "example.dev/ingestor/document/tree"
 
 // Draft is the version of JSON Schema that inputs and outputs are written in.
 const Draft = "http://json-schema.org/draft-07/schema#"

@@ -6,8 +6,8 @@ package engine
 import (
 	"time"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

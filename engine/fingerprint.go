@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

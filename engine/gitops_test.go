@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/words"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

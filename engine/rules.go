@@ -1,6 +1,6 @@
 package engine
 
-import "example.dev/ingestor/finding"
+import "example.dev/ingestor/document/finding"
 
 // The rules about what the engine makes.
 const (

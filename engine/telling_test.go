@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -3,10 +3,10 @@ package engine
 import (
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/engine/openapi"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/templates"
+	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
@@ -25,7 +25,7 @@ import (
 // open opens the built-in folder with others over it.
 func open(tb testing.TB, over ...fs.FS) *folder.Folder {
 	tb.Helper()
-	f, err := folder.Open(append([]fs.FS{templates.Files()}, over...)...)
+	f, err := folder.Open(append([]fs.FS{builtin.Files()}, over...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/words"
 )
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/eta"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/eta"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

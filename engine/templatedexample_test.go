@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"testing/fstest"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
 )
 
 // One file of one's own over the built-in folder: everything else stays.
@@ -36,7 +36,7 @@ spec:
 `))
 	res, err := engine.Transform(context.Background(), engine.Request{
 		XRD:       definition[0],
-		Templates: []fs.FS{templates.Files(), own},
+		Templates: []fs.FS{builtin.Files(), own},
 		Context:   map[string]string{"source": "file", "path": "database.yaml"},
 		Values:    map[string]any{"queue": "platform"},
 	})

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

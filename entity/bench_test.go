@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

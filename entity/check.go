@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/words"
 )
 

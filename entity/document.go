@@ -3,8 +3,8 @@ package entity
 import (
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

@@ -4,7 +4,7 @@
 package entity
 
 import (
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The kinds of entity.

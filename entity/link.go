@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/words"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // ParseError is a document that is not an entity: where in it, and why.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Relation leads from an entity to another, and back under another name.

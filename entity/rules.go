@@ -1,6 +1,6 @@
 package entity
 
-import "example.dev/ingestor/finding"
+import "example.dev/ingestor/document/finding"
 
 // The ids of the rules.
 const (

@@ -3,7 +3,7 @@ package entity
 import (
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

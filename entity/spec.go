@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // required are the fields of the spec that must be strings and not empty, for

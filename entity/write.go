@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // indent is that of the JSON people read.

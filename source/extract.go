@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/xrd"
 )
 

@@ -1,6 +1,6 @@
 package xrd
 
-import "example.dev/ingestor/tree"
+import "example.dev/ingestor/document/tree"
 
 // booleanFields are the fields of a definition, and the keywords of a schema, that
 // hold a boolean.

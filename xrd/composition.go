@@ -1,7 +1,7 @@
 package xrd
 
 import (
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // KindComposition is the kind of a Composition.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // corpus calls visit with every file below a folder of the definitions people

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // Found is one thing met in a stream. Exactly one of Definition, Other, Finding

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // RuleConflict is a definition that was given twice with different content.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // variant is a definition named a.x.io that differs in its version's name.

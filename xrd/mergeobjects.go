@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // MergeCompositions makes one of the Compositions with the same name, as Merge

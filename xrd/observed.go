@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

@@ -3,7 +3,7 @@ package xrd
 import (
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Role is what an object is to the engine.

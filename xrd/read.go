@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

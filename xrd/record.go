@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Record is an extract record: a definition with where and when it was found.

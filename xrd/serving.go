@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The conditions of a definition that say whether a cluster serves its kinds.

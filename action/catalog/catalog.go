@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/forge"
-	"example.dev/ingestor/tree"
 )
 
 // The actions.

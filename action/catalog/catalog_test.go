@@ -10,8 +10,8 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/actiontest"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
-	"example.dev/ingestor/tree"
 )
 
 // shelf is a catalog that is a list.

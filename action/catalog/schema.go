@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	actions "example.dev/ingestor/action/cluster"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // TestApply takes an object through its life: made, left as it is, changed,

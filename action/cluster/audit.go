@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // record writes to the audit log that a document was applied or deleted, or why

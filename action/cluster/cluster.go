@@ -26,9 +26,9 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

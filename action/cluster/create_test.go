@@ -15,8 +15,8 @@ import (
 
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // TestCreate creates a resource in a namespace that is the program's default.

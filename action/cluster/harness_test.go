@@ -12,10 +12,10 @@ import (
 
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/test/apiserver"
-	"example.dev/ingestor/tree"
 )
 
 // shared is the cluster the tests share; each has a namespace of its own.

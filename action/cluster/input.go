@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // verbRead is what a Reader does.

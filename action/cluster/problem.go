@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	is "github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // problems returns what is wrong with the spec of a document.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // TestChoose names clusters that are not there.

@@ -10,7 +10,7 @@ import (
 
 	"example.dev/ingestor/action"
 	actions "example.dev/ingestor/action/cluster"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

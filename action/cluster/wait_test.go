@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	actions "example.dev/ingestor/action/cluster"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // later runs an action beside the test.

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The actions.

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/secret"
+	"example.dev/ingestor/template/expression"
 )
 
 // The actions.

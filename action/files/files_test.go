@@ -16,8 +16,8 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/actiontest"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
 )
 
 // shelf fetches from files in memory: an address is a path in them.

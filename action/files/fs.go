@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // write is the action fs:write.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action/actiontest"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 func TestFS(t *testing.T) {

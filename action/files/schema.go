@@ -2,7 +2,7 @@ package files
 
 import (
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/expression"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // defaultExtension is the ending of templates, if files are told apart by it.

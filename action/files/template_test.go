@@ -11,7 +11,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/actiontest"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 func TestTemplate(t *testing.T) {

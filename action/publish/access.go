@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/sink/git"
-	"example.dev/ingestor/tree"
 )
 
 // web reports whether an address is reached over HTTP, where a token counts.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // kustomizations are the names such a file may have; the first is the one a new

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // document is one resource, and the file it has.

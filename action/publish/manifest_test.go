@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 func hashOf(text string) string {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/forge/contract"
-	"example.dev/ingestor/tree"
 )
 
 const request = "publish:change-request"

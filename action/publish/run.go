@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/forge"
 	"example.dev/ingestor/sink/git"
-	"example.dev/ingestor/tree"
 )
 
 // commit is the action git:commit.

@@ -2,7 +2,7 @@ package publish
 
 import (
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // property is a field of an object.

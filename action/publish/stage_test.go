@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/forge/contract"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/test/gitserver"
-	"example.dev/ingestor/tree"
 )
 
 const token = "t0ps3cr3t"

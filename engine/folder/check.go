@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

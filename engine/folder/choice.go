@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/eta"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/template/eta"
 )
 
 // The groups of files.

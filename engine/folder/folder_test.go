@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/folder"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/xrd"
 )
 
@@ -56,11 +56,11 @@ func each(err error) []*folder.Error {
 // for.
 func TestNoFile(t *testing.T) {
 	pipe := fstest.MapFS{"metadata.yaml": {Mode: fs.ModeNamedPipe}}
-	if _, err := folder.Open(templates.Files(), pipe); err == nil || err.Error() != "cannot read metadata.yaml: it is not a file" {
+	if _, err := folder.Open(builtin.Files(), pipe); err == nil || err.Error() != "cannot read metadata.yaml: it is not a file" {
 		t.Errorf("got %v for a metadata.yaml that is none", err)
 	}
 	pipe = fstest.MapFS{"portal/default.eta": {Mode: fs.ModeNamedPipe}}
-	f, err := folder.Open(templates.Files(), pipe)
+	f, err := folder.Open(builtin.Files(), pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestMetadata(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := folder.Open(templates.Files(), files("metadata.yaml", tc.text, "wizard/mine.eta", "- title: x\n"))
+			_, err := folder.Open(builtin.Files(), files("metadata.yaml", tc.text, "wizard/mine.eta", "- title: x\n"))
 			got := each(err)
 			if len(got) != len(tc.want) {
 				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.want)
@@ -118,14 +118,14 @@ func TestOpen(t *testing.T) {
 		t.Error("no folder at all: no error")
 	}
 	large := files("metadata.yaml", strings.Repeat("# x\n", 1<<19))
-	if _, err := folder.Open(templates.Files(), large); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+	if _, err := folder.Open(builtin.Files(), large); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
 		t.Errorf("a large metadata.yaml: error %v", err)
 	}
 }
 
 // TestFiles lists the built-in folder with a user's over it.
 func TestFiles(t *testing.T) {
-	f, err := folder.Open(templates.Files(), files(
+	f, err := folder.Open(builtin.Files(), files(
 		"metadata.yaml", "name: mine\nvalues: {b: 2}\nfiles: {steps/own: What we do}\n",
 		"steps/own.eta", "", "steps/_part.eta", "", "steps/README.md", "", "wizard/gitops.eta", "",
 	))
@@ -164,7 +164,7 @@ metadata:
 `
 
 func TestChoose(t *testing.T) {
-	f, err := folder.Open(templates.Files(), files("metadata.yaml", "defaults: {wizard: gitops}\n"))
+	f, err := folder.Open(builtin.Files(), files("metadata.yaml", "defaults: {wizard: gitops}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func column(key string) string {
 }
 
 func TestPick(t *testing.T) {
-	f, err := folder.Open(templates.Files())
+	f, err := folder.Open(builtin.Files())
 	if err != nil {
 		t.Fatal(err)
 	}

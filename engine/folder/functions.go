@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/eta"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/eta"
 	"example.dev/ingestor/xrd"
 )
 

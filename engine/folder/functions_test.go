@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/folder"
-	"example.dev/ingestor/eta"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
+	"example.dev/ingestor/template/eta"
 )
 
 const sample = `
@@ -46,7 +46,7 @@ spec:
 // render renders one text as the portal file.
 func render(t *testing.T, text string) (string, error) {
 	t.Helper()
-	f, err := folder.Open(templates.Files(), files("portal/default.eta", text))
+	f, err := folder.Open(builtin.Files(), files("portal/default.eta", text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestFunctions(t *testing.T) {
 
 // TestIsolation renders twice: what the first changes, the second does not see.
 func TestIsolation(t *testing.T) {
-	f, err := folder.Open(templates.Files(), files("portal/default.eta", "<% metadata.owner += '!'; xrd.kind = 'x'; helpers.quote = null %><%= metadata.owner %>"))
+	f, err := folder.Open(builtin.Files(), files("portal/default.eta", "<% metadata.owner += '!'; xrd.kind = 'x'; helpers.quote = null %><%= metadata.owner %>"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestIsolation(t *testing.T) {
 
 // TestCheck compiles everything, and says all that is wrong at once.
 func TestCheck(t *testing.T) {
-	f, err := folder.Open(templates.Files(), files("portal/bad.eta", "a\n<% } %>", "parts/bad.eta", "<%= ( %>", "parts/good.eta", "x"))
+	f, err := folder.Open(builtin.Files(), files("portal/bad.eta", "a\n<% } %>", "parts/bad.eta", "<%= ( %>", "parts/good.eta", "x"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // MetadataFile is the file that says what a folder holds.

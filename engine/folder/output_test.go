@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 const long = `{"title":"a long value, long enough to be taken out","n":[1,2.5,true,null]}`

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"example.dev/ingestor/eta"
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/template/eta"
 )
 
 // The rules about templates.

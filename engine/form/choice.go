@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // junctors writes oneOf, anyOf, allOf and not. A oneOf whose branches only

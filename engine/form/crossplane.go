@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -3,7 +3,7 @@ package form
 import (
 	"strconv"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The bounds of a form. What lies beyond the first two becomes YAML text; more

@@ -3,7 +3,7 @@ package form
 import (
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The names of the parameters that a form for deleting has beside those that

@@ -3,7 +3,7 @@ package form
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -3,7 +3,7 @@ package form
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // ui writes the hints for the person's side: help, widgets, and details, the

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/npm"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

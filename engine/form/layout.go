@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // visibleMost is how many fields a page shows at once. A page with more groups

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

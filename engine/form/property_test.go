@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // TestEverySpecHasValues draws a schema and a spec that is valid for it. The

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	expr "example.dev/ingestor/expression"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
+	expr "example.dev/ingestor/template/expression"
 )
 
 // render evaluates a template's input as the scaffolder does.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The clauses of a validation rule that a form can act on. Submatches are the

@@ -3,7 +3,7 @@ package form
 import (
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // TestRules holds what a form makes of validation rules: some values are refused

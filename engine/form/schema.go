@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // FieldYAML is the field in which a person writes YAML. Its value is the

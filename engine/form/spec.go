@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // specPage compiles the fields of spec. It returns the page, nil if there is

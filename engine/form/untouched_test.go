@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // filled is what a browser makes of a schema that nobody has touched: defaults,

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

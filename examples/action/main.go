@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/portal"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/cmd/portal-backend/backend"
+	"example.dev/ingestor/document/tree"
 )
 
-func main() { portal.Main(portal.Options{Actions: []action.Action{slug}}) }
+func main() { backend.Main(backend.Options{Actions: []action.Action{slug}}) }
 
 // slug is the action example:slug.
 var slug = action.Action{

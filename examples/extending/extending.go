@@ -9,9 +9,9 @@ package extending
 import (
 	"maps"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

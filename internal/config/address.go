@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // url reads an address of http or https. Nothing of it is shown, for it may

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Audit is the section audit: where the audit log goes.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Auth is the section auth: how people sign in.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Backend is the section backend: how the portal is served.

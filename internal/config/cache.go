@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Cache is where replicas share what they keep for a while.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Catalog is the section catalog.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // described is where a cluster is described, and by what address.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Database is where the portal keeps what it remembers.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 const top = "../.."

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // readFiles reads and merges the files. If one cannot be read it returns

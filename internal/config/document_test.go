@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // loadAll reads the files in the order of their names.

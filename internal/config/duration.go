@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // longest is more than anything may take.

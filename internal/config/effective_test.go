@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // TestEffective wants what is printed to be a configuration that says the

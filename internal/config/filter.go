@@ -1,7 +1,7 @@
 package config
 
 import (
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
 )
 
 // hush is what no message may show.

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // strings reads a list of texts that are not empty. If check is not nil it says

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Listen is where connections are accepted.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // object is a map that is being read. Each of its methods that take a key

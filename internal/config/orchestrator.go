@@ -3,8 +3,8 @@ package config
 import (
 	"slices"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Orchestrator is the section orchestrator: the clusters of variant B.

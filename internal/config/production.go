@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // The ids of the rules for production.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // reader reads one configuration and collects what is wrong with it.

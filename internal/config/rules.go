@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // The ids of the rules.

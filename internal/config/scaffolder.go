@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 )
 
 // Scaffolder is the section scaffolder: how what people ask for is made.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Schema returns a JSON Schema (draft 2020-12) of a configuration file, for

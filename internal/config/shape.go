@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // mapOr reads a key that holds a map, or something shorter of a type that is

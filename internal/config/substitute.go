@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // value is what a key holds once variables and files are filled in.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/xrd"
 )
 

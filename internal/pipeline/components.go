@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/xrd"
 )

@@ -13,16 +13,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/structural"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
 )
 
 // RuleInternal is a definition that made the engine fail.

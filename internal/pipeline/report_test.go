@@ -14,13 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/tree"
 )
 
 // DefaultRoom is how many values a Spill leaves in memory, of about 300 bytes

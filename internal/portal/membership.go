@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/intake"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // membership returns how the groups of a user are found in the catalog: by the

@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/action/debug"
 	"example.dev/ingestor/action/files"
 	"example.dev/ingestor/action/publish"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/fetch"
 	"example.dev/ingestor/internal/integration"
@@ -35,7 +35,7 @@ import (
 	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/internal/values"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 	"example.dev/ingestor/words"
 )
 

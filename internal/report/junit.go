@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/term"
 )
 

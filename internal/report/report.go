@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // The formats.

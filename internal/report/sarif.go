@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // The parts of SARIF 2.1.0 that are used, as its JSON has them.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 func TestSARIF(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/term"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // benchDocs makes n documents of about 2.5 KB, all owned by one of a few

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"sync"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // etagSize is the number of hex digits of an etag.

@@ -9,7 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // indexed returns the index of a document, "key=value" or "key=value (original)".

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/test/sample"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

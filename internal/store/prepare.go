@@ -4,8 +4,8 @@ import (
 	"slices"
 	"unique"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 )
 
 // Prepared is a document with all that can be told of it without the database,

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

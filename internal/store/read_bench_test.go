@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // mixedDocs makes documents of about 2.5 KB of several kinds and types, a part

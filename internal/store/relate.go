@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 )
 
 // edge is a relation in one direction, and the entity that declares it.

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/tree"
 )
 
 // The engines.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/tree"
 )
 
 // offer is a document of a change.

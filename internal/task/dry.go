@@ -16,10 +16,10 @@ import (
 	"github.com/google/uuid"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/task/mask"
 	"example.dev/ingestor/internal/task/step"
-	"example.dev/ingestor/tree"
 )
 
 // What trying out may take.

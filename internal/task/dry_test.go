@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 func dryActions() []action.Action {

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/test/postgres"
-	"example.dev/ingestor/tree"
 )
 
 // soonEnough is a limit for what takes moments: the machine may be busy.

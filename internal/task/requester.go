@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task/step"
-	"example.dev/ingestor/tree"
 )
 
 // Requester is who a task acts for, and what is known of its Template. It is

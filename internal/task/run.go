@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task/mask"
 	"example.dev/ingestor/internal/task/step"
 	"example.dev/ingestor/internal/task/workspace"
-	"example.dev/ingestor/tree"
 )
 
 const (

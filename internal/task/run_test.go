@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // TestEnds runs tasks to their ends, good and bad.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // TestSecrets has steps do with a secret what they must not. It is nowhere to be

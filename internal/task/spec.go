@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

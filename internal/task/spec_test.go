@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 // TestSpec makes the specs that clients see.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task/mask"
 	"example.dev/ingestor/internal/task/step"
 	"example.dev/ingestor/internal/task/workspace"
-	"example.dev/ingestor/tree"
 )
 
 // state is how far a task has come, for whoever takes it over. It is stored as

@@ -24,7 +24,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/store"
@@ -32,6 +31,7 @@ import (
 	"example.dev/ingestor/internal/task/step"
 	"example.dev/ingestor/internal/task/workspace"
 	"example.dev/ingestor/internal/values"
+	"example.dev/ingestor/template/expression"
 )
 
 // job is the name of the queue's task that runs ours.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The bounds of all checks that share a Budget. A form of two thousand fields

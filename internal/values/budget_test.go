@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
 	"example.dev/ingestor/test/cost"
-	"example.dev/ingestor/tree"
 )
 
 // most is what all checks of a request may take, with some room above what the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // mostDepth is how deep a check follows a schema and a value.

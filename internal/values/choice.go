@@ -3,7 +3,7 @@ package values
 import (
 	"strconv"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // types is the keyword type.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 // decoded reads JSON.

@@ -1,6 +1,6 @@
 package values
 
-import "example.dev/ingestor/tree"
+import "example.dev/ingestor/document/tree"
 
 // required is the keyword required: a list, or true in the schema of what may
 // not be missing.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // TestPatience has a check whose patterns have used up their time together,

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // bytesPerKept is how much of an address that is kept counts as a step.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // truthy reports what a value is in a condition of JavaScript.

@@ -33,7 +33,7 @@ package values
 import (
 	"encoding/json"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Problem is a value that does not fit its schema.

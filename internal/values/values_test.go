@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 func TestShape(t *testing.T) {

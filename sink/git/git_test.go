@@ -12,9 +12,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/test/gitserver"
-	"example.dev/ingestor/tree"
 )
 
 var when = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // locate returns where in a document the value of a path such as

@@ -7,9 +7,9 @@ import (
 	"hash/maphash"
 	"os"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
 )
 
 // place is where an entity was written. The first of the names is no name.

@@ -11,9 +11,9 @@ import (
 	"iter"
 	"os"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
 )
 
 // MaxFindings is how many findings a Spool keeps; it counts the rest.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/sink"
-	"example.dev/ingestor/tree"
 )
 
 func template(name string) *entity.Entity {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // TestFetchTrouble fetches ten definitions, the fourth of which is not had in

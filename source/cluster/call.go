@@ -17,8 +17,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster/access"
-	"example.dev/ingestor/tree"
 )
 
 // request is one call of the API.

@@ -16,9 +16,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster/access"
-	"example.dev/ingestor/tree"
 )
 
 // Options are how a cluster is asked. The zero value is ready for use.

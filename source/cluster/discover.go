@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/url"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Call is a call of the API that none of the other methods makes, such as one

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // NoticeType says what happened.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/test/apiserver"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

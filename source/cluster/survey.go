@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 )
 
 // Survey is what there is of a kind, and not what is in it.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 
+	nodes "example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/remote"
-	nodes "example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	nodes "example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/remote"
 	"example.dev/ingestor/source"
-	nodes "example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -4,7 +4,7 @@
 // in it schedules pods, and no Crossplane reconciles; Options say what part of
 // that is played.
 //
-// The server is the program in dev/cluster, which this package builds when it
+// The server is the program in test/devcluster, which this package builds when it
 // is needed; make does so before it runs any test, because the first time takes
 // minutes.
 package apiserver

@@ -20,7 +20,7 @@ import (
 
 const (
 	// module is the folder of the program, seen from the top of the repository.
-	module = "dev/cluster"
+	module = "test/devcluster"
 	// unused is after how long without use a build of other sources is removed.
 	// Until then another checkout may need it.
 	unused = 7 * 24 * time.Hour

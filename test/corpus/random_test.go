@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/words"

@@ -14,13 +14,13 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/cluster"
 	"example.dev/ingestor/action/publish"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	tmpl "example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/expression"
 	source "example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
+	"example.dev/ingestor/template/expression"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )
@@ -66,16 +66,16 @@ func stepsOf(t *testing.T, defs []*xrd.Definition, nth int) {
 	for i := 0; i < len(defs); i += nth {
 		some = append(some, defs[i])
 	}
-	builtin, err := tmpl.Open(templates.Files())
+	shipped, err := tmpl.Open(builtin.Files())
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := engine.New(engine.Concept, engine.Options{DayTwo: true}, engine.Hooks{})
-	for _, portal := range builtin.In(tmpl.Portal) {
-		for _, wizard := range builtin.In(tmpl.Wizard) {
-			for _, steps := range builtin.In(tmpl.Steps) {
+	for _, portal := range shipped.In(tmpl.Portal) {
+		for _, wizard := range shipped.In(tmpl.Wizard) {
+			for _, steps := range shipped.In(tmpl.Steps) {
 				over := fstest.MapFS{"metadata.yaml": {Data: fmt.Appendf(nil, chosen, portal.Name, wizard.Name, steps.Name)}}
-				f, err := tmpl.Open(templates.Files(), over)
+				f, err := tmpl.Open(builtin.Files(), over)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	tmpl "example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )
@@ -43,13 +43,13 @@ func TestTemplates(t *testing.T) {
 	}
 	upstream := words.Upstream
 	plain := engine.New(engine.Concept, engine.Options{Words: words.Choice{Fixed: &upstream}}, engine.Hooks{})
-	builtin, err := tmpl.Open(templates.Files())
+	shipped, err := tmpl.Open(builtin.Files())
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	var out bytes.Buffer
-	made := rendered(t, "default", plain.Templated(builtin, engine.TemplateOptions{}), defs)
+	made := rendered(t, "default", plain.Templated(shipped, engine.TemplateOptions{}), defs)
 	for i, own := range rendered(t, "without templates", plain, defs) {
 		if diff := cmp.Diff(string(entity.YAMLDocuments(own)), string(entity.YAMLDocuments(made[i]))); diff != "" {
 			t.Errorf("%s: -engine +default template:\n%s", defs[i].Name, first(diff, 20))
@@ -68,13 +68,13 @@ func TestTemplates(t *testing.T) {
 		sample = append(sample, defs[i])
 	}
 	ways := 0
-	for _, portal := range builtin.In(tmpl.Portal) {
-		for _, wizard := range builtin.In(tmpl.Wizard) {
-			for _, steps := range builtin.In(tmpl.Steps) {
+	for _, portal := range shipped.In(tmpl.Portal) {
+		for _, wizard := range shipped.In(tmpl.Wizard) {
+			for _, steps := range shipped.In(tmpl.Steps) {
 				ways++
 				way := fmt.Sprintf("%s, %s, %s", portal.Path, wizard.Path, steps.Path)
 				over := fstest.MapFS{"metadata.yaml": {Data: fmt.Appendf(nil, chosen, portal.Name, wizard.Name, steps.Name)}}
-				f, err := tmpl.Open(templates.Files(), over)
+				f, err := tmpl.Open(builtin.Files(), over)
 				if err != nil {
 					t.Fatalf("%s: %v", way, err)
 				}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // recorded is what the real scaffolder made of a Template.

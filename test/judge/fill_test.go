@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 // set is a way to fill forms, always the same.

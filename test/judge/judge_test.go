@@ -25,8 +25,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // user is who asks.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 var modules = flag.String("record", "", "the node_modules with the real scaffolder, whose answers are recorded")

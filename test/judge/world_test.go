@@ -15,13 +15,13 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/debug"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // soonEnough is a limit for what takes moments: the machine may be busy.

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 const api = "/api/scaffolder/v2"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // pause is how long the slow cluster takes for an answer that changes

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 // texts and numbers are what a field is filled with: the first that fits.

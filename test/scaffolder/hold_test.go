@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // holds are the steps that wait for a test, by name.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // definitions are those the tests need beside the examples: one with every kind

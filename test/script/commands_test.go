@@ -16,13 +16,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/internal/cli/provide"
 	"example.dev/ingestor/internal/cli/transform"
-	"example.dev/ingestor/tree"
 )
 
 // exits returns a command that runs a program and wants an exit code. That of

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 const api = "/api/scaffolder/v2"

@@ -21,6 +21,7 @@ import (
 
 	"example.dev/ingestor/action"
 	catalogactions "example.dev/ingestor/action/catalog"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/portal/auth"
@@ -30,7 +31,6 @@ import (
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // ruleSets is how many policies are drawn.

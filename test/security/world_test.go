@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal"
 	"example.dev/ingestor/test/apiserver"

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/test/size"
-	"example.dev/ingestor/tree"
 )
 
 // mostMemory is what a service may take that ingests a folder or takes a push, however

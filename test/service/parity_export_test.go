@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	composercli "example.dev/ingestor/internal/cli/composer"
 	"example.dev/ingestor/test/apiserver"
-	"example.dev/ingestor/tree"
 )
 
 // composed runs composer-ingestor and returns what it prints.

@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal"

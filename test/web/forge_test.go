@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/sink/git"
-	"example.dev/ingestor/tree"
 )
 
 // gitHost is what the folder of the repositories is called as a server.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal"
 	"example.dev/ingestor/test/apiserver"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // branches checks what is inside oneOf, anyOf, allOf and not of n.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
 )

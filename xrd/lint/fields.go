@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // fields are the fields an object may have, with the kind of their values.

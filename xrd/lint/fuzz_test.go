@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"

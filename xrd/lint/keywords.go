@@ -3,7 +3,7 @@ package lint
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // kinds is a set of kinds of values.

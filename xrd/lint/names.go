@@ -3,7 +3,7 @@ package lint
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // names checks spec.names and spec.claimNames.

@@ -1,6 +1,6 @@
 package lint
 
-import "example.dev/ingestor/finding"
+import "example.dev/ingestor/document/finding"
 
 // The rules about a definition's identity, fields and versions.
 const (

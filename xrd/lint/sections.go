@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // given are fields Crossplane puts into spec or status itself.

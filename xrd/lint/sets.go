@@ -3,7 +3,7 @@ package lint
 import (
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // few is up to how many names looking through them is faster than an index.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // choices are the fields of spec that take one of a few values.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // values checks what n says about values: default, enum, pattern and bounds.

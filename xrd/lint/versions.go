@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

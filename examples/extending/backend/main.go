@@ -2,10 +2,10 @@
 package main
 
 import (
+	"example.dev/ingestor/cmd/portal-backend/backend"
 	"example.dev/ingestor/examples/extending"
-	"example.dev/ingestor/portal"
 )
 
 func main() {
-	portal.Main(portal.Options{Hooks: extending.Extension.Hooks, Transformer: extending.Extension.Transformer})
+	backend.Main(backend.Options{Hooks: extending.Extension.Hooks, Transformer: extending.Extension.Transformer})
 }

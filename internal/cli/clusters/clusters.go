@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/provide"
-	"example.dev/ingestor/tree"
 )
 
 // TestExportCommitted commits an export to a repository: every target of its

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 var connectionForms = []string{asText, asJSON}

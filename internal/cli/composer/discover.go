@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/sink/dir"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

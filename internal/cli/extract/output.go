@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

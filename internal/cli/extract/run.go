@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/voice"

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/test/size"
-	"example.dev/ingestor/tree"
 )
 
 // memoryArgs is set in the process of TestFolderMemory, to its arguments.

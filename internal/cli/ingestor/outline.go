@@ -3,9 +3,9 @@ package ingestor
 import (
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/tree"
 )
 
 // outline draws each page of a form as a table: what is asked, in which

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"

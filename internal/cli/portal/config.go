@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/tree"
 )
 
 // newConfig returns the command that shows and checks the configuration. Paths

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/dir"
 	"example.dev/ingestor/sink/spool"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

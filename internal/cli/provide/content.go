@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/sink/spool"
-	"example.dev/ingestor/tree"
 )
 
 // The paths at which entities are offered, and where it is told how it fares.

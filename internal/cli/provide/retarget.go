@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/source/file"
-	"example.dev/ingestor/tree"
 )
 
 // retarget rewrites the relative targets of Locations: a path relative to the file

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/xrd"
 )
 

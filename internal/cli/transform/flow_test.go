@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/test/size"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

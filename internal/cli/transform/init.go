@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/term"
-	"example.dev/ingestor/templates"
+	"example.dev/ingestor/template/builtin"
 )
 
 // defaultFolder is where init puts the templates.
@@ -60,16 +60,16 @@ built in. A file that is there with other content is not replaced, unless
 	cmd.Flags().StringSliceVar(&o.only, "only", nil, "write only these `files`, such as portal/default or metadata.yaml")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
 	_ = cmd.RegisterFlagCompletionFunc("only", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		names, _ := builtin()
+		names, _ := builtinTemplates()
 		return names, cobra.ShellCompDirectiveNoFileComp
 	})
 	return cmd
 }
 
-// builtin returns the names of the built-in files, in order.
-func builtin() ([]string, error) {
+// builtinTemplates returns the names of the built-in files, in order.
+func builtinTemplates() ([]string, error) {
 	var names []string
-	err := fs.WalkDir(templates.Files(), ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(builtin.Files(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			names = append(names, name)
 		}
@@ -118,7 +118,7 @@ func (o *initOptions) run(to string) error {
 
 // choose returns the names of the files to write.
 func (o *initOptions) choose() ([]string, error) {
-	all, err := builtin()
+	all, err := builtinTemplates()
 	if err != nil || len(o.only) == 0 {
 		return all, err
 	}
@@ -149,7 +149,7 @@ func (o *initOptions) missing(root *os.Root, to string, names []string) (write [
 			return nil, 0, fmt.Errorf("cannot write %q: it is a directory", filepath.Join(to, name))
 		default:
 			old, _ := root.ReadFile(name)
-			if text, _ := fs.ReadFile(templates.Files(), name); info.Mode().IsRegular() && bytes.Equal(old, text) {
+			if text, _ := fs.ReadFile(builtin.Files(), name); info.Mode().IsRegular() && bytes.Equal(old, text) {
 				same++
 				continue
 			}
@@ -175,7 +175,7 @@ func isAre(n int) string {
 
 // put writes a built-in file beside its place, then moves it there.
 func put(root *os.Root, name string) error {
-	text, err := fs.ReadFile(templates.Files(), name)
+	text, err := fs.ReadFile(builtin.Files(), name)
 	if err != nil {
 		return err
 	}

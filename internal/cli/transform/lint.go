@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"

@@ -11,20 +11,20 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
 	"example.dev/ingestor/internal/cli/voice"
 	"example.dev/ingestor/internal/pipeline"
-	"example.dev/ingestor/structural"
-	"example.dev/ingestor/templates"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
 )
 
 // openFolder opens a user's template folder. Nothing outside it can be reached
@@ -66,7 +66,7 @@ func (t *templateSet) close() {
 // openFolders opens the built-in folder and the user's, if one is named. What
 // is wrong with what it holds is findings, and there is no set then.
 func openFolders(dir string) (*templateSet, []finding.Finding, error) {
-	layers := []fs.FS{templates.Files()}
+	layers := []fs.FS{builtin.Files()}
 	t := &templateSet{dir: dir}
 	if dir != "" {
 		root, err := openFolder(dir)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/internal/cli/flags"
@@ -16,7 +17,6 @@ import (
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source/file"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

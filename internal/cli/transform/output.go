@@ -8,12 +8,12 @@ import (
 	"io"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/dir"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/xrd"
 )
 

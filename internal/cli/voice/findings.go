@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/report"

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/internal/state"
-	"example.dev/ingestor/tree"
 )
 
 // Shared keeps values for all replicas.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
-	"example.dev/ingestor/tree"
 )
 
 // Composite names a composite or claim, as its entity does.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

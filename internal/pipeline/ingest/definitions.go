@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

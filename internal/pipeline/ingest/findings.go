@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/xrd"

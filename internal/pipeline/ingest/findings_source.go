@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // general returns the findings that are about sources and not about a unit: those

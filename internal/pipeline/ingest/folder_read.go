@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

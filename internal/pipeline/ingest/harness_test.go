@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

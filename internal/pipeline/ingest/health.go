@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // The words for how the service, or a part of it, fares.

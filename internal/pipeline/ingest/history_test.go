@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // three are the references of the entities of definitions.

@@ -5,7 +5,7 @@
 //
 // Data goes one way. A place is scanned, or followed, and what is seen of it
 // becomes observations; observations make units dirty; dirty units are worked
-// off: loaded, transformed and handed to the catalog. design/0010 says why.
+// off: loaded, transformed and handed to the catalog. docs/design/0010 says why.
 package ingest
 
 import (
@@ -18,11 +18,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

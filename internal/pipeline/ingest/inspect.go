@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/state"
 )

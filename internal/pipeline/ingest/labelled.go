@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

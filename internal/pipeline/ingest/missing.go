@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // MissingRef is an owner or a system that entities name and nobody defines.

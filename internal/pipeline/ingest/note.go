@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

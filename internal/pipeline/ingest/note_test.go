@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 )
 
 // RuleUnreadable is a file or folder that cannot be read.

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/source/cluster"
-	"example.dev/ingestor/tree"
 )
 
 // scan is one reading of a place, wholly or of what changed.

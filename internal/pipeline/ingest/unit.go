@@ -13,13 +13,13 @@ import (
 	"sync"
 	"time"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/xrd"
 )
 

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

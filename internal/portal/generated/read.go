@@ -14,11 +14,11 @@ import (
 	"strings"
 	"syscall"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source/file"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

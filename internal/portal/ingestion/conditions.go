@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal/auth"
@@ -12,7 +13,6 @@ import (
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
@@ -21,7 +22,6 @@ import (
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/state"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // Options are what an Ingestion is made of. All but Redis are needed.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/pipeline/ingest"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/pipeline/ingest"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"

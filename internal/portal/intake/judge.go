@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/location"
@@ -13,7 +14,6 @@ import (
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/spool"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // judge decides what of a push is taken.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/location"
@@ -16,7 +17,6 @@ import (
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // locationView is a location as clients see it.

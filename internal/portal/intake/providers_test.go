@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/tree"
 )
 
 // line returns a Component as a line of a push.

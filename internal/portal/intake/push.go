@@ -11,12 +11,12 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/tree"
 )
 
 const (

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/portal/location"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
-	"example.dev/ingestor/tree"
 )
 
 // validate answers POST /validate-entity: nothing if the entity could be in the

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/tree"
 )
 
 // The types of location.

@@ -3,7 +3,7 @@ package location
 import (
 	"fmt"
 
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // The names of problems, which are those of the portal's errors.

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/tree"
 )
 
 // walk is one reading of a location and everything it leads to.

@@ -3,7 +3,7 @@ package permission
 import (
 	"testing"
 
-	"example.dev/ingestor/finding"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/portal/auth"
 )

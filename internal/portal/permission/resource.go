@@ -3,8 +3,8 @@ package permission
 import (
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // Resource is what a permission is asked for. Case does not matter.

@@ -3,9 +3,9 @@ package query
 import (
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/tree"
 )
 
 // maxNesting is how deep predicates may be nested.

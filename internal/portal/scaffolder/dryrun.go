@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
@@ -15,7 +16,6 @@ import (
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // file is one that lies beside a Template, or is in the workspace afterwards.

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"slices"
 
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // Complete returns what a field of a form offers: values of a resource, such as

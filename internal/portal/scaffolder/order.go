@@ -7,13 +7,13 @@ import (
 	"errors"
 	"net/http"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/query"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/secret"
 	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 )
 
 // filled is what a form was filled with.

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action/publish"
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/fetch"
 	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 	"example.dev/ingestor/words"
 )
 

@@ -25,15 +25,15 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/expression"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/catalog"
 	"example.dev/ingestor/internal/portal/permission"
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // Options are what a Scaffolder is made of. Tasks, Store, Policy, Catalog and Log

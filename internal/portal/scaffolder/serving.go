@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/internal/portal/server"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

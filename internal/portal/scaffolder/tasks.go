@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/audit"
 	"example.dev/ingestor/internal/portal/auth"
@@ -21,7 +22,6 @@ import (
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // mostTasks is how many tasks are listed at once, also if no limit is given.

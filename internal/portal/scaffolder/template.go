@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/portal/auth"
 	"example.dev/ingestor/internal/portal/permission"
@@ -16,7 +17,6 @@ import (
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 )
 

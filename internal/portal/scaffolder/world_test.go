@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/portal/auth"
@@ -27,7 +28,6 @@ import (
 	"example.dev/ingestor/internal/portal/server"
 	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/internal/task"
-	"example.dev/ingestor/tree"
 )
 
 // patience is how long a test waits for what must come.

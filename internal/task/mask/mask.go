@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
 )
 
 const (

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
 )
 
 func TestText(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/document/tree"
 )
 
 // Check returns the *action.Denied for a task that would be refused for want of

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/expression"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // What pages show as links: a list of them, and one of older clients.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/values"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // The functions by which the if of a step asks how things went.

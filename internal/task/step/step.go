@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/tree"
+	"example.dev/ingestor/template/expression"
 )
 
 // What an event says of a step.

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"syscall"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/test/sample"
-	"example.dev/ingestor/tree"
 )
 
 // What is wanted, in MB, however many files there are.

@@ -18,7 +18,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
-	"example.dev/ingestor/templates"
+	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/test/bench/rate"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
@@ -76,7 +76,7 @@ func renders(w io.Writer) error {
 	if err := set.Read(bytes.NewReader(data), xrd.Origin{File: "sample.yaml"}); err != nil {
 		return err
 	}
-	f, err := folder.Open(templates.Files())
+	f, err := folder.Open(builtin.Files())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,27 @@
+// Package backend is the portal's backend as a program of one's own: what
+// portal-backend is, and can do, with something added to it.
+package backend
+
+import (
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/cli/portal"
+)
+
+// Options are what is added.
+type Options struct {
+	// Actions are what steps can do beside what the portal brings.
+	Actions []action.Action
+	// Hooks, Transformer and Version are those of engine.Extension. Package
+	// ingestor takes the same for the command-line programs.
+	Hooks       engine.Hooks
+	Transformer func(engine.Transformer) engine.Transformer
+	Version     string
+}
+
+// Main runs the program portal-backend, with its flags and its configuration,
+// and ends the process.
+func Main(o Options) {
+	app.Main(portal.Name, portal.With(o.Actions, engine.Extension{Hooks: o.Hooks, Transformer: o.Transformer, Version: o.Version}))
+}

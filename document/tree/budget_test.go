@@ -1,0 +1,211 @@
+package tree_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/test/cost"
+)
+
+// repeater reads a text again and again, up to a number of bytes, so that the
+// tests hold none of it.
+type repeater struct {
+	text string
+	at   int
+	left int
+}
+
+// Read fails at the end, which no test should reach.
+func (r *repeater) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) && n < r.left {
+		c := copy(p[n:min(len(p), r.left)], r.text[r.at:])
+		r.at = (r.at + c) % len(r.text)
+		n += c
+	}
+	if r.left -= n; r.left == 0 {
+		return n, errEnd
+	}
+	return n, nil
+}
+
+var errEnd = errors.New("the stream goes on")
+
+// TestBudget reads 256 MiB of documents that hold nothing, or next to nothing.
+// They are given up early, and take little until then.
+func TestBudget(t *testing.T) {
+	const documents = 50_000
+	cases := map[string]struct {
+		reason string
+		text   string
+		want   string
+	}{
+		"Markers":  {"A marker begins a document.", "---\n", "there are more than 50000 documents, empty ones included"},
+		"Ends":     {"So does an end.", "...\n", "there are more than 50000 documents, empty ones included"},
+		"Both":     {"Or both.", "---\n...\n", "there are more than 50000 documents, empty ones included"},
+		"Nulls":    {"A null is a document, which is passed over.", "--- ~\n", "there are more than 50000 documents, empty ones included"},
+		"Tagged":   {"However it is written.", "--- !!null\n", "there are more than 50000 documents, empty ones included"},
+		"Comments": {"A document may hold a comment.", "--- # x\n# y\n", "there are more than 50000 documents, empty ones included"},
+		"Objects":  {"Or an empty object.", "{}\n", "there are more than 50000 documents, empty ones included"},
+		"OneLine":  {"Several on a line are several.", "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", "there are more than 50000 documents, empty ones included"},
+		"Lines":    {"A comment is nothing.", "# x\n", "there are more than 1000000 empty lines and comments"},
+		"Blank":    {"Nor is an empty line.", "\n", "there are more than 1000000 empty lines and comments"},
+		"Windows":  {"Nor one of Windows.", " \r\n", "there are more than 1000000 empty lines and comments"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var budget *tree.Budget
+			var err error
+			took := cost.Within(t, cost.Cost{CPU: 5 * time.Second, Memory: 128 << 20}, func() {
+				budget = tree.NewBudget(documents)
+				err = tree.Decode(&repeater{text: tc.text, left: 256 << 20}, tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true })
+			})
+			t.Log(took)
+			over, ok := errors.AsType[*tree.Error](err)
+			if !ok || over.Msg != tc.want || over.Pos.Line == 0 {
+				t.Errorf("%s\ngot %v, want %s", tc.reason, err, tc.want)
+			}
+			if err := tree.Decode(strings.NewReader("a: 1\n"), tree.Limits{Budget: budget}, func(*tree.Node, *tree.Error) bool { return true }); err == nil {
+				t.Error("a budget that is used up lets another stream through")
+			}
+		})
+	}
+}
+
+// TestValues reads documents of 16 MiB that hold millions of values.
+func TestValues(t *testing.T) {
+	const size = 16 << 20
+	fill := func(before, text, after string) string {
+		return before + strings.Repeat(text, (size-len(before)-len(after))/len(text)) + after
+	}
+	cases := map[string]struct{ reason, text string }{
+		"Items": {"Each line is a value.", fill("", "- a\n", "")},
+		"Keys":  {"Or two.", fill("", "a: b\n", "")},
+		"Flow":  {"Each comma is followed by one.", fill("[a", ",a", "]")},
+		"Lists": {"A list may be empty.", fill("[[]", ",[]", "]")},
+		"Lines": {"There are other ends of lines.", fill("", "- a\r", "")},
+		"Wide":  {"Some of them beyond ASCII.", fill("", "- a\u2028", "")},
+		"JSON":  {"JSON has values, too.", fill(`{"a":[1`, ",1", "]}")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var failed *tree.Error
+			took := cost.Of(func() {
+				_ = tree.Decode(strings.NewReader(tc.text), tree.Limits{}, func(_ *tree.Node, bad *tree.Error) bool {
+					failed = bad
+					return true
+				})
+			})
+			t.Log(took)
+			if failed == nil || failed.Msg != "the document has more than 1000000 values" {
+				t.Errorf("%s\ngot %v", tc.reason, failed)
+			}
+			if took.Memory > 256<<20 {
+				t.Errorf("%s\nit takes %v", tc.reason, took)
+			}
+		})
+	}
+	if _, err := (tree.Wire{}).DecodeText(fill("[1", ",1", "]")); err == nil || !strings.Contains(err.Error(), "more than 1000000 values") {
+		t.Errorf("a list of millions is read from the wire: %v", err)
+	}
+}
+
+// TestBudgetRoom reads as many documents as there may be, with comments, and
+// texts that look like many values.
+func TestBudgetRoom(t *testing.T) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "---\n# the next\n\na: %d\n", i)
+	}
+	docs := 0
+	budget := tree.NewBudget(1001)
+	for range 2 {
+		err := tree.Decode(strings.NewReader(text.String()), tree.Limits{Budget: budget}, func(n *tree.Node, bad *tree.Error) bool {
+			docs++
+			return bad == nil
+		})
+		if docs == 1000 && err != nil {
+			t.Fatal(err)
+		}
+		text.Reset()
+		text.WriteString("a: 1\n")
+	}
+	if docs != 1001 {
+		t.Errorf("got %d documents, want 1001", docs)
+	}
+	long := "apiVersion: v1\nmetadata:\n  title: it's\n  tags: [a, b]\n  name: \"x\"\nspec:\n  list:\n    - a: >-\n        text\n  a: |\n" +
+		strings.Repeat("    \"name\": [1, 2], \"other\": \"some text\",\n\n", 300_000) + "  b: 1\n"
+	if _, errs := tree.DecodeBytes([]byte(long)); len(errs) > 0 {
+		t.Errorf("a text of %d MiB is taken for values: %v", len(long)>>20, errs[0])
+	}
+}
+
+// TestBudgetBad counts documents that cannot be read.
+func TestBudgetBad(t *testing.T) {
+	bad := 0
+	err := tree.Decode(strings.NewReader(strings.Repeat("a: b: c\n---\n", 20)), tree.Limits{Budget: tree.NewBudget(10)}, func(*tree.Node, *tree.Error) bool {
+		bad++
+		return true
+	})
+	if err == nil || bad != 10 {
+		t.Errorf("got %d errors and %v, want 10 and one that says that there are too many", bad, err)
+	}
+}
+
+// TestValuesHidden tries to make values look like a block of text.
+func TestValuesHidden(t *testing.T) {
+	many := strings.Repeat("a,", 1_000_001)
+	lines := strings.Repeat("      - a\n", 1_000_001)
+	cases := map[string]string{
+		"Quote":      "[ \"k: |\n  x\", " + many + "]",
+		"QuoteAbove": "x: [\"y\n  k: |\n    \", " + many + "]",
+		"Apostrophe": "- it's: [\"x',\n  k: |\n    \", " + many + "]",
+		"HalfQuoted": "b 'c: [\"x'\n  k: |\n    \", " + many + "]",
+		"Merge":      "<<: [\"x'\n  k: |\n    \", " + many + "]",
+		"Key":        "my key: [\"\n  k: |\n    \", " + many + "]",
+		"KeyTab":     "my key:\t[\"\n  k: |\n    \", " + many + "]",
+		"Return":     "k: |\r[" + many + "]",
+		"Comment":    "# x\ry: [\"\n  k: |\n    \", " + many + "]",
+		"Items":      "- k: \"z: |\"\n  b:\n" + lines,
+		"Dash":       "- |\n  x\n- k:\n" + lines,
+		"Deep":       "- - k: |\n      x\n    l:\n" + lines,
+		"Flow":       "a: {b: [\n  k: |\n    " + many + "]}",
+		"Second":     "a: |\n  x\nb: \"\n  c: |\n    \"\nd:\n" + lines,
+		"Literal":    "a: 'x: |\n  b: |\n    '\nd:\n" + lines,
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			docs, errs := tree.DecodeBytes([]byte(text))
+			if len(docs) > 0 || len(errs) == 0 {
+				t.Errorf("a million values are read: %d documents, %v", len(docs), errs)
+			}
+		})
+	}
+}
+
+// TestEmpty says that a document which is not parsed because it is empty has
+// nothing that a parser would find.
+func TestEmpty(t *testing.T) {
+	parts := []string{"# x", "#", "\n", "\r", "\r\n", "~", "null", " ", "\t", "a", "a: 1\n", "\u2028", "- ", "'", ":"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "")
+		var got, want any
+		docs, errs := tree.DecodeBytes([]byte(text))
+		if err := yaml.Unmarshal([]byte(text), &want); err != nil || len(errs) > 0 {
+			return
+		}
+		for _, n := range docs {
+			got = n.Any()
+		}
+		if (got == nil) != (want == nil) {
+			t.Fatalf("%q: got %v, want %v", text, got, want)
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package tree_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/tree"
+)
+
+func TestDecodeErrors(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     string
+		docs   []string
+		errs   []string
+	}{
+		"Between": {
+			"A bad document costs the others nothing, and lines are the file's.",
+			"a: 1\n---\nb: [\nc: }\n---\nd: 4\n---\ne: 5: 6\n",
+			[]string{`{"a":1}`, `{"d":4}`},
+			[]string{"line 4, column 1: did not find expected node content", "line 8, column 1: mapping values are not allowed in this context"},
+		},
+		"BetweenNDJSON": {
+			"A line that is cut off costs only itself.",
+			"{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\"\n{\"e\":5}\n",
+			[]string{`{"a":1}`, `{"c":3}`, `{"e":5}`},
+			[]string{"line 2, column 6: the document ends before it is complete", "line 4, column 5: the document ends before it is complete"},
+		},
+		"BetweenPretty": {
+			"So does an object with a mistake in it.",
+			"{\n  \"a\": 1\n}\n{\n  \"b\": \"x\"\n  \"c\": 2\n}\n{\n  \"d\": 4\n}\n",
+			[]string{`{"a":1}`, `{"d":4}`},
+			[]string{"line 6, column 3: invalid character '\"' after object key:value pair"},
+		},
+		"AfterValues": {
+			"Values before the mistake are kept.",
+			`{"a":1} {"b":2} {"c"`,
+			[]string{`{"a":1}`, `{"b":2}`},
+			[]string{"line 1, column 21: the document ends before it is complete"},
+		},
+		"Trailing": {
+			"What follows a document without a marker is not lost without a word.",
+			"{a: 1}\nb: 2\n",
+			nil,
+			[]string{"line 2, column 1: did not find expected <document start>"},
+		},
+		"Key": {
+			"The line that is wrong is named, not where the map began.",
+			"a:\n  b: 1\n  c: 2\n d: 3\n",
+			nil,
+			[]string{"line 4, column 2: did not find expected key"},
+		},
+		"Dash": {
+			"The line that is wrong is named, not where the list began.",
+			"x: 1\ny:\n  - a\n  - b\n  c: d\n",
+			nil,
+			[]string{"line 5, column 3: did not find expected '-' indicator"},
+		},
+		"FirstLine": {
+			"The first line has a number too.",
+			"a: b: c\n",
+			nil,
+			[]string{"line 1, column 1: mapping values are not allowed in this context"},
+		},
+		"Quote": {
+			"A quote that is not closed is named where it was opened.",
+			"a: \"b\nc: 1\nd: 2\n",
+			nil,
+			[]string{"line 1, column 1: found unexpected end of stream"},
+		},
+		"QuoteLater": {
+			"Also when that is not on the first line.",
+			"a: 1\n\nb:\n  c: 'd\ne: 2\n",
+			nil,
+			[]string{"line 4, column 3: found unexpected end of stream"},
+		},
+		"Bracket": {
+			"So is a bracket.",
+			"a: 1\nb: [1, 2\nc: 3\n",
+			nil,
+			[]string{"line 2, column 1: did not find expected ',' or ']'"},
+		},
+		"Tab": {
+			"Tabs do not indent.",
+			"a:\n\tb: 1\n",
+			nil,
+			[]string{"line 2, column 2: found character that cannot start any token"},
+		},
+		"Template": {
+			"A template is no document.",
+			"a: 1\nb: {{ .Values.x }}\n",
+			nil,
+			[]string{"line 2, column 5: a key must be a word, not a map or a list"},
+		},
+		"Anchor": {
+			"An alias needs an anchor.",
+			"a: 1\nb: [x, *gone]\n",
+			nil,
+			[]string{"line 2, column 8: unknown anchor 'gone' referenced"},
+		},
+		"Cycle": {
+			"A value cannot contain itself.",
+			"a: 1\nb: &x\n  c: [*x]\n",
+			nil,
+			[]string{"line 3, column 7: alias *x stands inside its own anchor"},
+		},
+		"CycleMerge": {
+			"Nor merge itself.",
+			"b: &x\n  <<: *x\n",
+			nil,
+			[]string{"line 2, column 7: alias *x stands inside its own anchor"},
+		},
+		"Merge": {
+			"Only maps can be merged.",
+			"a:\n  <<: [1]\n",
+			nil,
+			[]string{"line 2, column 7: << needs a map, or a list of maps"},
+		},
+		"DuplicateYAML": {
+			"A key stands once; of two the last counts, as in a cluster.",
+			"a:\n  b: 1\n  c: 2\n  \"b\": 3\n",
+			[]string{`{"a":{"b":3,"c":2}}`},
+			[]string{`line 4, column 3: key "b" is given twice, first on line 2`},
+		},
+		"DuplicateFlow": {
+			"In flow style too.",
+			"{a: 1, b: {c: 1, c: 2}}\n",
+			[]string{`{"a":1,"b":{"c":2}}`},
+			[]string{`line 1, column 18: key "c" is given twice, first on line 1`},
+		},
+		"DuplicateAlias": {
+			"However it is written.",
+			"&k a: 1\nb: 2\n*k : 3\n",
+			[]string{`{"a":3,"b":2}`},
+			[]string{`line 3, column 1: key "a" is given twice, first on line 1`},
+		},
+		"DuplicateJSON": {
+			"In JSON too, however it is escaped.",
+			"{\n \"a\": 1,\n \"\\u0061\": 2\n}\n",
+			[]string{`{"a":2}`},
+			[]string{`line 3, column 2: key "a" is given twice, first on line 2`},
+		},
+		"Infinity": {
+			"JSON has no such number.",
+			"a: .inf\n---\nb: [1, .NaN]\n",
+			nil,
+			[]string{"line 1, column 4: .inf is not a number JSON can hold", "line 3, column 8: .NaN is not a number JSON can hold"},
+		},
+		"NumberJSON": {
+			"Nor has any reader one this large.",
+			`{"a":1e999}`,
+			nil,
+			[]string{"line 1, column 6: cannot read number 1e999: it is larger than any reader can hold"},
+		},
+		"Boolean": {
+			"A tag does not make a boolean of any word.",
+			"a: !!bool maybe\n",
+			nil,
+			[]string{`line 1, column 4: "maybe" is not a boolean`},
+		},
+		"Control": {
+			"Control characters are no text.",
+			"a: 1\nb: x\x01\n",
+			nil,
+			[]string{"line 2, column 5: control characters are not allowed"},
+		},
+		"Encoding": {
+			"Nor are bytes in another encoding.",
+			"a: 1\nb: caf\xe9 \n",
+			nil,
+			[]string{"line 2, column 7: invalid trailing UTF-8 octet"},
+		},
+		"UTF16": {
+			"Another encoding is recognised by its mark.",
+			"\xff\xfea\x00:\x00",
+			nil,
+			[]string{"line 1, column 1: file is UTF-16, not UTF-8"},
+		},
+		"Binary": {
+			"A binary file is not read at all.",
+			"\x7fELF\x02\x00\n---\na: 1\n",
+			nil,
+			[]string{"line 1, column 1: file is not text: it contains a zero byte"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			docs, errs := decode(t, tc.in)
+			if diff := cmp.Diff(tc.docs, docs); diff != "" {
+				t.Errorf("%s\ndocuments: -want, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.errs, errs); diff != "" {
+				t.Errorf("%s\nerrors: -want, +got:\n%s", tc.reason, diff)
+			}
+			_, bad := tree.DecodeBytes([]byte(tc.in))
+			for _, e := range bad {
+				if e.Hint == "" {
+					t.Errorf("%q has no way out", e.Msg)
+				}
+			}
+		})
+	}
+}
+
+func TestDecodeBytesLimit(t *testing.T) {
+	big := "a: 1\n---\nb: " + strings.Repeat("x", 17<<20) + "\n---\nc: 3\n"
+	docs, errs := decode(t, big)
+	if diff := cmp.Diff([]string{`{"a":1}`, `{"c":3}`}, docs); diff != "" {
+		t.Errorf("documents around one that is too large: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"line 2, column 1: document is larger than 16 MiB"}, errs); diff != "" {
+		t.Errorf("errors: -want, +got:\n%s", diff)
+	}
+
+	var got []string
+	limits := tree.Limits{Bytes: 10}
+	if err := tree.Decode(strings.NewReader("a: 1\n---\nb: 123456789\n---\nc: 3\n"), limits, func(n *tree.Node, bad *tree.Error) bool {
+		if bad != nil {
+			got = append(got, bad.Error())
+			return true
+		}
+		got = append(got, string(tree.AppendJSON(nil, n, "")))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{`{"a":1}`, "line 2, column 1: document is larger than 10 bytes", `{"c":3}`}, got); diff != "" {
+		t.Errorf("limit of 10 bytes: -want, +got:\n%s", diff)
+	}
+}
+
+func TestDecodeDepth(t *testing.T) {
+	nested := func(depth int, open, inner, end string) string {
+		return strings.Repeat(open, depth) + inner + strings.Repeat(end, depth)
+	}
+	cases := map[string]struct {
+		reason string
+		in     string
+		bad    bool
+	}{
+		"JSON100":    {"A hundred levels are enough for anybody.", nested(100, "[", "1", "]"), false},
+		"JSON101":    {"One more is not.", nested(101, "[", "", "]"), true},
+		"Object100":  {"Objects count like lists.", nested(100, `{"a":`, "1", "}"), false},
+		"Object101":  {"Objects count like lists.", nested(101, `{"a":`, "1", "}"), true},
+		"YAML100":    {"YAML counts like JSON.", nested(100, "- ", "x", ""), false},
+		"YAML101":    {"YAML counts like JSON.", nested(101, "- ", "x", ""), true},
+		"Flow100":    {"Flow style counts like JSON.", "a: " + nested(99, "[", "x", "]"), false},
+		"Flow101":    {"Flow style counts like JSON.", "a: " + nested(100, "[", "x", "]"), true},
+		"AliasFlat":  {"An alias of a scalar is a scalar.", "x: &x 1\na: " + nested(99, "[", "*x", "]"), false},
+		"AliasDeep":  {"An alias is as deep as what it stands for.", "x: &x [[1]]\na: " + nested(98, "[", "*x", "]"), true},
+		"Attack":     {"A million brackets are refused at once.", strings.Repeat("[", 1_000_000), true},
+		"AttackYAML": {"In YAML too.", "a: " + strings.Repeat("[", 1_000_000), true},
+		"AttackMap":  {"And of maps.", strings.Repeat("{a: ", 1_000_000), true},
+		"AttackDash": {"And of dashes.", strings.Repeat("- ", 1_000_000), true},
+		"AttackKey":  {"And of keys.", strings.Repeat("? ", 1_000_000), true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			docs, errs := tree.DecodeBytes([]byte(tc.in))
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("%s\nDecode took %v", tc.reason, took)
+			}
+			if bad := len(errs) > 0; bad != tc.bad || bad == (len(docs) > 0) {
+				t.Fatalf("%s\nDecode returned %d documents and errors %v", tc.reason, len(docs), errs)
+			}
+			if tc.bad && !strings.Contains(errs[0].Msg, "deep") && !strings.Contains(errs[0].Msg, "max depth") {
+				t.Errorf("%s\nDecode complains of %q, want the depth", tc.reason, errs[0].Msg)
+			}
+		})
+	}
+}
+
+func TestDecodeAttacks(t *testing.T) {
+	laughs := func(width, depth int) string {
+		var b strings.Builder
+		b.WriteString("a0: &a0 ha\n")
+		for i := 1; i <= depth; i++ {
+			fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), width), ","))
+		}
+		return b.String()
+	}
+	keys := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	cases := map[string]struct {
+		reason string
+		in     string
+		bad    bool
+	}{
+		"Laughs":     {"A billion laughs are not written out.", laughs(10, 9), true},
+		"LaughsDeep": {"Nor two to the fiftieth.", laughs(2, 50), true},
+		"LaughsFew":  {"A thousand may be meant.", laughs(10, 3), false},
+		"LongText":   {"A long text counts as many values.", "a: &a " + strings.Repeat("x", 8<<20) + "\nb: [" + strings.Repeat("*a,", 1000) + "]\n", true},
+		"LongKey":    {"So does a long key.", "a: &a {? " + strings.Repeat("x", 1<<20) + " : 1}\nb: [" + strings.Repeat("*a,", 1000) + "]\n", true},
+		"Merge":      {"Merging many keys is not quadratic.", "a: &a\n" + keys(90_000, "  k%d: 1\n") + "b:\n  <<: *a\n", false},
+		"Keys":       {"Nor is looking for duplicates.", keys(200_000, "k%d: 1\n"), false},
+		"Lines":      {"Nor is looking for the end of a value.", `{"a":[` + strings.Repeat("1,", 500_000) + "{}\n" + strings.Repeat("{}\n", 1000), true},
+		"Comments":   {"Nor are comments.", "a:\n" + strings.Repeat("  # x\n", 500_000) + "  b: 1\n", false},
+		"Quotes":     {"Nor is finding where a string began.", `["` + strings.Repeat(`\"`, 500_000) + `","` + strings.Repeat(`\\`, 500_000) + `"]`, false},
+		"OneLine":    {"Nor is counting columns.", "[" + strings.Repeat(`"é",`, 300_000) + "1]", false},
+		"Error":      {"Nor is finding the line of a mistake.", "a:\n" + strings.Repeat("  - b: 1\n", 200_000) + "  c: d\n", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, errs := tree.DecodeBytes([]byte(tc.in))
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("%s\nDecode took %v", tc.reason, took)
+			}
+			if bad := len(errs) > 0; bad != tc.bad {
+				t.Errorf("%s\nDecode returned errors %.200v, want some: %t", tc.reason, errs, tc.bad)
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package expression
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/document/tree"
+)
+
+const shop = `{
+  parameters: {name: shop, n: 3, list: [a, b], owner: null, big: 12345678901234567890, spec: {size: 2}},
+  steps: {apply: {output: {url: "https://x/y"}}}, secrets: {token: "p4ss ${{ not.again }}"}, each: {key: "0", value: {host: h}}
+}`
+
+func TestEvaluate(t *testing.T) {
+	cases := map[string]struct {
+		reason, value, want string
+	}{
+		"Type":       {"a whole expression keeps the type", `{a: "${{ parameters.n }}", b: "${{ parameters.list }}", c: "${{ parameters.spec }}"}`, `{a: 3, b: [a, b], c: {size: 2}}`},
+		"Text":       {"within a text values become text", `a: x ${{ parameters.n }} y ${{ parameters.list }}.`, `a: x 3 y a,b.`},
+		"Space":      {"a space makes it a text", `a: " ${{ parameters.n }}"`, `a: " 3"`},
+		"Dash":       {"a space that the tag takes away does not", `a: " ${{- parameters.n -}} "`, `a: 3`},
+		"Comment":    {"nor does a comment", `a: "{# how many #}${{ parameters.n }}"`, `a: 3`},
+		"Null":       {"null is a value", `a: "${{ parameters.owner }}"`, `a: null`},
+		"NullText":   {"which writes nothing", `a: "x${{ parameters.owner }}${{ parameters.no }}"`, `a: x`},
+		"Empty":      {"so is the empty text", `a: "${{ '' }}"`, `a: ""`},
+		"Field":      {"a field that is undefined goes", `{a: "${{ parameters.no }}", b: 1}`, `b: 1`},
+		"Item":       {"so does an item, without a hole", `["${{ parameters.no }}", 1, "${{ parameters.no.more }}"]`, `[1]`},
+		"Literal":    {"also in a list that an expression makes", `a: "${{ [parameters.no, 1, {b: parameters.no} ] }}"`, `a: [1, {}]`},
+		"Deep":       {"everywhere in a value", `{a: [{b: ["${{ parameters.name }}"]}]}`, `{a: [{b: [shop]}]}`},
+		"Keys":       {"keys are no expressions", `{"${{ parameters.name }}": 1}`, `{"${{ parameters.name }}": 1}`},
+		"Others":     {"what is no text stays", `{a: 1, b: true, c: null, d: 1.5}`, `{a: 1, b: true, c: null, d: 1.5}`},
+		"Big":        {"a number is handed through exactly", `{a: "${{ parameters.big }}", b: "n${{ parameters.big }}", c: "${{ parameters.big | dump }}"}`, `{a: 12345678901234567890, b: n12345678901234567890, c: "12345678901234567890"}`},
+		"Calculated": {"but calculated with as JavaScript does", `a: "${{ parameters.big + 0 }}"`, `a: 12345678901234567000`},
+		"NaN":        {"JSON has no such number", `a: "${{ parameters.name * 2 }}"`, `a: null`},
+		"Once":       {"what comes out is not evaluated again", `a: "${{ secrets.token }}"`, `a: "p4ss ${{ not.again }}"`},
+		"Step":       {"outputs of steps", `a: "${{ steps.apply.output.url }}"`, `a: "https://x/y"`},
+		"NoStep":     {"of a step that has not run there are none", `{a: "${{ steps.other.output.url }}"}`, `{}`},
+		"Each":       {"each round of a step", `a: "${{ each.key }}-${{ each.value.host }}"`, `a: 0-h`},
+		"Statement":  {"statements work in values", `a: "{% if parameters.n > 2 %}many{% else %}few{% endif %}"`, `a: many`},
+		"Jinja":      {"other braces are text", `a: "{{ parameters.n }} $${ {x} }"`, `a: "{{ parameters.n }} $${ {x} }"`},
+		"Hash":       {"a text with half a tag stays as it is", `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`, `{a: "color {#fff", b: "50{% of", c: "{% nope %}"}`},
+		"Choice":     {"what the form writes for a choice", `a: '${{ {"name": parameters.name, "ns": parameters.no} if parameters.name else undefined }}'`, `a: {name: shop}`},
+		"NoChoice":   {"and when there was none", `{a: '${{ {"name": parameters.no} if parameters.no else undefined }}'}`, `{}`},
+		"Changed":    {"a method changes a list for one text", `["${{ parameters.list.push('c') }}", "${{ parameters.list }}", "{% set _ = parameters.list.push('d') %}${{ parameters.list | join }}"]`, `[3, [a, b], abd]`},
+		"ChangedOne": {"and what holds the list sees it", `a: "${{ [parameters.list.reverse(), parameters] }}"`, `a: [[b, a], {name: shop, n: 3, list: [b, a], owner: null, big: 12345678901234567890, spec: {size: 2}}]`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			scope, before := scoped(t, shop), scoped(t, shop)
+			got, err := Evaluate(decoded(t, tc.value), scope, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if diff := cmp.Diff(decoded(t, tc.want), got); diff != "" {
+				t.Errorf("%s: got %s, want %s", tc.reason, written(got), tc.want)
+			}
+			if diff := cmp.Diff(before, scope); diff != "" {
+				t.Errorf("%s: the scope was changed: %s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestEvaluateNothing(t *testing.T) {
+	for _, n := range []*tree.Node{nil, tree.Str("${{ parameters.no }}")} {
+		got, err := Evaluate(n, nil, nil)
+		if got != nil || err != nil {
+			t.Errorf("got %s, %v; want nothing", written(got), err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	cases := map[string]struct {
+		reason, value string
+		want          Error
+	}{
+		"Filter":    {"a filter that is not there", `{a: [x, "${{ n | uper }}"]}`, Error{Path: "a[1]", Expression: "n | uper", Line: 1, Column: 9, Msg: "unknown filter uper", Hint: "did you mean upper?"}},
+		"Text":      {"a text that does not end", `a: '${{ "abc }}'`, Error{Path: "a", Expression: `"abc }}`, Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
+		"End":       {"nothing behind an operator", `a: 'x ${{ 1 + }}'`, Error{Path: "a", Expression: "1 +", Line: 1, Column: 11, Msg: "the expression ends where a value is expected"}},
+		"Nothing":   {"nothing at all", `a: '${{ }}'`, Error{Path: "a", Expression: "", Line: 1, Column: 5, Msg: "the expression ends where a value is expected"}},
+		"Not":       {"another language's not", `a: '${{ !x }}'`, Error{Path: "a", Expression: "!x", Line: 1, Column: 5, Msg: "unexpected '!'", Hint: "write not"}},
+		"Or":        {"another language's or", `a: '${{ a || b }}'`, Error{Path: "a", Expression: "a || b", Line: 1, Column: 8, Msg: `"|" stands where the name of a filter is expected`, Hint: "write or"}},
+		"Ternary":   {"another language's choice", `a: '${{ a ? b : c }}'`, Error{Path: "a", Expression: "a ? b : c", Line: 1, Column: 7, Msg: "unexpected '?'", Hint: "write a if b else c"}},
+		"Assign":    {"one = too few", `a: '${{ a = b }}'`, Error{Path: "a", Expression: "a = b", Line: 1, Column: 7, Msg: `"=" stands where the end of the expression is expected`, Hint: "compare with =="}},
+		"Braces":    {"two closing braces end it", `a: '${{ {"a": {"b": 1}} }}'`, Error{Path: "a", Expression: `{"a": {"b": 1`, Line: 1, Column: 18, Msg: "the expression ends where } is expected", Hint: "put a space between two closing braces: the first two end the expression"}},
+		"Call":      {"what is no function", `a: '${{ rnge(3) }}'`, Error{Path: "a", Expression: "rnge(3)", Line: 1, Column: 5, Msg: "cannot call rnge: it is what is undefined", Hint: "did you mean range?"}},
+		"Method":    {"a method there is not", `a: '${{ parameters.name.repeat(3) }}'`, Error{Path: "a", Expression: "parameters.name.repeat(3)", Line: 1, Column: 21, Msg: "cannot call parameters.name.repeat: it is what is undefined"}},
+		"Unclosed":  {"the tag that is missing", `a: '${{ 1'`, Error{Path: "a", Expression: "1", Line: 1, Column: 1, Msg: "${{ is not closed", Hint: "add }}"}},
+		"Endif":     {"the statement that is missing", "a: \"${{ 1 }}\\n{% if x %}\"", Error{Path: "a", Expression: "if x", Line: 2, Column: 11, Msg: "endif is missing", Hint: "add {% endif %}"}},
+		"Statement": {"a statement there is not", `a: '${{ 1 }}{% fro x in y %}'`, Error{Path: "a", Expression: "fro x in y", Line: 1, Column: 12, Msg: "unknown statement fro", Hint: "did you mean for?"}},
+		"Include":   {"files cannot be read", `a: '${{ 1 }}{% include "x" %}'`, Error{Path: "a", Expression: `include "x"`, Line: 1, Column: 12, Msg: "include is not supported: no other file can be read", Hint: "put everything into this file"}},
+		"In":        {"nothing has nothing in it", `a: '${{ 1 in parameters.no }}'`, Error{Path: "a", Expression: "1 in parameters.no", Line: 1, Column: 7, Msg: "cannot look into what is undefined with in", Hint: "give it another value with | default([])"}},
+		"Function":  {"a function is no value", `a: '${{ range }}'`, Error{Path: "a", Expression: "range", Line: 1, Column: 5, Msg: "range is a function, not a value", Hint: "call it: range(…)"}},
+		"Kind":      {"a filter of texts", `a: '${{ parameters.n | upper }}'`, Error{Path: "a", Expression: "parameters.n | upper", Line: 1, Column: 20, Msg: "filter upper takes a text, and this is a number", Hint: "make it one with | string"}},
+		"Random":    {"what differs from run to run", `a: '${{ [1] | random }}'`, Error{Path: "a", Expression: "[1] | random", Line: 1, Column: 11, Msg: "filter random is not supported: a task that is run again must do the same", Hint: "use first"}},
+		"Regex":     {"what RE2 has not", `a: '${{ "a" | replace(r/(?=a)/, "") }}'`, Error{Path: "a", Expression: `"a" | replace(r/(?=a)/, "")`, Line: 1, Column: 19, Msg: "cannot read the regular expression: invalid or unsupported Perl syntax: `(?=`", Hint: "write it without looking ahead or behind"}},
+		"Test":      {"a test is not compared", `a: '${{ 1 is odd == true }}'`, Error{Path: "a", Expression: "1 is odd == true", Line: 1, Column: 7, Msg: "the name of a test is expected behind is", Hint: "write a test such as x is defined; put it into brackets before it is compared"}},
+		"Secret":    {"no value is told", `a: '${{ secrets.token | parseRepoUrl }}'`, Error{Path: "a", Expression: "secrets.token | parseRepoUrl", Line: 1, Column: 21, Msg: "filter parseRepoUrl: cannot read the address of the repository: it must be such as github.com?owner=acme&repo=shop"}},
+		"Unicode":   {"columns count characters", `a: 'größe ${{ "ß" | nope }}'`, Error{Path: "a", Expression: `"ß" | nope`, Line: 1, Column: 17, Msg: "unknown filter nope"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			value := decoded(t, tc.value)
+			got, err := Evaluate(value, scoped(t, shop), nil)
+			e, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Fatalf("%s: got %s, %v; want an *Error", tc.reason, written(got), err)
+			}
+			if e.Pos.Line == 0 {
+				t.Errorf("%s: the error does not say where the text was written", tc.reason)
+			}
+			have := *e
+			have.Pos, have.Err = tree.Pos{}, nil
+			if diff := cmp.Diff(tc.want, have); diff != "" {
+				t.Errorf("%s: %s", tc.reason, diff)
+			}
+			if !strings.HasPrefix(err.Error(), e.Path+": cannot evaluate ") {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+func TestHost(t *testing.T) {
+	gone := errors.New("cannot reach it")
+	env := &Env{
+		Filters: map[string]Filter{
+			"upper": func(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
+				return tree.Arr(in, tree.Arr(args...)), nil
+			},
+			"fail": func(*tree.Node, []*tree.Node) (*tree.Node, error) { return nil, gone },
+		},
+		Globals: map[string]Func{
+			"failure": func([]*tree.Node) (*tree.Node, error) { return tree.Boolean(false), nil },
+			"nothing": func([]*tree.Node) (*tree.Node, error) { return nil, nil },
+		},
+	}
+	got, err := Evaluate(decoded(t, `{a: "${{ 'x' | upper(1, parameters.list) }}", b: "${{ failure() or 'ok' }}", c: "${{ nothing() }}", d: "${{ ('x' | upper)[0] ~ 1 }}"}`), scoped(t, shop), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decoded(t, `{a: [x, [1, [a, b]]], b: ok, d: x1}`), got); diff != "" {
+		t.Errorf("got %s: %s", written(got), diff)
+	}
+	for _, s := range []string{"${{ 1 | fail }}", "a ${{ 1 | fail }}"} {
+		if _, err := Evaluate(tree.Str(s), nil, env); !errors.Is(err, gone) {
+			t.Errorf("%s: got %v, want what the filter said", s, err)
+		}
+	}
+	if _, err := Evaluate(tree.Str("${{ failure(a=1) }}"), nil, env); err == nil {
+		t.Error("a function of the host takes no arguments by name")
+	}
+	if _, err := Evaluate(tree.Str("${{ 'a' | pick('b') }}"), nil, &Env{}); err == nil {
+		t.Error("the zero Env has the filters of the scaffolder")
+	}
+}
+
+func TestTruthy(t *testing.T) {
+	for value, want := range map[string]bool{
+		"null": false, "false": false, "true": true, "0": false, "0.0": false, "1": true, `""`: false, `"false"`: true, `" "`: true, `"0"`: true,
+		"[]": false, "[0]": true, "{}": true, "{a: 1}": true,
+	} {
+		if got := Truthy(decoded(t, "a: "+value).Get("a")); got != want {
+			t.Errorf("Truthy(%s) is %v, want %v", value, got, want)
+		}
+	}
+	if Truthy(nil) {
+		t.Error("nothing is true")
+	}
+}
+
+// anyValue draws values whose texts hold no tag.
+func anyValue() *rapid.Generator[*tree.Node] {
+	text := rapid.String().Filter(func(s string) bool {
+		return !strings.Contains(s, "${{") && !strings.Contains(s, openBlock) && !strings.Contains(s, openComment)
+	})
+	scalar := rapid.OneOf(
+		rapid.Map(text, tree.Str),
+		rapid.Map(rapid.SampledFrom([]string{"}}", "{{ x }}", "%}", "#}", "$", "${", "{", "$ {{"}), tree.Str),
+		rapid.Map(rapid.Int64(), tree.Number),
+		rapid.Map(rapid.Bool(), tree.Boolean),
+		rapid.Just(tree.Nil()),
+	)
+	value := scalar
+	for range 3 {
+		inner := value
+		value = rapid.OneOf(
+			scalar,
+			rapid.Map(rapid.SliceOfN(inner, 0, 4), func(items []*tree.Node) *tree.Node { return tree.Arr(items...) }),
+			rapid.Map(rapid.MapOfN(rapid.String(), inner, 0, 4), func(m map[string]*tree.Node) *tree.Node {
+				n := tree.Obj()
+				for k, v := range m {
+					n.Set(k, v)
+				}
+				return n
+			}),
+		)
+	}
+	return value
+}
+
+// TestUntouched holds that a value without expressions comes back as it is, and
+// that one handed through does.
+func TestUntouched(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := anyValue().Draw(t, "value")
+		got, err := Evaluate(n, Scope{"x": tree.Nil()}, nil)
+		if err != nil || got != n {
+			t.Fatalf("got %s, %v; want the same node", written(got), err)
+		}
+		got, err = Evaluate(tree.Obj(tree.F("a", tree.Str("${{ p.v }}"))), Scope{"p": tree.Obj(tree.F("v", n))}, nil)
+		if err != nil || !got.Get("a").Equal(n) {
+			t.Fatalf("got %s, %v; want %s", written(got), err, written(n))
+		}
+	})
+}

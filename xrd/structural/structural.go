@@ -1,0 +1,150 @@
+// Package structural checks the schemas of definitions with the API server's own
+// code, for what only that code can tell: whether validation rules compile and
+// cost little enough, and whether defaults are what the schema takes. It knows
+// which resources Crossplane makes of a definition, and checks theirs.
+//
+// Package xrd/lint says the rest, and asks a Checker when a schema is right
+// otherwise.
+package structural
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
+)
+
+// Checker checks schemas as the API server of Kubernetes 1.37 does. Its zero
+// value is ready, and many may use it at once.
+type Checker struct{}
+
+var _ lint.Schemas = Checker{}
+
+// Check returns what an API server refuses in the resources that Crossplane
+// makes of a version of d. It looks at rules and defaults only.
+func (Checker) Check(d *xrd.Definition, v *xrd.Version) []lint.SchemaFault {
+	if !needed(v.Schema) {
+		return nil
+	}
+	var own extv1.JSONSchemaProps
+	if err := json.Unmarshal(tree.AppendJSON(nil, v.Schema, ""), &own); err != nil {
+		return []lint.SchemaFault{{Rule: lint.RuleKeywordType, Message: "Crossplane cannot read the schema: " + err.Error()}}
+	}
+	var all []lint.SchemaFault
+	for _, made := range resources(d, &own) {
+		for _, f := range check(made) {
+			if !slices.ContainsFunc(all, func(o lint.SchemaFault) bool { return slices.Equal(o.Path, f.Path) }) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// needed reports whether a schema says anything of which package lint cannot
+// tell alone whether it is refused.
+func needed(n *tree.Node) bool {
+	return n.Get(validations).Len() > 0 || n.Has("default") && intricate(n) || within(n, needed)
+}
+
+// intricate reports whether lint leaves part of a schema unchecked when it
+// checks a default.
+func intricate(n *tree.Node) bool {
+	return slices.ContainsFunc(unchecked, n.Has) || within(n, intricate)
+}
+
+var unchecked = []string{
+	"format", "multipleOf", "minimum", "maximum", "not", "oneOf", "anyOf", "allOf",
+	"x-kubernetes-embedded-resource", "x-kubernetes-list-type",
+}
+
+// within reports whether f is true of a schema directly inside n.
+func within(n *tree.Node, f func(*tree.Node) bool) bool {
+	if p := n.Get("properties"); p.IsMap() {
+		for i := range p.Fields {
+			if f(p.Fields[i].Value) {
+				return true
+			}
+		}
+	}
+	items, more := n.Get("items"), n.Get("additionalProperties")
+	return items.IsMap() && f(items) || more.IsMap() && f(more)
+}
+
+// check checks the schema of one resource.
+func check(props *extv1.JSONSchemaProps) []lint.SchemaFault {
+	var internal apiextensions.JSONSchemaProps
+	if err := extv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(props, &internal, nil); err != nil {
+		return []lint.SchemaFault{{Rule: lint.RuleKeywordType, Message: "Kubernetes cannot read the schema: " + err.Error()}}
+	}
+	c := newCompiler()
+	one := uint64(1)
+	c.walk(&internal, nil, true, &one, false)
+	c.total()
+	if len(c.faults) > 0 {
+		// A default is tried on rules, which must compile for that.
+		return c.faults
+	}
+	return defaults(&internal)
+}
+
+// defaults returns what is refused about the defaults of a schema.
+func defaults(props *apiextensions.JSONSchemaProps) []lint.SchemaFault {
+	s, err := schema.NewStructural(props)
+	if err != nil {
+		return []lint.SchemaFault{{Rule: lint.RuleNoType, Message: "the schema is not structural: " + err.Error()}}
+	}
+	errs, err := defaulting.ValidateDefaults(context.Background(), field.NewPath(base), s, true, true)
+	if err != nil {
+		return []lint.SchemaFault{{Rule: lint.RuleDefault, Message: "Kubernetes cannot check the defaults: " + err.Error()}}
+	}
+	var all []lint.SchemaFault
+	for _, e := range errs {
+		detail := strings.ReplaceAll(e.Detail, "\n", " ")
+		if detail == "" {
+			detail = strings.ToLower(string(e.Type))
+		}
+		all = append(all, lint.SchemaFault{
+			Rule: lint.RuleDefault, Path: steps(e.Field), Message: fmt.Sprintf("Kubernetes refuses the default: %s", detail),
+			Hint: "mend the default, or what the schema says of it",
+		})
+	}
+	return all
+}
+
+// base begins the paths of the API server's errors.
+const base = "schema"
+
+// steps takes a path of the API server's apart: schema.properties[spec].default.
+func steps(path string) []string {
+	var all []string
+	rest := strings.TrimPrefix(path, base)
+	for rest != "" {
+		switch rest[0] {
+		case '[':
+			key, after, _ := strings.Cut(rest[1:], "]")
+			all, rest = append(all, key), after
+		case '.':
+			rest = rest[1:]
+			end := strings.IndexAny(rest, ".[")
+			if end < 0 {
+				end = len(rest)
+			}
+			all, rest = append(all, rest[:end]), rest[end:]
+		default:
+			return all
+		}
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package structural_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/xrd"
+	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
+)
+
+// definition returns a definition whose spec has one property, x, and more lines.
+func definition(head, x string) string {
+	return head + `
+metadata: {name: xdatabases.example.org}
+spec:
+  group: example.org
+  names: {kind: XDatabase, plural: xdatabases}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        description: A database.
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              x: {description: X., ` + x + `}
+`
+}
+
+const (
+	modern = "apiVersion: apiextensions.crossplane.io/v2\nkind: CompositeResourceDefinition"
+	legacy = "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition"
+)
+
+// TestRules compiles validation rules, and tries defaults on them, as an API
+// server does.
+func TestRules(t *testing.T) {
+	onSpec := func(text, rule string) string {
+		return strings.Replace(text, "            properties:\n              x:", "            x-kubernetes-validations:\n            - rule: "+rule+"\n            properties:\n              x:", 1)
+	}
+	withClaim := func(text string) string {
+		return strings.Replace(text, "  versions:", "  claimNames: {kind: Database, plural: databases}\n  versions:", 1)
+	}
+	cases := map[string]struct {
+		reason string
+		text   string
+		// want are the rule, path and a part of the message.
+		want []string
+	}{
+		"Compiles": {"a rule of the right type is fine", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self.size() < 10"}]`), nil},
+		"Syntax": {"a rule is an expression", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self =="}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "does not compile"}},
+		"Type": {"a rule fits the schema", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self > 1"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "no matching overload"}},
+		"NoCondition": {"a rule is true or false", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "must evaluate to a bool"}},
+		"Absent": {"a rule knows declared fields only", definition(modern, `type: object, properties: {a: {description: A., type: string}}, x-kubernetes-validations: [{rule: "self.b == ''"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "undefined field"}},
+		"Cost": {"a rule over lists without a bound is refused",
+			definition(modern, `type: array, items: {type: string}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a == b))"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].rule", "more than 100 times"}},
+		"Bounded": {"the same is fine when all is bounded",
+			definition(modern, `type: array, maxItems: 10, items: {type: string, maxLength: 10}, x-kubernetes-validations: [{rule: "self.all(a, self.all(b, a == b))"}]`), nil},
+		"OldSelf": {"before and after can be compared", definition(modern, `type: string, x-kubernetes-validations: [{rule: "self == oldSelf"}]`), nil},
+		"OldSelfInList": {"entries of a plain list cannot be compared",
+			definition(modern, `type: array, maxItems: 3, items: {type: string, maxLength: 9, x-kubernetes-validations: [{rule: "self == oldSelf"}]}`),
+			[]string{"XRD087 x.items.x-kubernetes-validations[0].rule", "uses oldSelf"}},
+		"Message": {"a message is an expression too", definition(modern, `type: string, x-kubernetes-validations: [{rule: "true", messageExpression: "1"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].messageExpression", "must evaluate to a string"}},
+		"FieldPath": {"a field path leads to a field", definition(modern, `type: object, properties: {a: {description: A., type: string}}, x-kubernetes-validations: [{rule: "true", fieldPath: ".b"}]`),
+			[]string{"XRD087 x.x-kubernetes-validations[0].fieldPath", `".b"`}},
+		"Machinery": {"Crossplane's own fields are there", onSpec(definition(modern, "type: string"), "has(self.crossplane.compositionRef)"), nil},
+		"MachineryElsewhere": {"and only where it puts them", onSpec(definition(modern, "type: string"), "has(self.compositionRef)"),
+			[]string{"XRD087 spec.x-kubernetes-validations[0].rule", "undefined field"}},
+		"Legacy": {"in the first generation they are beside the others", onSpec(definition(legacy, "type: string"), "has(self.claimRef)"), nil},
+		"Claim": {"a rule holds for the claim too, which has other ones", onSpec(withClaim(definition(legacy, "type: string")), "has(self.claimRef)"),
+			[]string{"XRD087 spec.x-kubernetes-validations[0].rule", "undefined field"}},
+		"DefaultRule": {"a default keeps the rules", definition(modern, `type: string, default: a, x-kubernetes-validations: [{rule: "self.size() > 5"}]`),
+			[]string{"XRD075 x.default", "failed rule"}},
+		"DefaultFormat": {"a default has the format", definition(modern, `type: string, format: date-time, default: today`),
+			[]string{"XRD075 x.default", "date-time"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var s xrd.Set
+			if err := s.Read(strings.NewReader(tc.text), xrd.Origin{File: "x.yaml"}); err != nil || len(s.Definitions) != 1 {
+				t.Fatalf("cannot read the definition: %v %v", err, s.Findings)
+			}
+			var got []finding.Finding
+			for _, f := range lint.Definition(s.Definitions[0], lint.Options{Schemas: structural.Checker{}}) {
+				if f.Severity == finding.Error {
+					got = append(got, f)
+				}
+			}
+			if len(tc.want) == 0 {
+				if len(got) > 0 {
+					t.Errorf("%s\nit is refused: %v", tc.reason, got)
+				}
+				return
+			}
+			if len(got) != 1 || !strings.Contains(got[0].Message, tc.want[1]) || got[0].Pos.Line < 6 {
+				t.Fatalf("%s\ngot %v, want one with %q", tc.reason, got, tc.want[1])
+			}
+			path := strings.TrimPrefix(got[0].Path, "spec.versions[0].schema.openAPIV3Schema.properties.")
+			path = strings.TrimPrefix(path, "spec.properties.")
+			if diff := cmp.Diff(tc.want[0], got[0].Rule+" "+path); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
