@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/internal/git/forge"
 )
 
 // The actions.

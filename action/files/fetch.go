@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/internal/git/forge"
 	"example.dev/ingestor/internal/secret"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/internal/git/forge"
 	"example.dev/ingestor/sink/git"
 )
 

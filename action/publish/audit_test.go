@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/git/forge/contract"
 )
 
 // TestAudit wants each push and each change request to be recorded with its

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/internal/git/forge"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/words"
 )

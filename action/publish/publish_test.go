@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/git/forge/contract"
 )
 
 const request = "publish:change-request"

@@ -14,7 +14,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/forge"
+	"example.dev/ingestor/internal/git/forge"
 	"example.dev/ingestor/sink/git"
 )
 

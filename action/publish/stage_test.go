@@ -14,7 +14,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/git/forge/contract"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/test/gitserver"
 )

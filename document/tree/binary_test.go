@@ -47,7 +47,7 @@ func TestBinary(t *testing.T) {
 // FuzzDecodeBinary has damaged text be an error, or a tree that is written and
 // read again the same.
 func FuzzDecodeBinary(f *testing.F) {
-	files, _ := filepath.Glob("../examples/*.yaml")
+	files, _ := filepath.Glob("../../examples/*.yaml")
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if err != nil {

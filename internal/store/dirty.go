@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // touched are the units that a change makes dirty: those named, and those with

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // fence is the number that somebody was given when they began something.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // TestFence has two do the same, the earlier of which goes on after the later one

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // uncheck has units looked at again.

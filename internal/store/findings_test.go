@@ -6,7 +6,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // sees has a source see a unit as it is now.

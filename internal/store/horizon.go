@@ -3,7 +3,7 @@ package store
 import (
 	"sync"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // horizons are the versions at which lists were last read to their end. What is

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/sample"
 	"example.dev/ingestor/xrd"
 )

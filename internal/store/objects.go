@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 const (

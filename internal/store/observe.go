@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // seen is an object as it is known, without what is large.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/postgres"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // TestWorkingOffAtOnce has replicas observe the same objects, late and out of

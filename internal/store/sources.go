@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // keptRuns is how many runs are remembered.

@@ -8,7 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"example.dev/ingestor/internal/state"
+	"example.dev/ingestor/internal/ingestion/state"
 )
 
 func TestSourceStates(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 )
 
 // Error is a repository that cannot be written to, and why.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/dir"
 )

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	nodes "example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/xrd"
 )
 

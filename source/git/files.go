@@ -17,7 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 )
 
 // Files returns what is committed at Ref as files, whatever they are called, for

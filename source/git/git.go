@@ -11,7 +11,7 @@ import (
 	"time"
 
 	nodes "example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/test/gitserver"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/xrd"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 	"example.dev/ingestor/xrd"
 )
 

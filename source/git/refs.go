@@ -7,7 +7,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 
-	"example.dev/ingestor/internal/remote"
+	"example.dev/ingestor/internal/git/remote"
 )
 
 // target is what Options.Ref names.

@@ -24,7 +24,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 )
 
 // The variables of a script that name its portal.
@@ -75,7 +75,7 @@ func Backend(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // newBackend makes a portal that remembers in dir.
-func newBackend(dir, address string, hosts []string) (*portal.Portal, error) {
+func newBackend(dir, address string, hosts []string) (*server.Portal, error) {
 	type object = map[string]any
 	allow := []object{}
 	for _, host := range hosts {
@@ -106,7 +106,7 @@ func newBackend(dir, address string, hosts []string) (*portal.Portal, error) {
 			return nil, fmt.Errorf("the configuration of the scripts is wrong: %s", f.Message)
 		}
 	}
-	return portal.New(context.Background(), portal.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	return server.New(context.Background(), server.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
 // ask reads from a backend what must be there.

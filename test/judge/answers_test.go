@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/internal/scaffolder/task"
 )
 
 // recorded is what the real scaffolder made of a Template.

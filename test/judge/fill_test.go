@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/values"
+	"example.dev/ingestor/internal/scaffolder/validation"
 )
 
 // set is a way to fill forms, always the same.
@@ -71,12 +71,12 @@ var plausible = map[string][]*tree.Node{
 func (s set) fill(t *testing.T, form *tree.Node) *tree.Node {
 	t.Helper()
 	out := tree.Obj()
-	for _, page := range values.Pages(form) {
+	for _, page := range validation.Pages(form) {
 		s.object(t, out, page)
 		if s.wrong {
 			continue
 		}
-		found, err := values.Check(page, out, nil)
+		found, err := validation.Check(page, out, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
@@ -152,7 +152,7 @@ func (s set) value(t *testing.T, name string, schema *tree.Node) *tree.Node {
 		candidates = append(candidates, plausible[kind]...)
 	}
 	for _, c := range candidates {
-		problems, err := values.Check(schema, c, nil)
+		problems, err := validation.Check(schema, c, nil)
 		if s.wrong || err == nil && len(problems) == 0 {
 			return c
 		}

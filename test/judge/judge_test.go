@@ -26,7 +26,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/task"
+	"example.dev/ingestor/internal/scaffolder/task"
 )
 
 // user is who asks.

@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/ingestor"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/internal/task"
 )
 
 // soonEnough is a limit for what takes moments: the machine may be busy.

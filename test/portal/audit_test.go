@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	forges "example.dev/ingestor/internal/forge/contract"
-	"example.dev/ingestor/internal/portal/audit"
+	forges "example.dev/ingestor/internal/git/forge/contract"
+	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/gitserver"

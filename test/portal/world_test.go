@@ -18,7 +18,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/process"
 )
 
@@ -116,7 +116,7 @@ func (s setup) write(t *testing.T) string {
 // world is a portal backend that runs in this process.
 type world struct {
 	caller
-	portal *portal.Portal
+	portal *server.Portal
 	// database is where it remembers.
 	database map[string]any
 }
@@ -148,7 +148,7 @@ func start(t *testing.T, s setup) *world {
 	w := &world{caller: newCaller(t, address), database: s.database}
 	log := &process.Log{}
 	var err error
-	w.portal, err = portal.New(t.Context(), portal.Options{
+	w.portal, err = server.New(t.Context(), server.Options{
 		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err != nil {

@@ -68,46 +68,52 @@ var plan = map[string]room{
 	"engine": {pure: true, ours: []string{"words", "document", "xrd", "entity", "template"},
 		despite: []string{"time"}},
 
-	"source": {ours: []string{"words", "document", "xrd", "internal/remote", "internal/secret"}},
-	"sink":   {ours: []string{"document", "entity", "internal/remote", "internal/secret"}},
+	"source": {ours: []string{"words", "document", "xrd", "internal/git/remote", "internal/secret"}},
+	"sink":   {ours: []string{"document", "entity", "internal/git/remote", "internal/secret"}},
 	"action": {ours: []string{"words", "document", "xrd", "entity", "template", "source", "sink",
-		"internal/forge", "internal/secret"}},
-	"internal/forge": {ours: []string{"internal/secret"}},
-
-	// What sources and sinks share: repositories elsewhere, and what is not shown.
-	"internal/remote": {ours: []string{"internal/lock", "internal/secret"}},
-	"internal/secret": {},
-
-	// Mutual exclusion between processes.
-	"internal/lock": {},
-
-	// Texts that wait in a file for their turn.
-	"internal/spool": {},
-
-	// Who asks, for decisions in requests and in tasks.
-	"internal/identity": {},
+		"internal/git/forge", "internal/secret"}},
 
 	"internal/app":    {},
 	"internal/term":   {},
-	"internal/state":  {},
 	"internal/report": {ours: []string{"document", "internal/term"}},
+	// A text that is shown to nobody.
+	"internal/secret": {},
+	// Mutual exclusion between processes.
+	"internal/lock": {},
+	// Texts that wait in a file for their turn.
+	"internal/spool": {},
+
+	// Git servers: repositories, change requests, files.
+	"internal/git":        {ours: []string{"action", "source", "sink", "internal/config", "internal/lock", "internal/secret"}},
+	"internal/git/forge":  {ours: []string{"internal/secret"}},
+	"internal/git/remote": {ours: []string{"internal/lock", "internal/secret"}},
+
 	"internal/config": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "internal/secret"}},
-	"internal/store":  {ours: []string{"words", "document", "entity", "internal/spool", "internal/state"}},
+	"internal/store":  {ours: []string{"words", "document", "entity", "internal/spool", "internal/ingestion/state"}},
 	"internal/jobs":   {ours: []string{"internal/store"}},
-	"internal/values": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
+	// What handlers of requests are made of.
+	"internal/rest": {ours: []string{"document", "internal/config", "internal/store"}},
+
+	// The slices: a capability each, from SQL to HTTP.
+	"internal/identity": {ours: []string{"document", "entity", "action", "internal/config", "internal/rest", "internal/secret", "internal/store"}},
+	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/identity", "internal/ingestion/state",
+		"internal/rest", "internal/spool", "internal/store"})},
+	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/catalog/query", "internal/config", "internal/identity", "internal/jobs",
+		"internal/pipeline", "internal/rest", "internal/store"})},
+	// What ingestion remembers, for those that keep it.
+	"internal/ingestion/state": {},
+	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/catalog", "internal/git/fetch", "internal/identity", "internal/jobs",
+		"internal/rest", "internal/secret", "internal/store"})},
+	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
 		// A pattern is bounded by a duration.
 		despite: []string{"time"}},
-	"internal/task": {ours: []string{"words", "document", "entity", "template", "action",
-		"internal/identity", "internal/jobs", "internal/secret", "internal/store", "internal/values"}},
-	"internal/fetch":       {ours: []string{"action", "source", "internal/forge", "internal/secret"}},
-	"internal/integration": {ours: []string{"action", "sink", "internal/config"}},
-	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink",
-		"internal/spool", "internal/state"}},
-	"internal/portal": {ours: slices.Concat(public, []string{"web",
-		"internal/config", "internal/fetch", "internal/identity", "internal/integration", "internal/jobs", "internal/lock", "internal/pipeline", "internal/secret",
-		"internal/spool", "internal/state", "internal/store", "internal/task", "internal/values"})},
+	// The only room that knows all slices.
+	"internal/server": {ours: slices.Concat(public, []string{"web", "internal/catalog", "internal/config", "internal/git", "internal/identity",
+		"internal/ingestion", "internal/jobs", "internal/lock", "internal/rest", "internal/scaffolder", "internal/secret", "internal/store"})},
+
+	"internal/pipeline": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "sink", "internal/spool"}},
 	"internal/cli": {ours: slices.Concat(public, []string{
-		"internal/app", "internal/config", "internal/pipeline", "internal/portal", "internal/report", "internal/term"})},
+		"internal/app", "internal/config", "internal/pipeline", "internal/server", "internal/report", "internal/term"})},
 	"web": {},
 	// The command-line programs as those of somebody else.
 	".": {ours: []string{"engine", "internal/app", "internal/cli"}},
@@ -122,7 +128,7 @@ var plan = map[string]room{
 // the same to editors.
 var homes = map[string][]string{
 	"k8s.io":                      {"source/cluster", "action/cluster", "xrd/structural"},
-	"github.com/go-git":           {"internal/remote", "source/git", "sink/git"},
+	"github.com/go-git":           {"internal/git/remote", "source/git", "sink/git"},
 	"github.com/grafana/sobek":    {"template/eta"},
 	"github.com/spf13/cobra":      {"internal/cli"},
 	"github.com/spf13/pflag":      {"internal/cli"},
@@ -130,7 +136,7 @@ var homes = map[string][]string{
 	"github.com/jackc/pgx":        {"internal/store", "internal/jobs"},
 	"modernc.org/sqlite":          {"internal/store", "internal/jobs"},
 	"github.com/riverqueue":       {"internal/jobs"},
-	"github.com/redis":            {"internal/state"},
+	"github.com/redis":            {"internal/ingestion/state"},
 	"github.com/stretchr/testify": nil,
 	"github.com/onsi/gomega":      nil,
 	"sigs.k8s.io/yaml":            nil,
@@ -242,7 +248,7 @@ func TestJudge(t *testing.T) {
 		"RootForTheHouse": {"nobody inside imports it", "internal/cli", module, "may import of ours only"},
 		"HeavyHome":       {"client-go is at home", "source/cluster", "k8s.io/client-go/dynamic", ""},
 		"HeavyNextDoor":   {"next door is not home", "source/file", "k8s.io/client-go/dynamic", "lives only in source/cluster"},
-		"HeavyStandard":   {"the standard library has heavy parts", "internal/portal", "database/sql", "internal/store and internal/jobs"},
+		"HeavyStandard":   {"the standard library has heavy parts", "internal/server", "database/sql", "internal/store and internal/jobs"},
 		"HeavyInTests":    {"test programs are no home either", "test/bench", "github.com/spf13/cobra", "lives only in internal/cli"},
 		"LightBeginning":  {"one path inside another's name", "source/git", "github.com/go-git-like/x", ""},
 		"Nowhere":         {"assertion libraries stay out", "test/script", "github.com/stretchr/testify/assert", "not used in this project"},

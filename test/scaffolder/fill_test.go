@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/values"
+	"example.dev/ingestor/internal/scaffolder/validation"
 )
 
 // texts and numbers are what a field is filled with: the first that fits.
@@ -62,7 +62,7 @@ func fill(t *testing.T, name string, schema *tree.Node, n int) *tree.Node {
 		all = slices.Clone(schema.Get("enum").List())
 	}
 	all = slices.DeleteFunc(all, func(v *tree.Node) bool {
-		problems, err := values.Check(schema, v, nil)
+		problems, err := validation.Check(schema, v, nil)
 		return err != nil || len(problems) > 0 || v.Equal(schema.Get("default"))
 	})
 	if len(all) == 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/git/forge/contract"
 	"example.dev/ingestor/internal/store"
 )
 
@@ -16,8 +16,8 @@ func delivery(s *stage, repository string) string {
 	return "{delivery: change-request, gitHost: '" + s.name + "', gitRepository: " + repository + ", gitPath: live, gitBranch: main}"
 }
 
-// server returns the server with change requests, or the one without.
-func server(t *testing.T, which func() (*stage, error)) *stage {
+// serverOf returns the server with change requests, or the one without.
+func serverOf(t *testing.T, which func() (*stage, error)) *stage {
 	t.Helper()
 	s, err := which()
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *repository) request(n int, title string) *contract.Entry {
 // each.
 func TestChangeRequest(t *testing.T) {
 	_, c := enter(t)
-	s := server(t, forges)
+	s := serverOf(t, forges)
 	r := s.repository(t, "acme/requests")
 	c.form("buckets.storage.example.org", "")
 	values := over(t, parse(t, bucketValues), delivery(s, "acme/requests"))
@@ -101,7 +101,7 @@ func TestChangeRequest(t *testing.T) {
 // and another that has chosen the same branch: there is one request all along.
 func TestChangeRequestAgain(t *testing.T) {
 	_, c := enter(t)
-	s := server(t, forges)
+	s := serverOf(t, forges)
 	r := s.repository(t, "acme/again")
 	r.Before = func(w http.ResponseWriter, req *http.Request) bool {
 		if req.Method == http.MethodPost {
@@ -140,7 +140,7 @@ func TestChangeRequestAgain(t *testing.T) {
 // a folder.
 func TestPlainGit(t *testing.T) {
 	_, c := enter(t)
-	s := server(t, plain)
+	s := serverOf(t, plain)
 	c.form("networks.net.example.org", "")
 	for name, host := range map[string]string{"http": s.name, "folder": folderHost} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestPlainGit(t *testing.T) {
 // TestGitBadDays proposes to repositories that do not take it.
 func TestGitBadDays(t *testing.T) {
 	_, c := enter(t)
-	s := server(t, forges)
+	s := serverOf(t, forges)
 	hook := "#!/bin/sh\necho 'main is protected here' >&2\nexit 1\n"
 	cases := map[string]struct {
 		reason string
@@ -217,7 +217,7 @@ func TestGitBadDays(t *testing.T) {
 // what was said last. Once it is closed, there is a new one.
 func TestSecondTask(t *testing.T) {
 	_, c := enter(t)
-	s := server(t, forges)
+	s := serverOf(t, forges)
 	r := s.repository(t, "acme/twice")
 	c.form("buckets.storage.example.org", "")
 	values := over(t, parse(t, bucketValues), delivery(s, "acme/twice"))

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.dev/ingestor/internal/forge/contract"
+	"example.dev/ingestor/internal/git/forge/contract"
 	"example.dev/ingestor/sink/git"
 	"example.dev/ingestor/test/gitserver"
 )

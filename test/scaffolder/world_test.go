@@ -21,7 +21,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/process"
 )
@@ -184,7 +184,7 @@ func open(more sections, actions ...action.Action) (*backend, error) {
 }
 
 // build makes the portal of a configuration.
-func (b *backend) build(address string, more sections, actions []action.Action) (*portal.Portal, error) {
+func (b *backend) build(address string, more sections, actions []action.Action) (*server.Portal, error) {
 	path, err := configure(b.dir, address, more)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (b *backend) build(address string, more sections, actions []action.Action) 
 			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
 		}
 	}
-	return portal.New(context.Background(), portal.Options{
+	return server.New(context.Background(), server.Options{
 		Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil)), Actions: actions,
 	})
 }

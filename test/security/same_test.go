@@ -22,15 +22,15 @@ import (
 	"example.dev/ingestor/action"
 	catalogactions "example.dev/ingestor/action/catalog"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
-	"example.dev/ingestor/internal/portal/auth"
-	"example.dev/ingestor/internal/portal/catalog"
-	"example.dev/ingestor/internal/portal/permission"
-	"example.dev/ingestor/internal/portal/scaffolder"
-	"example.dev/ingestor/internal/portal/server"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder"
+	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/store"
-	"example.dev/ingestor/internal/task"
 )
 
 // ruleSets is how many policies are drawn.
@@ -167,8 +167,8 @@ func (c *changing) under(rules []config.PermissionRule) *ruled {
 		Tasks: c.tasks, Store: c.store, Policy: policy, Catalog: r.catalog, Log: log,
 		Origin: func(string) string { return permission.OriginConfig },
 	})
-	r.handler = server.New(server.Options{
-		Plugins: []server.Plugin{s.Plugin(), policy.Plugin(r.catalog.Resource, s.Resource), {Names: []string{"catalog"}, Routes: r.catalog.Routes()}},
+	r.handler = rest.New(rest.Options{
+		Plugins: []rest.Plugin{s.Plugin(), policy.Plugin(r.catalog.Resource, s.Resource), {Names: []string{"catalog"}, Routes: r.catalog.Routes()}},
 		Log:     log, Now: time.Now, Registry: prometheus.NewRegistry(),
 		Authenticate: func(r *http.Request) (context.Context, error) {
 			i := slices.IndexFunc(someCallers, func(c auth.Caller) bool { return c.Subject == r.Header.Get("Authorization") })

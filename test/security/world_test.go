@@ -24,7 +24,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/issuer"
 	"example.dev/ingestor/test/process"
@@ -234,7 +234,7 @@ type backend struct {
 	base string
 	// dir has app-config.yaml, the trusted Templates beside it, and the database.
 	dir    string
-	portal *portal.Portal
+	portal *server.Portal
 	log    *process.Log
 }
 
@@ -256,7 +256,7 @@ func (w *world) start(l net.Listener, providers sections, workers int) (*backend
 			return nil, fmt.Errorf("the configuration of the test is wrong: %v", f)
 		}
 	}
-	b.portal, err = portal.New(context.Background(), portal.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil))})
+	b.portal, err = server.New(context.Background(), server.Options{Config: cfg, Now: time.Now, Log: slog.New(slog.NewJSONHandler(b.log, nil))})
 	if err != nil {
 		return nil, err
 	}

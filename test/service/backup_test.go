@@ -14,7 +14,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/portal"
-	"example.dev/ingestor/internal/portal/doctor"
+	"example.dev/ingestor/internal/server/doctor"
 	"example.dev/ingestor/test/postgres"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/test/apiserver"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/test/redis"
 )
 

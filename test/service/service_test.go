@@ -25,8 +25,8 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/pipeline/ingest"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/process"
 )
@@ -120,7 +120,7 @@ func start(t *testing.T, s setup) *service {
 		s.now = time.Now
 	}
 	log := &process.Log{}
-	p, err := portal.New(t.Context(), portal.Options{
+	p, err := server.New(t.Context(), server.Options{
 		Config: cfg, Build: s.build, Extension: s.extension, Now: s.now, Log: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/portal"
-	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/process"
 )

@@ -21,7 +21,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/issuer"
 )
@@ -152,7 +152,7 @@ func configure(t *testing.T, base string, clusters map[string]*apiserver.Server,
 // up starts the portal.
 func (w *world) up(l net.Listener) {
 	w.t.Helper()
-	p, err := portal.New(context.Background(), portal.Options{Config: w.config, Now: time.Now, Actions: []action.Action{flood}, Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	p, err := server.New(context.Background(), server.Options{Config: w.config, Now: time.Now, Actions: []action.Action{flood}, Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		w.t.Fatal(err)
 	}

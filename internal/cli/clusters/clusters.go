@@ -9,7 +9,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 )
 
@@ -44,7 +44,7 @@ func (f *Flags) Check() error {
 
 // Choice is what chooses the clusters of a run.
 type Choice struct {
-	*voice.Voice
+	*output.Voice
 	*Flags
 	// Config is the configuration, or what holds without one; Configured tells
 	// which. Configure sets both.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/source"
 )
 
@@ -83,7 +83,7 @@ func TestChoose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var notes strings.Builder
 			tc.flags.Timeout = defaultTimeout
-			c := &Choice{Flags: &tc.flags, Voice: &voice.Voice{
+			c := &Choice{Flags: &tc.flags, Voice: &output.Voice{
 				Program: "prog", Env: &app.Env{Stderr: &notes, Getenv: func(k string) string { return tc.env[k] }},
 			}}
 			var got []source.Cluster

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -85,12 +85,12 @@ func (f *Fleet) Note(st cluster.Status) {
 }
 
 // Complain shows every failure with its way out.
-func (f *Fleet) Complain(v *voice.Voice) {
+func (f *Fleet) Complain(v *output.Voice) {
 	for _, m := range f.Members {
 		if m.Status.Err == nil {
 			continue
 		}
-		for _, err := range voice.Each(m.Status.Err) {
+		for _, err := range output.Each(m.Status.Err) {
 			hint := ""
 			if e, ok := errors.AsType[*cluster.Error](err); ok {
 				hint = e.Hint

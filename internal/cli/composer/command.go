@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 )
 
 // Name is the program's name.
@@ -48,7 +48,7 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	c := &common{Voice: voice.Voice{Program: Name, Env: env}, extension: x}
+	c := &common{Voice: output.Voice{Program: Name, Env: env}, extension: x}
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Show what the service finds in clusters and what it makes of it",

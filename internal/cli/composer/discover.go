@@ -9,7 +9,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
 )
@@ -106,7 +106,7 @@ func (s *session) discover(ctx context.Context, o *discoverOptions) error {
 		return err
 	}
 	fleet.tell()
-	if err := s.Report(voice.Report{Findings: d.findings}); err != nil {
+	if err := s.Report(output.Report{Findings: d.findings}); err != nil {
 		return err
 	}
 	d.say(s, o)

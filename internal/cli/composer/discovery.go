@@ -8,7 +8,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/words"
@@ -296,7 +296,7 @@ func (d *discovery) say(s *session, o *discoverOptions) {
 		return
 	}
 	first := d.refused[0]
-	s.Sayf("%s not selected (%s: %s; see --all or explain)", voice.Count(len(d.refused), "definition", "definitions"), term.Safe(first.Label()), term.Safe(d.why[first]))
+	s.Sayf("%s not selected (%s: %s; see --all or explain)", output.Count(len(d.refused), "definition", "definitions"), term.Safe(first.Label()), term.Safe(d.why[first]))
 	if s.Detailed() {
 		for _, def := range d.refused {
 			s.Sayf("  %s: %s", term.Safe(def.Label()), term.Safe(d.why[def]))
@@ -311,5 +311,5 @@ func (d *discovery) whyNothing() string {
 	}
 	first := d.refused[0]
 	return fmt.Sprintf("%s found, none selected: %s because %s; see --all or explain",
-		voice.Count(len(d.refused), "definition", "definitions"), first.Label(), d.why[first])
+		output.Count(len(d.refused), "definition", "definitions"), first.Label(), d.why[first])
 }

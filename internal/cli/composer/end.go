@@ -8,7 +8,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
 )
@@ -45,7 +45,7 @@ func (s *session) end(e ending) error {
 	switch {
 	case e.unread != nil:
 		return s.Unread(e.unread)
-	case voice.Failed(e.findings, e.strict):
+	case output.Failed(e.findings, e.strict):
 		return &app.Exit{Code: app.ExitInvalid}
 	case len(e.absent) > 0:
 		return &app.Exit{Code: app.ExitNothing}
@@ -90,7 +90,7 @@ func (s *session) print(text []byte) error {
 		return nil
 	}
 	if _, err := s.Env.Stdout.Write(text); err != nil {
-		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+		return output.Failure(fmt.Errorf("cannot write the result: %w", err))
 	}
 	return nil
 }

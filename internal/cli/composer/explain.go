@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
@@ -46,12 +46,12 @@ and - are files; anything else is the name of a definition in the clusters.`,
 	return cmd
 }
 
-func (s *session) explain(ctx context.Context, given []string, output string) error {
-	if err := oneOf("output", output, explainForms); err != nil {
+func (s *session) explain(ctx context.Context, given []string, format string) error {
+	if err := oneOf("output", format, explainForms); err != nil {
 		return err
 	}
 	if len(given) != 1 || given[0] == "" {
-		return flags.Usagef("give one name or file with --xrd; see "+Name+" explain --help", "cannot explain %s", voice.Count(len(given), "definition", "definitions"))
+		return flags.Usagef("give one name or file with --xrd; see "+Name+" explain --help", "cannot explain %s", output.Count(len(given), "definition", "definitions"))
 	}
 	in := &inputs{given: given}
 	if err := in.openOne(s, given[0]); err != nil {
@@ -71,13 +71,13 @@ func (s *session) explain(ctx context.Context, given []string, output string) er
 	if len(all) == 0 && in.fleet != nil {
 		all = append(all, in.notFound(given[0]))
 	}
-	if err := s.showExplanations(all, output); err != nil {
+	if err := s.showExplanations(all, format); err != nil {
 		return err
 	}
 	if in.fleet != nil {
 		in.fleet.complain()
 	}
-	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
+	if err := s.Report(output.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
 	return s.end(in.ending(r, false))

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink"
@@ -67,7 +67,7 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	}
 	catalog, err := openCatalog(o.output)
 	if err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	files := dir.New(o.output, dir.Options{Layout: dir.PerEntity, Wrote: func(path string, _ int) {
 		if s.Detailed() {
@@ -96,18 +96,18 @@ func (s *session) export(ctx context.Context, o *exportOptions) error {
 	}))
 	progress.Done()
 	if err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	fleet.tell()
 	s.tellRefused(r)
-	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
+	if err := s.Report(output.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
 	if err := s.conclude(ctx, fleet, catalog, o, r); err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	return s.end(ending{fleet: fleet, findings: r.Findings, empty: len(r.Definitions)+r.Workloads == 0, why: func() string {
-		if why := voice.WhyNothing(r); why != "" {
+		if why := output.WhyNothing(r); why != "" {
 			return why
 		}
 		return "the clusters hold no definition that the labels asked for select"
@@ -131,11 +131,11 @@ func (s *session) conclude(ctx context.Context, f *fleet, c *catalog, o *exportO
 		return nil
 	}
 	if len(r.Definitions)+r.Workloads > 0 {
-		s.Sayf("%s in %s under %s", voice.Made(r), voice.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
+		s.Sayf("%s in %s under %s", output.Made(r), output.Count(len(c.made), "file", "files"), term.Safe(filepath.Clean(o.output)))
 	}
 	tell := func(n int, what, why string) {
 		if n > 0 {
-			s.Sayf("%s: %s of an earlier export%s", what, voice.Count(n, "file", "files"), why)
+			s.Sayf("%s: %s of an earlier export%s", what, output.Count(n, "file", "files"), why)
 		}
 	}
 	tell(len(plan.kept), "kept as they are", ", because not all they come from was read")

@@ -8,7 +8,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/clusters"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
@@ -71,7 +71,7 @@ func (s *session) connect() (*fleet, error) {
 		return nil, &app.Exit{Code: app.ExitUsage}
 	}
 	if n := len(s.config.Composer.Sources); n > 0 && !s.Quiet {
-		s.Sayf("%s of the configuration not read: only clusters are", voice.Count(n, "source", "sources"))
+		s.Sayf("%s of the configuration not read: only clusters are", output.Count(n, "source", "sources"))
 	}
 	return f, nil
 }
@@ -192,16 +192,16 @@ func outcome(st cluster.Status, v *variant) string {
 	}
 	var parts []string
 	if v.definitions {
-		parts = append(parts, voice.Count(st.Definitions, "definition", "definitions"))
+		parts = append(parts, output.Count(st.Definitions, "definition", "definitions"))
 	}
 	if st.Compositions > 0 {
-		parts = append(parts, voice.Count(st.Compositions, "Composition", "Compositions"))
+		parts = append(parts, output.Count(st.Compositions, "Composition", "Compositions"))
 	}
 	if st.Composites > 0 {
-		parts = append(parts, voice.Count(st.Composites, "composite or claim", "composites and claims"))
+		parts = append(parts, output.Count(st.Composites, "composite or claim", "composites and claims"))
 	}
 	if v.workloads {
-		parts = append(parts, voice.Count(st.Workloads, "workload with an id", "workloads with an id"))
+		parts = append(parts, output.Count(st.Workloads, "workload with an id", "workloads with an id"))
 	}
 	text := strings.Join(parts, ", ")
 	if st.Err != nil {

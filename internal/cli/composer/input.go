@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink"
@@ -164,7 +164,7 @@ func (s *session) tellRefused(r *pipeline.Report) {
 		return
 	}
 	first := r.Refused[0]
-	s.Sayf("%s not selected (%s: %s; see explain)", voice.Count(len(r.Refused), "definition", "definitions"), term.Safe(first.Name), term.Safe(first.Why))
+	s.Sayf("%s not selected (%s: %s; see explain)", output.Count(len(r.Refused), "definition", "definitions"), term.Safe(first.Name), term.Safe(first.Why))
 }
 
 // ending returns what the exit code of a run over the inputs depends on.
@@ -172,7 +172,7 @@ func (in *inputs) ending(r *pipeline.Report, strict bool) ending {
 	e := ending{
 		fleet: in.fleet, findings: r.Findings, strict: strict, absent: absent(in.names, r.Definitions), empty: len(r.Definitions)+r.Workloads == 0,
 		why: func() string {
-			if why := voice.WhyNothing(r); why != "" {
+			if why := output.WhyNothing(r); why != "" {
 				return why
 			}
 			return "the input holds no documents"

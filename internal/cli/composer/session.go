@@ -9,14 +9,14 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/words"
 )
 
 // common are the flags that every subcommand has.
 type common struct {
-	voice.Voice
+	output.Voice
 	clusters.Flags
 	wordsName string
 	extension engine.Extension

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink"
@@ -117,24 +117,24 @@ func (s *session) transform(ctx context.Context, o *transformOptions, args []str
 		to = byDefinition(o.output, o.format, func(path string, n int) {
 			files++
 			if s.Detailed() {
-				s.Sayf("wrote %s (%s)", term.Safe(path), voice.Count(n, "entity", "entities"))
+				s.Sayf("wrote %s (%s)", term.Safe(path), output.Count(n, "entity", "entities"))
 			}
 		})
 	}
 	r, err := o.run(ctx, s, o.parts(s), to)
 	if err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	o.tell(s, r)
-	if err := s.Report(voice.Report{Findings: r.Findings}); err != nil {
+	if err := s.Report(output.Report{Findings: r.Findings}); err != nil {
 		return err
 	}
 	if len(r.Definitions)+r.Workloads > 0 && !s.Quiet {
 		where := ""
 		if !o.stdout {
-			where = fmt.Sprintf(" in %s under %s", voice.Count(files, "file", "files"), term.Safe(o.output))
+			where = fmt.Sprintf(" in %s under %s", output.Count(files, "file", "files"), term.Safe(o.output))
 		}
-		s.Sayf("%s%s", voice.Made(r), where)
+		s.Sayf("%s%s", output.Made(r), where)
 	}
 	return s.end(o.ending(r, false))
 }

@@ -9,7 +9,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
@@ -70,15 +70,15 @@ func (s *session) validate(ctx context.Context, o *validateOptions, args []strin
 	}
 	r, err := o.run(ctx, s, parts, nil)
 	if err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	r.Findings = raised(r.Findings)
 	o.tell(s, r)
 	if err := s.verdicts(r, o); err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	if !s.Quiet && o.format == report.Text {
-		s.Sayf("%s checked: %s", voice.Count(len(r.Definitions), "definition", "definitions"), s.Tally(r.Findings))
+		s.Sayf("%s checked: %s", output.Count(len(r.Definitions), "definition", "definitions"), s.Tally(r.Findings))
 	}
 	return s.end(o.ending(r, o.strict))
 }
@@ -86,7 +86,7 @@ func (s *session) validate(ctx context.Context, o *validateOptions, args []strin
 // verdicts writes the result: for people the checks of each definition and
 // what was found in it, for machines the findings alone.
 func (s *session) verdicts(r *pipeline.Report, o *validateOptions) error {
-	all := voice.Report{Findings: r.Findings, Format: o.format, Objects: r.Definitions, Strict: o.strict, Result: true}
+	all := output.Report{Findings: r.Findings, Format: o.format, Objects: r.Definitions, Strict: o.strict, Result: true}
 	if o.format != report.Text {
 		return s.Report(all)
 	}
@@ -99,7 +99,7 @@ func (s *session) verdicts(r *pipeline.Report, o *validateOptions) error {
 		if err := s.print([]byte(s.checklist(d.Name, found))); err != nil {
 			return err
 		}
-		if err := s.Report(voice.Report{Findings: found, Result: true}); err != nil {
+		if err := s.Report(output.Report{Findings: found, Result: true}); err != nil {
 			return err
 		}
 		for _, f := range found {

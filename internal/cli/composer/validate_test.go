@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
 )
@@ -31,7 +31,7 @@ func TestChecks(t *testing.T) {
 		elsewhere = append(elsewhere, r.ID)
 	}
 	known := map[string]bool{}
-	for _, r := range voice.Rules() {
+	for _, r := range output.Rules() {
 		known[r.ID] = true
 		n := 0
 		for _, c := range checks {

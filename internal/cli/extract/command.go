@@ -9,7 +9,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 )
 
 // Name is the program's name.
@@ -59,7 +59,7 @@ const examples = `  # The definitions of a directory, through templates, into a 
 func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
 
 func newCommand(env *app.Env) *cobra.Command {
-	o := &options{Voice: voice.Voice{Program: Name, Env: env}}
+	o := &options{Voice: output.Voice{Program: Name, Env: env}}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [paths...]",
 		Short:         "Write extract records of composite resource definitions",

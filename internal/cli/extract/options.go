@@ -10,7 +10,7 @@ import (
 
 	"example.dev/ingestor/internal/cli/clusters"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )
@@ -44,7 +44,7 @@ type options struct {
 	output, format string
 	partial        bool
 
-	voice.Voice
+	output.Voice
 }
 
 func (o *options) bind(cmd *cobra.Command) {

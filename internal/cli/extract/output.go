@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// output is where records go.
-type output interface {
+// recordWriter is where records go.
+type recordWriter interface {
 	// write writes a record. A *refused is the record's own trouble; any other
 	// error is that of the output.
 	write(r xrd.Record) error

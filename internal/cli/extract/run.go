@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/clusters"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source"
@@ -23,7 +23,7 @@ import (
 // session is one run of the command.
 type session struct {
 	*options
-	out      output
+	out      recordWriter
 	progress *term.Progress
 	// fleet are the clusters that are read; nil if none are.
 	fleet *clusters.Fleet
@@ -64,7 +64,7 @@ func run(ctx context.Context, o *options) error {
 		}
 		if err != nil {
 			if err := s.trouble(ctx, err); err != nil {
-				return voice.Failure(err)
+				return output.Failure(err)
 			}
 			continue
 		}
@@ -73,7 +73,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	s.progress.Done()
 	if err := s.out.end(s.failure()); err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -163,7 +163,7 @@ func (s *session) show(f finding.Finding) {
 		return
 	}
 	s.progress.Clear()
-	_ = s.Report(voice.Report{Findings: []finding.Finding{f}})
+	_ = s.Report(output.Report{Findings: []finding.Finding{f}})
 }
 
 // trouble shows and counts what went wrong, and returns it if the run cannot go
@@ -239,13 +239,13 @@ func (s *session) summary() {
 		if s.output != "" {
 			where = " to " + term.Safe(s.output)
 		}
-		s.Sayf("%s extracted%s", voice.Count(s.written, "definition", "definitions"), where)
+		s.Sayf("%s extracted%s", output.Count(s.written, "definition", "definitions"), where)
 	}
 	if s.written > 0 && s.refusedCount > 0 {
-		s.Sayf("%s not selected", voice.Count(s.refusedCount, "definition", "definitions"))
+		s.Sayf("%s not selected", output.Count(s.refusedCount, "definition", "definitions"))
 	}
 	if s.passed > 0 {
-		s.Sayf("passed over: %s of other kinds", voice.Count(s.passed, "object", "objects"))
+		s.Sayf("passed over: %s of other kinds", output.Count(s.passed, "object", "objects"))
 	}
 }
 
@@ -271,13 +271,13 @@ func (s *session) verdict() error {
 func (s *session) whyNothing() string {
 	switch {
 	case s.refusedCount > 0:
-		return fmt.Sprintf("%s found, none selected: %s", voice.Count(s.refusedCount, "definition", "definitions"), s.refusal)
+		return fmt.Sprintf("%s found, none selected: %s", output.Count(s.refusedCount, "definition", "definitions"), s.refusal)
 	case s.from == xrd.SourceCluster:
 		return "the clusters hold no definition that the labels asked for select"
 	case s.remarks > 0 && !s.Detailed():
-		return fmt.Sprintf("%s passed over, for reasons that --verbose shows", voice.Count(s.remarks, "document", "documents"))
+		return fmt.Sprintf("%s passed over, for reasons that --verbose shows", output.Count(s.remarks, "document", "documents"))
 	case s.passed > 0:
-		return fmt.Sprintf("%s read, no %s among them", voice.Count(s.passed, "object", "objects"), xrd.KindDefinition)
+		return fmt.Sprintf("%s read, no %s among them", output.Count(s.passed, "object", "objects"), xrd.KindDefinition)
 	case s.from == xrd.SourceFile && len(s.paths) == 0:
 		return "standard input holds no definition; name files with --path"
 	case s.from == xrd.SourceFile && !s.recursive:

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 )
 
 // Name is the program's name.
@@ -59,7 +59,7 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	o := &options{Voice: voice.Voice{Program: Name, Env: env}, extension: x}
+	o := &options{Voice: output.Voice{Program: Name, Env: env}, extension: x}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [files...]",
 		Short:         "Turn composite resource definitions into catalog entities",

@@ -11,7 +11,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/sink"
@@ -45,7 +45,7 @@ type options struct {
 	kinds, apiVersions         []string
 	namePattern, labelSelector string
 
-	voice.Voice
+	output.Voice
 	settled
 	extension engine.Extension
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
@@ -87,14 +87,14 @@ func (s *session) sink() sink.Sink {
 	return dir.New(s.output, dir.Options{Format: s.sinkFormat, Layout: layout, Wrote: func(path string, n int) {
 		s.files++
 		if s.Detailed() {
-			s.Sayf("wrote %s (%s)", term.Safe(path), voice.Count(n, "entity", "entities"))
+			s.Sayf("wrote %s (%s)", term.Safe(path), output.Count(n, "entity", "entities"))
 		}
 	}})
 }
 
 // failed explains why the run did not finish.
 func (s *session) failed(err error) error {
-	err = voice.Failure(err)
+	err = output.Failure(err)
 	if errors.Is(err, pipeline.ErrTemporary) {
 		err = &app.Exit{Code: app.ExitFailed, Err: err, Hint: "set TMPDIR to a writable directory with free space"}
 	}
@@ -121,7 +121,7 @@ func (s *session) conclude() error {
 // findings writes the findings: to standard output if they are the result,
 // else to standard error.
 func (s *session) findings() error {
-	return s.Report(voice.Report{
+	return s.Report(output.Report{
 		Findings: s.report.Findings, Format: s.outputFormat, Objects: s.report.Definitions, Strict: s.strict,
 		Result: s.validate || s.outputFormat != report.Text && !s.stdout && !s.preview,
 	})
@@ -133,7 +133,7 @@ func (s *session) verdict() error {
 	switch {
 	case r.ReadErr != nil:
 		return s.unread(r.ReadErr)
-	case voice.Failed(r.Findings, s.strict):
+	case output.Failed(r.Findings, s.strict):
 		return &app.Exit{Code: app.ExitInvalid}
 	case len(r.Definitions) == 0:
 		return &app.Exit{Code: app.ExitNothing, Err: errors.New("nothing matched"), Hint: s.whyNothing()}
@@ -142,7 +142,7 @@ func (s *session) verdict() error {
 }
 
 func (s *session) whyNothing() string {
-	why := voice.WhyNothing(s.report)
+	why := output.WhyNothing(s.report)
 	switch {
 	case why != "":
 		return why

@@ -6,7 +6,7 @@ import (
 
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/file"
@@ -74,7 +74,7 @@ func (s *session) disk(paths []string, recursive bool, progress func(done, total
 // ends with.
 func (s *session) unread(err error) error {
 	var files []error
-	for _, e := range voice.Each(err) {
+	for _, e := range output.Each(err) {
 		repository, ok := errors.AsType[*git.Error](e)
 		if !ok {
 			files = append(files, e)

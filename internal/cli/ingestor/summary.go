@@ -7,7 +7,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 )
@@ -20,15 +20,15 @@ func (s *session) summary() {
 	}
 	r := s.report
 	if s.validate {
-		s.Sayf("%s checked: %s", voice.Count(len(r.Definitions), "definition", "definitions"), s.Tally(r.Findings))
+		s.Sayf("%s checked: %s", output.Count(len(r.Definitions), "definition", "definitions"), s.Tally(r.Findings))
 	} else if len(r.Definitions) > 0 {
-		if voice.Failed(r.Findings, true) {
+		if output.Failed(r.Findings, true) {
 			defer func() { s.Sayf("%s", s.Tally(r.Findings)) }()
 		}
-		s.Sayf("%s%s", voice.Made(r), s.where())
+		s.Sayf("%s%s", output.Made(r), s.where())
 	}
 	if infos := finding.Count(r.Findings, finding.Info); infos > 0 && s.Least(s.outputFormat, s.strict) > finding.Info && !s.validate {
-		s.Sayf("not shown: %s (see --verbose)", voice.Count(infos, "remark", "remarks"))
+		s.Sayf("not shown: %s (see --verbose)", output.Count(infos, "remark", "remarks"))
 	}
 	if s.Domain != "" && !s.organize {
 		s.Sayf("--domain has no effect without --organize, which writes the System that belongs to it")
@@ -37,7 +37,7 @@ func (s *session) summary() {
 		s.Sayf("the service makes nothing of it with this configuration: %s", why)
 	}
 	if n := len(r.Refused); n > 0 && len(r.Definitions) > 0 {
-		s.Sayf("%s not selected", voice.Count(n, "definition", "definitions"))
+		s.Sayf("%s not selected", output.Count(n, "definition", "definitions"))
 		if s.Detailed() {
 			for _, x := range r.Refused {
 				s.Sayf("  %s: %s", term.Safe(x.Name), x.Why)
@@ -59,7 +59,7 @@ func (s *session) where() string {
 	case s.singleFile:
 		return " written to " + term.Safe(s.output)
 	}
-	return fmt.Sprintf(" in %s under %s", voice.Count(s.files, "file", "files"), term.Safe(s.output))
+	return fmt.Sprintf(" in %s under %s", output.Count(s.files, "file", "files"), term.Safe(s.output))
 }
 
 // passedOver names the kinds nothing was made of.

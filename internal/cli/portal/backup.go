@@ -11,13 +11,13 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/cli/output"
+	"example.dev/ingestor/internal/server"
 	"example.dev/ingestor/internal/term"
 )
 
 // newBackup returns the command that copies the database.
-func newBackup(v *voice.Voice, paths *[]string) *cobra.Command {
+func newBackup(v *output.Voice, paths *[]string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE [options]",
 		Short: "Copy the SQLite database, while the server runs or not",
@@ -52,13 +52,13 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return flags.Usagef(flags.Help(cmd), "cannot back up to %d files: want the path of one new file", len(args))
 }
 
-func backup(ctx context.Context, v *voice.Voice, paths []string, to string) error {
+func backup(ctx context.Context, v *output.Voice, paths []string, to string) error {
 	c, err := load(v, paths)
 	if err != nil {
 		return err
 	}
-	copies, err := portal.Backup(ctx, c.Backend.Database, to)
-	if dump, ok := errors.AsType[*portal.Dump](err); ok {
+	copies, err := server.Backup(ctx, c.Backend.Database, to)
+	if dump, ok := errors.AsType[*server.Dump](err); ok {
 		return &app.Exit{Code: app.ExitUsage, Err: err, Hint: "run, with the password in PGPASSWORD or ~/.pgpass:\n  " + dump.Command}
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 )
 
 // Name is the program's name.
@@ -61,7 +61,7 @@ func With(actions []action.Action, x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, s *serving) *cobra.Command {
-	v := &voice.Voice{Program: Name, Env: env}
+	v := &output.Voice{Program: Name, Env: env}
 	s.voice = v
 	root := &cobra.Command{
 		Use:           Name,

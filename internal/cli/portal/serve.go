@@ -15,9 +15,9 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 )
 
 // The choices of flags.
@@ -28,7 +28,7 @@ var (
 
 // serving is the program without a subcommand.
 type serving struct {
-	voice         *voice.Voice
+	voice         *output.Voice
 	config        []string
 	level, format string
 	actions       []action.Action
@@ -43,9 +43,9 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := portal.Acquire(c.Backend.Database)
+	release, err := server.Acquire(c.Backend.Database)
 	if err != nil {
-		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
+		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: server.Hint(err, c)}
 	}
 	return errors.Join(s.serve(ctx, c), release())
 }
@@ -56,9 +56,9 @@ func (s *serving) serve(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	p, err := portal.New(ctx, portal.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions, Extension: s.extension, Stdout: s.voice.Env.Stdout})
+	p, err := server.New(ctx, server.Options{Config: c, Build: app.BuildVersion(), Now: s.voice.Env.Now, Log: log, Actions: s.actions, Extension: s.extension, Stdout: s.voice.Env.Stdout})
 	if err != nil {
-		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: portal.Hint(err, c)}
+		return &app.Exit{Code: app.ExitFailed, Err: err, Hint: server.Hint(err, c)}
 	}
 	l, err := listen(ctx, c.Backend.Listen)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/sink/git"
@@ -218,7 +218,7 @@ func (o *commitOptions) tell(to *git.Sink, r git.Result) error {
 		fmt.Fprintf(&b, "nothing changed in %s: %s\n", where, counts)
 	}
 	if _, err := fmt.Fprint(o.Env.Stdout, b.String()); err != nil {
-		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+		return output.Failure(fmt.Errorf("cannot write the result: %w", err))
 	}
 	return nil
 }

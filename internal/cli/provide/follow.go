@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/sink/portal"
 	"example.dev/ingestor/sink/spool"
 )
@@ -56,7 +56,7 @@ func (s *serve) reload(ctx context.Context, paths []string) {
 	aside.undone = "nothing was changed"
 	env := *s.Env
 	env.Stderr, env.StderrTerminal = &said, false
-	aside.Voice = voice.Voice{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
+	aside.Voice = output.Voice{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
 	got, err := aside.gather(ctx, paths, spool.Options{})
 	var c *content
 	if err == nil {

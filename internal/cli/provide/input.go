@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink/spool"
@@ -24,7 +24,7 @@ import (
 // common is what every command of the program has: how it speaks, and how it
 // reads entities.
 type common struct {
-	voice.Voice
+	output.Voice
 	followSymlinks, strict, partial, allowEmpty bool
 	// undone says what did not happen when the entities cannot be used, such
 	// as "nothing was pushed".
@@ -35,7 +35,7 @@ type common struct {
 }
 
 func newCommon(env *app.Env, undone string) *common {
-	return &common{Voice: voice.Voice{Program: Name, Env: env}, undone: undone}
+	return &common{Voice: output.Voice{Program: Name, Env: env}, undone: undone}
 }
 
 // bind makes the flags about reading. Those about speaking are bound last, by
@@ -110,7 +110,7 @@ func (c *common) fill(ctx context.Context, s *spool.Spool, from *file.Source) (u
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		unread = voice.Each(err)
+		unread = output.Each(err)
 	}
 	for _, path := range files {
 		in := pump(ctx, func() (io.ReadCloser, error) { return c.open(path) })
@@ -134,7 +134,7 @@ func (c *common) open(path string) (io.ReadCloser, error) {
 // judge shows what was found wrong, and returns an error if the entities may
 // not be used.
 func (c *common) judge(s *spool.Spool, paths []string) error {
-	bad := s.Unkept(finding.Error) > 0 || c.strict && s.Unkept(finding.Warning) > 0 || voice.Failed(s.Findings(), c.strict)
+	bad := s.Unkept(finding.Error) > 0 || c.strict && s.Unkept(finding.Warning) > 0 || output.Failed(s.Findings(), c.strict)
 	if err := c.show(s, bad); err != nil {
 		return err
 	}
@@ -167,15 +167,15 @@ func orUnknown(why string) string {
 // nothing else will be.
 func (c *common) show(s *spool.Spool, bad bool) error {
 	text := c.findingsFormat == "" || c.findingsFormat == report.Text || c.findingsFormat == report.JSON && !bad
-	r := voice.Report{Findings: slices.Clone(s.Findings()), Format: c.findingsFormat, Result: !text, Strict: c.strict}
+	r := output.Report{Findings: slices.Clone(s.Findings()), Format: c.findingsFormat, Result: !text, Strict: c.strict}
 	if text {
 		r.Format = report.Text
 	}
 	if err := c.Report(r); err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	if more := s.Unkept(finding.Error) + s.Unkept(finding.Warning); more > 0 {
-		c.Sayf("%s more", voice.Count(more, "finding", "findings"))
+		c.Sayf("%s more", output.Count(more, "finding", "findings"))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/sink/portal"
@@ -155,7 +155,7 @@ func (p *push) rehearse(ctx context.Context, s *spool.Spool) error {
 			Has      int    `json:"has"`
 		}{p.provider, p.mode.String(), true, s.Len(), has})
 	}
-	return p.write(fmt.Sprintf("would push %s (%s) as %s, which has %d; nothing was pushed\n", voice.Count(s.Len(), "entity", "entities"), p.mode, p.provider, has))
+	return p.write(fmt.Sprintf("would push %s (%s) as %s, which has %d; nothing was pushed\n", output.Count(s.Len(), "entity", "entities"), p.mode, p.provider, has))
 }
 
 func (p *push) push(ctx context.Context, s *spool.Spool) error {
@@ -238,7 +238,7 @@ func (p *push) tell(r portal.Report, s *spool.Spool) error {
 		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(term.Safe(x.Ref), "an entity without a usable name"), term.Safe(x.Reason))
 	}
 	if r.Kept > 0 {
-		defer p.Sayf("%s not in the push stay: a refused entity may have been meant for one of them", voice.Count(r.Kept, "entity that is", "entities that are"))
+		defer p.Sayf("%s not in the push stay: a refused entity may have been meant for one of them", output.Count(r.Kept, "entity that is", "entities that are"))
 	}
 	if p.outputFormat != report.Text {
 		// The findings are on standard output.
@@ -286,7 +286,7 @@ func (p *push) writeJSON(v any) error {
 // write writes a result to standard output.
 func (c *common) write(text string) error {
 	if _, err := c.Env.Stdout.Write([]byte(text)); err != nil {
-		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+		return output.Failure(fmt.Errorf("cannot write the result: %w", err))
 	}
 	return nil
 }

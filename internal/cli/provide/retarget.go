@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/source/file"
 )
 
@@ -45,10 +45,10 @@ func (o *commitOptions) retarget(all []document, names []string) error {
 			})
 		}
 	}
-	if err := o.Report(voice.Report{Findings: found, Strict: o.strict}); err != nil {
-		return voice.Failure(err)
+	if err := o.Report(output.Report{Findings: found, Strict: o.strict}); err != nil {
+		return output.Failure(err)
 	}
-	if voice.Failed(found, o.strict) {
+	if output.Failed(found, o.strict) {
 		return &app.Exit{Code: app.ExitInvalid, Err: fmt.Errorf("%s: a Location has a target that is not part of the input", o.undone)}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/sink/portal"
 	"example.dev/ingestor/sink/spool"
 	"example.dev/ingestor/source/file"
@@ -143,7 +143,7 @@ func (s *serve) run(ctx context.Context, paths []string) error {
 		address = "http://" + l.Addr().String()
 	}
 	address += pathYAML
-	if err := s.write(fmt.Sprintf("serving %s at %s\n", voice.Count(s.offer.now.entities, "entity", "entities"), address)); err != nil {
+	if err := s.write(fmt.Sprintf("serving %s at %s\n", output.Count(s.offer.now.entities, "entity", "entities"), address)); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 )
 
@@ -65,7 +65,7 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	v := &voice.Voice{Program: Name, Env: env}
+	v := &output.Voice{Program: Name, Env: env}
 	o := &options{Voice: v}
 	o.extension = x
 	root := &cobra.Command{

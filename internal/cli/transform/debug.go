@@ -14,20 +14,20 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
 )
 
 // debugOptions are the flags of debug.
 type debugOptions struct {
-	*voice.Voice
+	*output.Voice
 	inputs
 	rendering
 	text bool
 }
 
-func newDebug(v *voice.Voice, x engine.Extension) *cobra.Command {
+func newDebug(v *output.Voice, x engine.Extension) *cobra.Command {
 	o := &debugOptions{Voice: v}
 	o.extension = x
 	cmd := &cobra.Command{
@@ -81,7 +81,7 @@ func (o *debugOptions) run(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return voice.Failure(fmt.Errorf("cannot write the result: %w", err))
+		return output.Failure(fmt.Errorf("cannot write the result: %w", err))
 	case unread != nil:
 		return o.Unread(unread)
 	case failed != nil:
@@ -94,7 +94,7 @@ func (o *debugOptions) run(ctx context.Context) error {
 
 // found shows a finding, and returns what the command ends with.
 func (o *debugOptions) found(f finding.Finding, so error) error {
-	_ = o.Report(voice.Report{Findings: []finding.Finding{f}})
+	_ = o.Report(output.Report{Findings: []finding.Finding{f}})
 	if f.Severity == finding.Error {
 		return &app.Exit{Code: app.ExitFailed}
 	}

@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
 )
@@ -37,12 +37,12 @@ const (
 
 // testOptions are the flags of test.
 type testOptions struct {
-	*voice.Voice
+	*output.Voice
 	rendering
 	update bool
 }
 
-func newTest(v *voice.Voice, x engine.Extension) *cobra.Command {
+func newTest(v *output.Voice, x engine.Extension) *cobra.Command {
 	o := &testOptions{Voice: v}
 	o.extension = x
 	cmd := &cobra.Command{
@@ -159,7 +159,7 @@ func (o *testOptions) one(ctx context.Context, root *os.Root, maker *maker, name
 	if err != nil {
 		return err
 	}
-	if err := o.Report(voice.Report{Findings: found}); err != nil {
+	if err := o.Report(output.Report{Findings: found}); err != nil {
 		return err
 	}
 	if finding.Count(found, finding.Error) > 0 {
@@ -304,7 +304,7 @@ func (o *testOptions) verdict(all tested) error {
 				parts = append(parts, fmt.Sprintf("%d %s", p.n, p.how))
 			}
 		}
-		o.Sayf("%s: %s", voice.Count(all.passed+all.updated+all.differ+all.failed, "test", "tests"), strings.Join(parts, ", "))
+		o.Sayf("%s: %s", output.Count(all.passed+all.updated+all.differ+all.failed, "test", "tests"), strings.Join(parts, ", "))
 	}
 	switch {
 	case all.failed > 0:

@@ -17,7 +17,7 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/template/builtin"
 )
@@ -27,12 +27,12 @@ const defaultFolder = "./templates"
 
 // initOptions are the flags of init.
 type initOptions struct {
-	*voice.Voice
+	*output.Voice
 	only  []string
 	force bool
 }
 
-func newInit(v *voice.Voice) *cobra.Command {
+func newInit(v *output.Voice) *cobra.Command {
 	o := &initOptions{Voice: v}
 	cmd := &cobra.Command{
 		Use:   "init [options] [folder]",
@@ -111,7 +111,7 @@ func (o *initOptions) run(to string) error {
 		if same > 0 {
 			already = fmt.Sprintf(", %d there already", same)
 		}
-		o.Sayf("%s written to %s%s; see %s lint --templates %s", voice.Count(len(names), "file", "files"), term.Safe(to), already, Name, term.Safe(to))
+		o.Sayf("%s written to %s%s; see %s lint --templates %s", output.Count(len(names), "file", "files"), term.Safe(to), already, Name, term.Safe(to))
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/file"
@@ -12,7 +12,7 @@ import (
 )
 
 // source is where the inputs are looked for.
-func (in *inputs) source(v *voice.Voice) *file.Source {
+func (in *inputs) source(v *output.Voice) *file.Source {
 	paths := in.paths
 	if len(paths) == 0 {
 		paths = []string{file.Stdin}
@@ -26,7 +26,7 @@ func (in *inputs) source(v *voice.Voice) *file.Source {
 
 // each hands out what the inputs hold, one after the other, until take returns
 // false or ctx ends. The error joins what could not be read.
-func (in *inputs) each(ctx context.Context, v *voice.Voice, take func(xrd.Found) bool) error {
+func (in *inputs) each(ctx context.Context, v *output.Voice, take func(xrd.Found) bool) error {
 	return source.Walk(ctx, in.source(v), take)
 }
 
@@ -35,5 +35,5 @@ func (t *tally) empty() string {
 	if t.documents == 0 {
 		return "the input is empty"
 	}
-	return fmt.Sprintf("%s read, no %s among them", voice.Count(t.documents, "document", "documents"), xrd.KindDefinition)
+	return fmt.Sprintf("%s read, no %s among them", output.Count(t.documents, "document", "documents"), xrd.KindDefinition)
 }

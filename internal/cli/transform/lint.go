@@ -16,21 +16,21 @@ import (
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/xrd"
 )
 
 // lintOptions are the flags of lint.
 type lintOptions struct {
-	*voice.Voice
+	*output.Voice
 	inputs
 	rendering
 	outputFormat string
 	strict       bool
 }
 
-func newLint(v *voice.Voice, x engine.Extension) *cobra.Command {
+func newLint(v *output.Voice, x engine.Extension) *cobra.Command {
 	o := &lintOptions{Voice: v}
 	o.extension = x
 	cmd := &cobra.Command{
@@ -90,17 +90,17 @@ func (o *lintOptions) run(ctx context.Context) error {
 		}
 	}
 	finding.Sort(l.found)
-	err = o.Report(voice.Report{Findings: l.found, Format: o.outputFormat, Objects: l.files(), Strict: o.strict, Result: true})
+	err = o.Report(output.Report{Findings: l.found, Format: o.outputFormat, Objects: l.files(), Strict: o.strict, Result: true})
 	if err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	if !o.Quiet && o.outputFormat == report.Text {
-		o.Sayf("%s checked in %s: %s", voice.Count(len(l.files()), "template", "templates"), voice.Count(l.renders, "render", "renders"), o.Tally(l.found))
+		o.Sayf("%s checked in %s: %s", output.Count(len(l.files()), "template", "templates"), output.Count(l.renders, "render", "renders"), o.Tally(l.found))
 	}
 	switch {
 	case unread != nil:
 		return o.Unread(unread)
-	case voice.Failed(l.found, o.strict):
+	case output.Failed(l.found, o.strict):
 		return &app.Exit{Code: app.ExitInvalid}
 	}
 	return nil

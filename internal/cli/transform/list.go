@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 )
 
-func newList(v *voice.Voice) *cobra.Command {
+func newList(v *output.Voice) *cobra.Command {
 	o := &rendering{}
 	cmd := &cobra.Command{
 		Use:   "list [options]",
@@ -36,7 +36,7 @@ which a definition chooses each, where it comes from, and what it is for.`,
 	return cmd
 }
 
-func list(v *voice.Voice, dir string) error {
+func list(v *output.Voice, dir string) error {
 	t, err := openTemplates(v, dir)
 	if err != nil {
 		return err
@@ -51,5 +51,5 @@ func list(v *voice.Voice, dir string) error {
 		rows = append(rows, []string{f.Group, term.Safe(f.Name), term.Safe(from), term.Safe(f.Description)})
 	}
 	_, err = fmt.Fprint(v.Env.Stdout, term.Table(rows, []string{"GROUP", "NAME", "FROM", "WHAT IT IS FOR"}, v.Out()))
-	return voice.Failure(err)
+	return output.Failure(err)
 }

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/template/builtin"
 	"example.dev/ingestor/words"
@@ -82,7 +82,7 @@ func openFolders(dir string) (*templateSet, []finding.Finding, error) {
 	}
 	t.close()
 	var found []finding.Finding
-	for _, e := range voice.Each(err) {
+	for _, e := range output.Each(err) {
 		known, ok := errors.AsType[*folder.Error](e)
 		if !ok {
 			return nil, nil, flags.Usage(fmt.Errorf("cannot use template folder %q: %w", dir, e), "")
@@ -104,13 +104,13 @@ func shown(e *folder.Error) finding.Finding {
 }
 
 // openTemplates opens the folders for commands that can do nothing without.
-func openTemplates(v *voice.Voice, dir string) (*templateSet, error) {
+func openTemplates(v *output.Voice, dir string) (*templateSet, error) {
 	t, found, err := openFolders(dir)
 	if err != nil {
 		return nil, err
 	}
 	if t == nil {
-		if err := v.Report(voice.Report{Findings: found}); err != nil {
+		if err := v.Report(output.Report{Findings: found}); err != nil {
 			return nil, err
 		}
 		return nil, &app.Exit{Code: app.ExitUsage}
@@ -119,7 +119,7 @@ func openTemplates(v *voice.Voice, dir string) (*templateSet, error) {
 }
 
 // open opens the templates and makes an engine, as the flags say.
-func (r *rendering) open(v *voice.Voice) (*maker, error) {
+func (r *rendering) open(v *output.Voice) (*maker, error) {
 	t, err := openTemplates(v, r.templates)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/folder"
 	"example.dev/ingestor/internal/cli/flags"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/sink"
 	"example.dev/ingestor/source/file"
@@ -143,7 +143,7 @@ func (in *inputs) settle(args []string) error {
 
 // options are the flags of the program itself.
 type options struct {
-	*voice.Voice
+	*output.Voice
 	inputs
 	rendering
 	output, formatName     string

@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// output is where the entities go, a record's after the other's.
-type output interface {
+// resultWriter is where the entities go, a record's after the other's.
+type resultWriter interface {
 	// write takes what was made of a record. idle says that no other is
 	// waiting. The error is what is wrong with the output itself; a record
 	// that has no place in it is a finding.

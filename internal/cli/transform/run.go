@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/report"
 	"example.dev/ingestor/internal/term"
 	"example.dev/ingestor/xrd"
@@ -36,7 +36,7 @@ func (o *options) run(ctx context.Context) error {
 		p.out = newFiles(o.output, o.format, p.wrote)
 	}
 	if err := p.all(ctx); err != nil {
-		return voice.Failure(err)
+		return output.Failure(err)
 	}
 	return p.conclude()
 }
@@ -45,7 +45,7 @@ func (o *options) run(ctx context.Context) error {
 type run struct {
 	*options
 	maker *maker
-	out   output
+	out   resultWriter
 	tally
 	progress *term.Progress
 	// unread joins what could not be read.
@@ -234,7 +234,7 @@ func (r *run) note(found []finding.Finding) error {
 		return nil
 	}
 	r.progress.Clear()
-	return r.Report(voice.Report{Findings: found})
+	return r.Report(output.Report{Findings: found})
 }
 
 // said is a finding in one line.
@@ -249,7 +249,7 @@ func (r *run) wrote(path string, n int) {
 	r.files++
 	if r.Detailed() {
 		r.progress.Clear()
-		r.Sayf("wrote %s (%s)", term.Safe(path), voice.Count(n, "entity", "entities"))
+		r.Sayf("wrote %s (%s)", term.Safe(path), output.Count(n, "entity", "entities"))
 	}
 }
 
@@ -267,13 +267,13 @@ func (r *run) failure() string {
 		}
 	}
 	if r.unread != nil {
-		parts = append(parts, Name+": "+voice.Each(r.unread)[0].Error())
+		parts = append(parts, Name+": "+output.Each(r.unread)[0].Error())
 	}
 	switch {
 	case r.failed > 0:
-		parts = append(parts, fmt.Sprintf("%s: %d of %s failed: %s", Name, r.failed, voice.Count(r.documents-len(r.incomplete), "document", "documents"), r.first))
+		parts = append(parts, fmt.Sprintf("%s: %d of %s failed: %s", Name, r.failed, output.Count(r.documents-len(r.incomplete), "document", "documents"), r.first))
 	case r.strict && r.warnings > 0:
-		parts = append(parts, fmt.Sprintf("%s: %s, and --strict: %s", Name, voice.Count(r.warnings, "warning", "warnings"), r.firstWarning))
+		parts = append(parts, fmt.Sprintf("%s: %s, and --strict: %s", Name, output.Count(r.warnings, "warning", "warnings"), r.firstWarning))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -281,11 +281,11 @@ func (r *run) failure() string {
 // conclude shows what was found, and settles the exit code.
 func (r *run) conclude() error {
 	if r.outputFormat != report.Text {
-		err := r.Report(voice.Report{
+		err := r.Report(output.Report{
 			Findings: r.findings, Format: r.outputFormat, Objects: r.names, Strict: r.strict, Result: r.output != "",
 		})
 		if err != nil {
-			return voice.Failure(err)
+			return output.Failure(err)
 		}
 	}
 	// A report for machines stands alone, wherever it goes.
@@ -304,7 +304,7 @@ func (r *run) summary() string {
 		kinds = append(kinds, &entity.Entity{Kind: kind})
 	}
 	entity.Sort(kinds)
-	text := voice.Count(n, "entity", "entities") + " from " + voice.Count(r.definitions, "definition", "definitions")
+	text := output.Count(n, "entity", "entities") + " from " + output.Count(r.definitions, "definition", "definitions")
 	var parts []string
 	for _, k := range kinds {
 		parts = append(parts, fmt.Sprintf("%d %s", r.kinds[k.Kind], k.Kind))
@@ -313,7 +313,7 @@ func (r *run) summary() string {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
 	if r.output != "" {
-		text += fmt.Sprintf(" in %s under %s", voice.Count(r.files, "file", "files"), term.Safe(r.output))
+		text += fmt.Sprintf(" in %s under %s", output.Count(r.files, "file", "files"), term.Safe(r.output))
 	}
 	return text
 }

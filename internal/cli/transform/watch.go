@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/app"
-	"example.dev/ingestor/internal/cli/voice"
+	"example.dev/ingestor/internal/cli/output"
 	"example.dev/ingestor/internal/term"
 )
 
@@ -93,7 +93,7 @@ func (w *watch) again(ctx context.Context) {
 	}
 	maps.Copy(w.written, now)
 	if err != nil {
-		w.complain(voice.Failure(err))
+		w.complain(output.Failure(err))
 		return
 	}
 	w.complain(r.conclude())

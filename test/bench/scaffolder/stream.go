@@ -23,7 +23,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/portal"
+	"example.dev/ingestor/internal/server"
 )
 
 // serveConfig is the environment variable that makes of this program a portal
@@ -67,7 +67,7 @@ func serve(path string) error {
 		}
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.Backend.LogLevel}))
-	p, err := portal.New(ctx, portal.Options{Config: c, Now: time.Now, Log: log, Actions: []action.Action{talker}})
+	p, err := server.New(ctx, server.Options{Config: c, Now: time.Now, Log: log, Actions: []action.Action{talker}})
 	if err != nil {
 		return err
 	}

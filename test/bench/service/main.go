@@ -27,7 +27,7 @@ import (
 	"syscall"
 	"time"
 
-	"example.dev/ingestor/internal/pipeline/ingest"
+	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/test/apiserver"
 	"example.dev/ingestor/test/postgres"
 	"example.dev/ingestor/test/sample"

@@ -9,7 +9,7 @@ function facts(): Fact[] {
   const out: Fact[] = [];
   let about = "";
   let schema: unknown;
-  for (const line of readFileSync("../internal/values/testdata/facts.txt", "utf8").split("\n")) {
+  for (const line of readFileSync("../internal/scaffolder/validation/testdata/facts.txt", "utf8").split("\n")) {
     if (line.startsWith("# ")) {
       about = line.slice(2);
     } else if (line.startsWith("schema ")) {

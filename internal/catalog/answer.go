@@ -1,0 +1,201 @@
+package catalog
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// maxBuffered is the longest page that is put together in memory. Longer ones
+// are sent piece by piece.
+const maxBuffered = 1000
+
+// shape is how entities are written: what is around them, and what of them.
+type shape struct {
+	begin, end string
+	fields     query.Fields
+	// order is that of the entities, for the tag.
+	order []store.Order
+}
+
+// The shapes of a listing.
+var (
+	plainList = shape{begin: "[", end: "]"}
+	itemsList = shape{begin: `{"items":[`, end: "]}"}
+)
+
+// append appends entities, nil as null.
+func (s shape) append(dst []byte, items []*store.Entity) ([]byte, error) {
+	size := len(s.begin) + len(s.end)
+	if s.fields.All() {
+		for _, e := range items {
+			size += len("null,")
+			if e != nil {
+				size += len(e.JSON)
+			}
+		}
+	}
+	dst = append(slices.Grow(dst, size), s.begin...)
+	for i, e := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if e == nil {
+			dst = append(dst, "null"...)
+			continue
+		}
+		var err error
+		if dst, err = s.fields.Project(dst, e.JSON); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, s.end...), nil
+}
+
+// tag returns the tag of a listing in this shape, of what identifies its
+// entities.
+func (s shape) tag(digest []byte) string {
+	h := sha256.New()
+	for _, part := range append([]string{s.begin, s.end}, s.fields.Ways()...) {
+		fmt.Fprintf(h, "%s\x00", part)
+	}
+	for _, o := range s.order {
+		fmt.Fprintf(h, "%t %s\x00", o.Desc, o.Field)
+	}
+	h.Write(digest)
+	return quote(h.Sum(nil))
+}
+
+// digestOf identifies entities by their references and tags, so that nobody
+// needs to look into them.
+func digestOf(items []*store.Entity) []byte {
+	h := sha256.New()
+	var line []byte
+	for _, e := range items {
+		line = append(append(append(line[:0], e.Ref...), ' '), e.ETag...)
+		h.Write(append(line, '\n'))
+	}
+	return h.Sum(nil)
+}
+
+func quote(sum []byte) string { return `"` + hex.EncodeToString(sum[:16]) + `"` }
+
+// fingerprint identifies a value by its JSON.
+func fingerprint(v any) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return base64.RawURLEncoding.EncodeToString(sum[:12]), nil
+}
+
+// write answers with entities.
+func (s shape) write(w http.ResponseWriter, r *http.Request, items []*store.Entity) error {
+	body, err := s.append(nil, items)
+	if err != nil {
+		return err
+	}
+	return rest.Write(w, r, rest.Content{ETag: s.tag(digestOf(items)), Body: body})
+}
+
+// listed answers with everything a query finds, all of one moment: the tag, the
+// link to what follows, and the entities, which write writes.
+func (c *Catalog) listed(w http.ResponseWriter, r *http.Request, s shape, q store.Query, typ string,
+	link func(*store.Listing) error, write func(io.Writer, *store.Listing) error,
+) error {
+	if q.Limit == store.NoLimit {
+		// Who has it already need not wait for those who are still reading.
+		digest, err := c.store.Digest(r.Context(), q)
+		if err != nil {
+			return asked(err)
+		}
+		if tag := s.tag(digest); rest.Holds(r, tag) {
+			return rest.WriteStream(w, r, rest.Streamed{Type: typ, ETag: tag})
+		}
+	}
+	return asked(c.store.List(r.Context(), q, func(l *store.Listing) error {
+		if err := link(l); err != nil {
+			return err
+		}
+		return rest.WriteStream(w, r, rest.Streamed{Type: typ, ETag: s.tag(l.Digest), Write: func(to io.Writer) error {
+			return write(to, l)
+		}})
+	}))
+}
+
+// stream answers with everything a query finds, a piece at a time. The digest
+// does not know the order.
+func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q store.Query, link func(*store.Listing) error) error {
+	s.order = q.Order
+	return c.listed(w, r, s, q, "", link, func(to io.Writer, l *store.Listing) error {
+		out := bufio.NewWriterSize(to, 64<<10)
+		separator := s.begin
+		var buf []byte
+		err := l.Each(func(e *store.Entity) error {
+			// The writer keeps its first error, and Flush returns it.
+			_, _ = out.WriteString(separator)
+			separator = ","
+			var err error
+			if buf, err = s.fields.Project(buf[:0], e.JSON); err != nil {
+				return err
+			}
+			_, err = out.Write(buf)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if separator == s.begin {
+			_, _ = out.WriteString(s.begin)
+		}
+		_, _ = out.WriteString(s.end)
+		return out.Flush()
+	})
+}
+
+// pointers returns where the entities of a page are.
+func pointers(items []store.Entity) []*store.Entity {
+	out := make([]*store.Entity, len(items))
+	for i := range items {
+		out[i] = &items[i]
+	}
+	return out
+}
+
+// asked returns the error of a query as the client is told of it.
+func asked(err error) error {
+	if errors.Is(err, store.ErrTooComplex) {
+		return query.TooComplex()
+	}
+	return err
+}
+
+// link returns the address of the next page, below the plugin: that of the
+// request with after in it.
+func link(r *http.Request, after string) string {
+	path, params, _ := strings.Cut(rest.URL(r), "?")
+	params = strings.NewReplacer("<", "%3C", ">", "%3E").Replace(params)
+	var pairs []string
+	for pair := range strings.SplitSeq(params, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if pair == "" || name == "offset" || name == "after" {
+			continue
+		}
+		pairs = append(pairs, pair)
+	}
+	pairs = append(pairs, "after="+after)
+	return "<" + path + "?" + strings.Join(pairs, "&") + `>; rel="next"`
+}

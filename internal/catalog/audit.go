@@ -1,0 +1,13 @@
+package catalog
+
+import (
+	"context"
+
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/store"
+)
+
+// recordDelete records that an entity was deleted, or why not.
+func (c *Catalog) recordDelete(ctx context.Context, e *store.Entity, err error) {
+	c.Audit.Done(ctx, audit.Event{Name: audit.EntityDelete, Target: map[string]string{"entity": e.Ref, "provider": e.Provider}}, err)
+}

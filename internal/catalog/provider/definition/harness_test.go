@@ -1,0 +1,216 @@
+package definition
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/store"
+)
+
+// frequency is that of the folders of tests.
+const frequency = 10 * time.Minute
+
+// world is a folder and the catalog that is filled from it.
+type world struct {
+	*Generated
+	t        *testing.T
+	dir      string
+	catalog  *store.Store
+	registry *prometheus.Registry
+
+	mu    sync.Mutex
+	clock time.Time
+	log   bytes.Buffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "entities"), clock: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if err := os.Mkdir(w.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.catalog = s
+	w.restart(config.XRDTemplates{Enabled: true, Watch: true, Directory: w.dir, Frequency: frequency})
+	return w
+}
+
+// restart begins anew, with nothing remembered but the catalog.
+func (w *world) restart(c config.XRDTemplates) {
+	w.registry = prometheus.NewRegistry()
+	w.Generated = New(Options{
+		Store: w.catalog, Config: c, Now: w.time, Log: slog.New(slog.NewTextHandler(w, nil)), Registry: w.registry,
+	})
+}
+
+func (w *world) time() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clock = w.clock.Add(d)
+}
+
+// Write takes a line of the log.
+func (w *world) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(p)
+}
+
+// logged returns what was logged since it was asked last.
+func (w *world) logged() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.log.String()
+	w.log.Reset()
+	return text
+}
+
+// put writes a file of the folder whole; an empty text removes it.
+func (w *world) put(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	switch {
+	case err != nil:
+	case text == "":
+		err = os.Remove(path)
+	default:
+		hidden := filepath.Join(filepath.Dir(path), ".new")
+		if err = os.WriteFile(hidden, []byte(text), 0o644); err == nil {
+			err = os.Rename(hidden, path)
+		}
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// refresh refreshes, and wants no error.
+func (w *world) refresh() {
+	w.t.Helper()
+	if _, err := w.Refresh(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// refs returns what is in the catalog from the folder, without what is usual.
+func (w *world) refs() []string {
+	w.t.Helper()
+	refs, err := w.catalog.Refs(w.t.Context(), Provider)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range refs {
+		refs[i] = strings.Replace(strings.TrimPrefix(refs[i], "component:"), "default/", "", 1)
+	}
+	return refs
+}
+
+// want wants these entities in the catalog, and so many problems.
+func (w *world) want(reason string, problems int, refs ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(refs, w.refs()); diff != "" {
+		w.t.Errorf("%s: entities (-want +got):\n%s", reason, diff)
+	}
+	if s := w.Status(); s.Problems != problems || (s.Error == "") != (problems == 0) {
+		w.t.Errorf("%s: %d problems, want %d\n%s", reason, s.Problems, problems, s.Error)
+	}
+}
+
+// lifecycle returns what a Component says about itself.
+func (w *world) lifecycle(name string) string {
+	w.t.Helper()
+	e, err := w.catalog.Get(w.t.Context(), "component:default/"+name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(e.JSON), `"lifecycle":"`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// counted returns the value of a metric, with its label if it has one.
+func (w *world) counted(name string) float64 {
+	w.t.Helper()
+	families, err := w.registry.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			full := f.GetName()
+			for _, l := range m.GetLabel() {
+				full += " " + l.GetValue()
+			}
+			if full == name {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// until waits for a condition.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !holds() {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s: not after a minute; entities %v, status %+v\n%s", what, w.refs(), w.Status(), w.logged())
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// watching runs Watch until the test, or stop, ends.
+func (w *world) watching() (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	var wg sync.WaitGroup
+	wg.Go(func() { w.Watch(ctx) })
+	stop = func() {
+		cancel()
+		wg.Wait()
+	}
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// component is an entity without faults.
+func component(name, lifecycle string) string {
+	return fmt.Sprintf(`---
+apiVersion: backstage.io/v1alpha1
+kind: Component
+metadata:
+  name: %s
+spec:
+  type: service
+  lifecycle: %s
+  owner: platform-team
+`, name, lifecycle)
+}

@@ -1,0 +1,377 @@
+package definition
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/words"
+)
+
+// The bounds of a folder.
+const (
+	maxFiles     = 100_000
+	maxTotal     = 512 << 20
+	maxDocuments = 1_000_000
+	maxProblems  = 100
+)
+
+// foreign are the kinds that no generator makes: whoever brings them says who
+// is who.
+var foreign = []string{"User", "Group"}
+
+// known is a file that was read: its hash, and the entities in it.
+type known struct {
+	sum  [sha256.Size]byte
+	refs []string
+}
+
+// reading is what was found in the folder.
+type reading struct {
+	dir   string
+	files int
+	docs  []store.Document
+	// places are where the entities were found, by reference, and refs those
+	// of the file that is being read.
+	places map[string]place
+	refs   []string
+	// keep are the references of entities that are there, and cannot be used
+	// as they are. partial says that there may be more of them.
+	keep    []string
+	partial bool
+	// copies says that an entity is in several places.
+	copies bool
+	// problems are what is wrong, and untold how many more things there are.
+	problems []location.Problem
+	untold   int
+	// read are the bytes of the files, written those of their documents with
+	// aliases written out.
+	read, written int64
+	// budget bounds the documents of all files.
+	budget *tree.Budget
+	// known are the files without problems, for the next time, and same is how many of them
+	// are as they were, so that their entities are in places and not in docs.
+	known map[string]known
+	same  int
+}
+
+// place is where an entity is, and what it is like.
+type place struct {
+	file string
+	pos  tree.Pos
+	hash string
+}
+
+// report keeps a problem, up to a number of them.
+func (r *reading) report(p location.Problem) {
+	if len(r.problems) == maxProblems {
+		r.untold++
+		return
+	}
+	r.problems = append(r.problems, p)
+}
+
+// lose reports a problem with a file whose entities are not known.
+func (r *reading) lose(p location.Problem) {
+	r.partial = true
+	r.report(p)
+}
+
+// summary is what is wrong, in so many lines at most.
+func (r *reading) summary() string {
+	const most = 10
+	var lines []string
+	for i := range r.problems[:min(len(r.problems), most)] {
+		lines = append(lines, r.problems[i].Error())
+	}
+	if more := len(r.problems) + r.untold - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// open opens the folder, and finds the files in it. Everything is read through
+// an os.Root, so that no link leads out. lost are the parts of it that could
+// not be looked into.
+func (g *Generated) open(ctx context.Context) (root *os.Root, paths []string, lost []*file.Error, err error) {
+	dir := g.config.Directory
+	root, err = os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("cannot read %q: %w", dir, reason(err))
+	}
+	paths, err = g.files.Files(ctx)
+	for _, e := range split(err) {
+		f, ok := errors.AsType[*file.Error](e)
+		if !ok || f.Path == filepath.ToSlash(dir) {
+			_ = root.Close() // It was only read.
+			return nil, nil, nil, e
+		}
+		lost = append(lost, f)
+	}
+	if len(paths) > maxFiles {
+		_ = root.Close() // It was only read.
+		return nil, nil, nil, fmt.Errorf("cannot read %q: it holds more than %d files", dir, maxFiles)
+	}
+	return root, paths, lost, nil
+}
+
+// split takes joined errors apart.
+func split(err error) []error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// reason returns an error of the system without the path, which has been said.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// openFile opens a file that was found.
+func openFile(root *os.Root, dir, path string) (*os.File, error) {
+	in, err := openBelow(root, dir, path)
+	if err != nil {
+		// The root follows no link with an absolute path, although it may lead
+		// to a file below.
+		end, bad := filepath.EvalSymlinks(path)
+		base, worse := filepath.EvalSymlinks(dir)
+		if bad != nil || worse != nil {
+			return nil, reason(err)
+		}
+		if in, err = openBelow(root, base, end); err != nil {
+			return nil, reason(err)
+		}
+	}
+	info, err := in.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		_ = in.Close() // It was only read.
+		return nil, reason(err)
+	}
+	return in, nil
+}
+
+func openBelow(root *os.Root, dir, path string) (*os.File, error) {
+	name, err := filepath.Rel(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	// A pipe nobody writes to would keep a plain open waiting.
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// read reads the folder, but for the files that are as they were. The error is
+// one of the folder itself, or of ctx; what is wrong below it is in the reading.
+func (g *Generated) read(ctx context.Context, before map[string]known) (*reading, error) {
+	root, paths, lost, err := g.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // It was only read.
+	r := &reading{dir: g.config.Directory, files: len(paths), places: map[string]place{}, known: map[string]known{},
+		budget: tree.NewBudget(maxDocuments)}
+	for _, e := range lost {
+		r.lose(location.Problem{Name: "Error", Message: e.Error()})
+	}
+	for _, path := range paths {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if old, ok := before[path]; ok && isSame(root, r.dir, path, old) {
+			r.remember(path, old)
+			continue
+		}
+		if err := r.file(root, path); err != nil {
+			r.lose(location.Problem{Name: "Error", Message: "Unable to read file: " + err.Error(), Where: path})
+		}
+		if r.read > maxTotal {
+			break
+		}
+	}
+	if r.same > 0 && r.copies {
+		// Which of two counts is told by all files.
+		return g.read(ctx, nil)
+	}
+	return r, nil
+}
+
+// remember takes a file that is as it was.
+func (r *reading) remember(path string, old known) {
+	r.same++
+	r.known[path] = old
+	for _, ref := range old.refs {
+		if _, taken := r.places[ref]; taken {
+			r.copies = true
+		}
+		r.places[ref] = place{file: path}
+	}
+}
+
+// isSame reports whether a file is as it was. Whatever keeps it from being
+// known is for the reading that follows to tell.
+func isSame(root *os.Root, dir, path string, old known) bool {
+	in, err := openFile(root, dir, path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return err == nil && [sha256.Size]byte(h.Sum(nil)) == old.sum
+}
+
+// file reads the documents of a file. A bad one does not keep the next from
+// being read.
+func (r *reading) file(root *os.Root, path string) error {
+	in, err := openFile(root, r.dir, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // It was only read.
+	r.refs = nil
+	wrong := len(r.problems) + r.untold
+	h := sha256.New()
+	text := io.TeeReader(&counter{in, &r.read}, h)
+	err = tree.Decode(text, tree.Limits{Budget: r.budget}, func(n *tree.Node, bad *tree.Error) bool {
+		if bad != nil {
+			r.partial = r.partial || !bad.Kept
+			p := location.Problem{Name: "InputError", Message: "YAML error: " + bad.Msg, Where: where(path, bad.Pos)}
+			if bad.Hint != "" {
+				p.Message += "; " + bad.Hint
+			}
+			r.report(p)
+			return true
+		}
+		return r.document(path, n)
+	})
+	if err != nil {
+		return reason(err)
+	}
+	// Decoding may have stopped before the end.
+	if _, err = io.Copy(io.Discard, text); err != nil {
+		return err
+	}
+	if len(r.problems)+r.untold == wrong {
+		r.known[path] = known{[sha256.Size]byte(h.Sum(nil)), r.refs}
+	}
+	return nil
+}
+
+// counter counts what is read.
+type counter struct {
+	in io.Reader
+	n  *int64
+}
+
+// Read reads, up to a little more than a folder may hold.
+func (c *counter) Read(p []byte) (int, error) {
+	if *c.n > maxTotal {
+		return 0, fmt.Errorf("there are more than %d bytes in the folder", maxTotal)
+	}
+	n, err := c.in.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// document takes what stands in a file: an entity, or a list of them, as JSON
+// files have it. It reports whether to go on with the file.
+func (r *reading) document(path string, n *tree.Node) bool {
+	if r.written += location.Size(n); r.written > r.read+location.MaxAliased {
+		r.partial = true
+		r.report(location.Problem{Name: "InputError", Where: where(path, n.At()),
+			Message: fmt.Sprintf("YAML error: aliases add more than %d bytes to what the folder has; write fewer aliases of aliases", location.MaxAliased)})
+		return false
+	}
+	if !n.IsList() {
+		r.entity(path, n)
+		return true
+	}
+	for _, item := range n.Items {
+		r.entity(path, item)
+	}
+	return true
+}
+
+// entity takes one entity, or says why not.
+func (r *reading) entity(path string, n *tree.Node) {
+	pos, ref := n.At(), entity.RefOf(n)
+	likeness := ""
+	if n.IsMap() {
+		likeness = entity.HashDocument(n)
+	}
+	location.Annotate(n, location.TypeFile+":"+filepath.ToSlash(path), location.TypeFile+":"+filepath.ToSlash(r.dir))
+	if ps := location.ProblemsOf(n); len(ps) > 0 {
+		if _, err := entity.ParseExisting(ref.String(), "", ""); err != nil {
+			// It may be about any entity.
+			r.partial = true
+		}
+		r.keep = append(r.keep, ref.String())
+		ps[0].In(path)
+		if ps[0].Where == path {
+			ps[0].Where = where(path, pos)
+		}
+		r.report(ps[0])
+		return
+	}
+	if why := unwanted(n, ref); why != "" {
+		r.report(location.Problem{Name: "NotAllowedError", Where: where(path, pos), Message: fmt.Sprintf("%s %s", ref, why)})
+		return
+	}
+	n.Get("metadata").Set("namespace", tree.Str(ref.Namespace))
+	key := ref.String()
+	if first, taken := r.places[key]; taken {
+		// A copy does no harm.
+		r.copies = true
+		if first.hash != likeness {
+			r.report(location.Problem{Name: "ConflictError", Where: where(path, pos),
+				Message: fmt.Sprintf("conflict: %s is at %s already, and is another there", key, where(first.file, first.pos))})
+		}
+		return
+	}
+	r.places[key] = place{path, pos, likeness}
+	r.refs = append(r.refs, key)
+	// As text, thousands of entities take a fifth of the memory.
+	r.docs = append(r.docs, store.Document{JSON: bytes.Clone(tree.AppendJSON(nil, n, ""))})
+}
+
+// unwanted says why an entity may not come from here; it is empty if it may.
+func unwanted(n *tree.Node, ref entity.Ref) string {
+	switch {
+	case slices.ContainsFunc(foreign, func(kind string) bool { return strings.EqualFold(kind, ref.Kind) }):
+		return "is of a kind that no generator makes; bring it with a location"
+	case strings.HasPrefix(words.APIVersionIn(n.Get("apiVersion").Str()), words.GroupExtensions+"/"):
+		return "is not an entity; have ingestor-cli make entities of it, or name the folder in composerIngestor.sources"
+	}
+	return ""
+}
+
+// where returns file:line:column, as much of it as is known.
+func where(path string, pos tree.Pos) string {
+	if pos.Line == 0 {
+		return path
+	}
+	return fmt.Sprintf("%s:%d:%d", path, pos.Line, max(pos.Column, 1))
+}

@@ -1,0 +1,93 @@
+// Package provider is how entities come into the portal's catalog: from locations
+// that are registered or in the configuration and read again and again, and
+// from providers that push. It also judges what has not come yet.
+package provider
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// Options are what an Intake works with.
+type Options struct {
+	Store  *store.Store
+	Policy *permission.Policy
+	// Catalog finds what is there already, as the caller may see it, and
+	// signs cursors.
+	Catalog *catalog.Catalog
+	// Now is the clock.
+	Now func() time.Time
+	Log *slog.Logger
+	// Config says which locations are read, and how often.
+	Config config.Catalog
+	// Reading says where they may be.
+	Reading config.Reading
+	// MaxPush is the most a provider may push at once, in bytes; 0 means the
+	// server's limit.
+	MaxPush int64
+	// Registry is told what the intake counts; nil means nobody is.
+	Registry prometheus.Registerer
+	// Audit records writes; nil records nothing.
+	Audit *audit.Log
+}
+
+// Intake brings entities into the catalog.
+type Intake struct {
+	store   *store.Store
+	policy  *permission.Policy
+	catalog *catalog.Catalog
+	now     func() time.Time
+	log     *slog.Logger
+	// locations are read on schedule, and providers push.
+	locations *schedule
+	pushes    pushes
+	metrics   *metrics
+	audit     *audit.Log
+}
+
+// New returns the intake of a catalog.
+func New(opts Options) *Intake {
+	in := &Intake{
+		store:   opts.Store,
+		policy:  opts.Policy,
+		catalog: opts.Catalog,
+		now:     opts.Now,
+		log:     opts.Log,
+		pushes:  pushes{max: opts.MaxPush},
+		audit:   opts.Audit,
+	}
+	in.locations = newSchedule(opts)
+	in.metrics = newMetrics(opts.Registry, in)
+	return in
+}
+
+// Routes returns the endpoints that bring entities, or judge them, below
+// /api/catalog.
+func (in *Intake) Routes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/locations", Handle: in.listLocations},
+		{Method: http.MethodPost, Path: "/locations", Handle: in.createLocation},
+		{Method: http.MethodPost, Path: "/locations/by-query", Handle: in.queryLocations},
+		{Method: http.MethodGet, Path: "/locations/by-entity/{kind}/{namespace}/{name}", Handle: in.locationByEntity},
+		{Method: http.MethodGet, Path: "/locations/{id}", Handle: in.getLocation},
+		{Method: http.MethodPut, Path: "/locations/{id}", Handle: in.updateLocation},
+		{Method: http.MethodDelete, Path: "/locations/{id}", Handle: in.deleteLocation},
+		{Method: http.MethodPost, Path: "/refresh", Handle: in.refresh},
+		{Method: http.MethodPost, Path: "/validate-entity", Handle: in.validate},
+		{Method: http.MethodPost, Path: "/analyze-location", Handle: in.analyze},
+		{Method: http.MethodGet, Path: "/providers", Handle: in.listProviders},
+		{Method: http.MethodDelete, Path: "/providers/{name}", Handle: in.deleteProvider},
+		{Method: http.MethodPut, Path: "/providers/{name}/entities", Handle: in.pushAll, MaxBody: in.pushes.max},
+		{Method: http.MethodPost, Path: "/providers/{name}/delta", Handle: in.pushDelta, MaxBody: in.pushes.max},
+	}
+}

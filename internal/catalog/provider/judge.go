@@ -1,0 +1,330 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/spool"
+	"example.dev/ingestor/internal/store"
+)
+
+// judge decides what of a push is taken.
+type judge struct {
+	in *Intake
+	// ctx is the request's, and judge lives no longer.
+	ctx      context.Context
+	provider string
+	caller   auth.Caller
+	// scope is what the caller may create and change, and removable what of it
+	// they may remove.
+	scope, removable store.Filter
+
+	entries []entry
+	refused []refusal
+	// put are the entries that are taken, by their indices, and taken their
+	// references.
+	put   []int
+	docs  []store.Document
+	spool *spool.Spool
+	taken []string
+	buf   []byte
+	// seen are the references of all entries that have one; keep those of
+	// entries that were refused, which stay as they are.
+	seen map[string]bool
+	keep []string
+	// kept is how many entities that are not in a full push stay all the same.
+	kept int
+	// nameless says that an entry was refused that may be about any entity.
+	nameless bool
+}
+
+func newJudge(ctx context.Context, in *Intake, provider string, texts *spool.Spool) *judge {
+	caller := auth.From(ctx)
+	return &judge{
+		in: in, ctx: ctx, provider: provider, caller: caller, spool: texts,
+		scope:     in.policy.Filter(caller, permission.EntityCreate),
+		removable: in.policy.Filter(caller, permission.EntityDelete),
+		refused:   []refusal{}, seen: map[string]bool{},
+	}
+}
+
+// mayAtAll returns the fault for a caller that may push nothing.
+func (j *judge) mayAtAll() error {
+	if j.scope.Op != store.OpFalse {
+		return j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider})
+	}
+	if err := j.in.policy.Require(j.ctx, permission.EntityCreate, nil); err != nil {
+		return err
+	}
+	return j.in.policy.Deny(j.ctx, permission.EntityCreate, nil, "Missing permission "+permission.EntityCreate)
+}
+
+func (j *judge) refuse(i int, ref, reason string) {
+	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
+}
+
+// judge returns the change that the entries make. What is both put and removed
+// is put, in whatever order.
+func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) {
+	j.entries = entries
+	change := store.Change{Provider: j.provider}
+	theirs, err := j.foreign(full, strict)
+	if err != nil {
+		return change, err
+	}
+	for i := range entries {
+		if err := j.later(i, theirs); err != nil {
+			return change, err
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.remove == "" {
+			continue
+		}
+		ref, err := entity.ParseRef(e.remove, "", "")
+		switch canonical := ref.String(); {
+		case err != nil:
+			j.refuse(i, "", "it is no reference of the form kind:namespace/name")
+		case theirs.why(canonical) != "":
+			j.refuse(i, canonical, theirs.why(canonical))
+		case j.mayForget(canonical) != "":
+			j.refuse(i, canonical, j.mayForget(canonical))
+		case j.seen[canonical]:
+			j.refuse(i, canonical, "it is in the push twice")
+		default:
+			j.seen[canonical] = true
+			change.Remove = append(change.Remove, canonical)
+		}
+	}
+	change.Put = j.docs
+	if !full {
+		return change, nil
+	}
+	return change, j.whole(&change, theirs)
+}
+
+// taker returns what judges entities while they are read, nil if everything
+// must be known before.
+func (j *judge) taker(strict bool) taker {
+	if strict || !j.unlimited() {
+		return nil
+	}
+	return func(entries []entry, n *tree.Node) error {
+		j.entries = entries
+		return j.entity(len(entries)-1, n, obstacles{})
+	}
+}
+
+// later judges an entity that was not judged while it was read.
+func (j *judge) later(i int, theirs obstacles) error {
+	e := &j.entries[i]
+	if e.json.Size() == 0 {
+		return nil
+	}
+	text, err := e.json.Load()
+	if err != nil {
+		return err
+	}
+	n, err := tree.Wire{}.Decode(text)
+	if err != nil {
+		return unreadable(e.line, err.Error())
+	}
+	e.json = spool.Text{}
+	return j.entity(i, n, theirs)
+}
+
+// entity takes one entity or refuses it.
+func (j *judge) entity(i int, n *tree.Node, theirs obstacles) error {
+	location.Claim(n, "provider:"+j.provider)
+	ref := entity.RefOf(n)
+	canonical := ref.String()
+	if _, err := entity.ParseExisting(canonical, "", ""); err != nil {
+		canonical, j.nameless = "", true
+	}
+	reason := ""
+	switch problems := location.ProblemsOf(n); {
+	case len(problems) > 0:
+		reason = problems[0].Error()
+	case j.seen[canonical]:
+		j.refuse(i, canonical, "it is in the push twice")
+		return nil
+	case theirs.change[canonical] != "":
+		reason = theirs.change[canonical]
+	case !j.may(&permission.Resource{Ref: canonical, Kind: ref.Kind, Namespace: ref.Namespace, Owners: owners(n)}):
+		reason = missing(permission.EntityCreate, canonical)
+	case isIdentity(ref.Kind):
+		reason = j.mayIdentify(canonical)
+	}
+	if canonical != "" {
+		j.seen[canonical] = true
+	}
+	if reason != "" {
+		j.refuse(i, canonical, reason)
+		j.keep = append(j.keep, canonical)
+		return nil
+	}
+	j.put = append(j.put, i)
+	j.buf = tree.AppendJSON(j.buf[:0], n, "")
+	text, err := j.spool.Put(j.buf)
+	if err != nil {
+		return err
+	}
+	j.docs = append(j.docs, store.Document{Spooled: text, Ref: canonical})
+	j.taken = append(j.taken, canonical)
+	return nil
+}
+
+// missingPermission is how reasons begin that are about a permission.
+const missingPermission = "missing permission "
+
+func missing(name, ref string) string { return missingPermission + name + " for " + ref }
+
+func (j *judge) may(r *permission.Resource) bool {
+	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
+}
+
+// isIdentity reports whether entities of a kind say who is in which group.
+func isIdentity(kind string) bool {
+	return strings.EqualFold(kind, "User") || strings.EqualFold(kind, "Group")
+}
+
+// mayIdentify returns why the provider may not bring a user or group, empty if it
+// may.
+func (j *judge) mayIdentify(ref string) string {
+	err := j.in.policy.Require(j.ctx, permission.IdentityWrite, &permission.Resource{Ref: ref, Provider: j.provider})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// mayForget returns why the caller may not remove an entity that says who is in
+// which group, empty if they may, or if it is another one.
+func (j *judge) mayForget(ref string) string {
+	kind, _, _ := strings.Cut(ref, ":")
+	if !isIdentity(kind) || !j.in.policy.Identifies(j.provider) {
+		return ""
+	}
+	return j.mayIdentify(ref)
+}
+
+func (j *judge) mayRemove(r *permission.Resource) bool {
+	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
+}
+
+// unlimited reports whether the caller may do everything to every entity.
+func (j *judge) unlimited() bool { return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue }
+
+// obstacles are why the caller may not touch entities that are there: not at
+// all, or not remove them.
+type obstacles struct{ change, remove map[string]string }
+
+// why returns why an entity may not be removed.
+func (o obstacles) why(ref string) string { return cmp.Or(o.change[ref], o.remove[ref]) }
+
+func owners(n *tree.Node) []string {
+	var out []string
+	for _, r := range entity.Relations(n) {
+		if r.Type == "ownedBy" {
+			out = append(out, r.Target)
+		}
+	}
+	return out
+}
+
+// whole makes the change one of everything the provider has. An entity whose
+// new version was refused keeps its old one; if it cannot be told which ones
+// those are, or if nothing at all could be taken, none is removed.
+func (j *judge) whole(change *store.Change, theirs obstacles) error {
+	if len(j.refused) == 0 && j.unlimited() && j.mayForget("user:") == "" {
+		change.Full = true
+		return nil
+	}
+	gone, err := j.in.gone(j.ctx, j.provider, j.taken, j.keep)
+	if err != nil {
+		return err
+	}
+	if j.nameless || len(j.refused) > 0 && len(j.docs) == 0 {
+		j.kept = len(gone)
+		return nil
+	}
+	for _, ref := range gone {
+		if why := cmp.Or(theirs.why(ref), j.mayForget(ref)); why != "" {
+			return j.in.policy.Deny(j.ctx, permission.EntityDelete, &permission.Resource{Ref: ref}, strings.ToUpper(why[:1])+why[1:]+", which this push would remove")
+		}
+	}
+	change.Remove = gone
+	return nil
+}
+
+// foreign returns why the caller may not touch entities that are there: those
+// in whose name the caller may not act and, if strict, those that belong to
+// other providers, which is known too late otherwise.
+func (j *judge) foreign(full, strict bool) (obstacles, error) {
+	out := obstacles{map[string]string{}, map[string]string{}}
+	restricted := !j.unlimited()
+	if !restricted && !strict {
+		return out, nil
+	}
+	var refs []string
+	for i := range j.entries {
+		if j.entries[i].remove == "" {
+			refs = append(refs, j.entries[i].ref)
+		} else if ref, err := entity.ParseRef(j.entries[i].remove, "", ""); err == nil {
+			refs = append(refs, ref.String())
+		}
+	}
+	if full && restricted {
+		owned, err := j.in.store.Refs(j.ctx, j.provider)
+		if err != nil {
+			return out, err
+		}
+		refs = append(refs, owned...)
+	}
+	slices.Sort(refs)
+	const batch = 500
+	for some := range slices.Chunk(slices.Compact(slices.DeleteFunc(refs, func(s string) bool { return !query.IsText(s) })), batch) {
+		found, err := j.in.store.GetMany(j.ctx, some)
+		if err != nil {
+			return out, err
+		}
+		for _, e := range found {
+			if e == nil {
+				continue
+			}
+			if e.Provider != j.provider {
+				out.change[e.Ref] = j.in.belongs(j.ctx, store.Refusal{Ref: e.Ref, Owner: e.Provider})
+				continue
+			}
+			r, err := permission.ResourceOf(e)
+			if err != nil {
+				return out, err
+			}
+			if !j.may(r) {
+				out.change[e.Ref] = missing(permission.EntityCreate, e.Ref)
+			}
+			if !j.mayRemove(r) {
+				out.remove[e.Ref] = missing(permission.EntityDelete, e.Ref)
+			}
+		}
+	}
+	return out, nil
+}
+
+// without returns the references that are neither put nor kept.
+func without(refs, put, keep []string) []string {
+	stay := make(map[string]bool, len(put)+len(keep))
+	for _, ref := range slices.Concat(put, keep) {
+		stay[strings.ToLower(ref)] = true
+	}
+	return slices.DeleteFunc(refs, func(ref string) bool { return stay[ref] })
+}

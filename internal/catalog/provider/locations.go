@@ -1,0 +1,322 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// locationView is a location as clients see it.
+type locationView struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Target    string `json:"target"`
+	EntityRef string `json:"entityRef"`
+	// Error says why it could not be read, wholly or in part.
+	Error string `json:"error,omitempty"`
+}
+
+func viewOf(l store.Location) locationView {
+	return locationView{l.ID, l.Type, l.Target, location.Ref(l.Type, l.Target), l.Error}
+}
+
+// locationInput is a location as clients name it.
+type locationInput struct {
+	Type   *string `json:"type"`
+	Target *string `json:"target"`
+}
+
+func (in *locationInput) check(at string) error {
+	switch {
+	case in.Target == nil:
+		return rest.Input("%s must have required property 'target'", at)
+	case in.Type == nil:
+		return rest.Input("%s must have required property 'type'", at)
+	}
+	return nil
+}
+
+// readLocation reads the body of a request that names a location to register.
+func (in *Intake) readLocation(r *http.Request) (typ, target string, err error) {
+	var body locationInput
+	if err := rest.ReadJSON(r, &body); err != nil {
+		return "", "", err
+	}
+	if err := body.check("request/body"); err != nil {
+		return "", "", err
+	}
+	typ, target = *body.Type, strings.TrimSpace(*body.Target)
+	if err := in.mayBe(typ); err != nil {
+		return "", "", err
+	}
+	return typ, target, inputOf(location.Check(typ, target))
+}
+
+// mayBe returns the fault for a type of location that nobody may register.
+func (in *Intake) mayBe(typ string) error {
+	if slices.Contains(in.locations.types, typ) {
+		return nil
+	}
+	types, err := json.Marshal(append([]string{}, in.locations.types...))
+	if err != nil {
+		return err
+	}
+	return rest.Input("Registered locations must be of an allowed type %s", types)
+}
+
+// inputOf returns what is wrong with a location as clients are told of it.
+func inputOf(err error) error {
+	if p, ok := errors.AsType[*location.Problem](err); ok {
+		return rest.Input("%s", p.Error())
+	}
+	return err
+}
+
+// createLocation answers POST /locations.
+func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
+		return err
+	}
+	q, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	dry, err := query.Flag(q, "dryRun")
+	if err != nil {
+		return err
+	}
+	onConflict, given, err := query.One(q, "onConflict")
+	if err != nil {
+		return err
+	}
+	if given && onConflict != "refresh" && onConflict != "reject" {
+		return rest.Input("request/query/onConflict must be equal to one of the allowed values: refresh, reject")
+	}
+	typ, target, err := in.readLocation(r)
+	if err != nil {
+		return err
+	}
+	if dry {
+		return in.tryLocation(w, r, typ, target)
+	}
+	l, err := in.store.AddLocation(ctx, typ, target)
+	if errors.Is(err, store.ErrExists) && onConflict == "refresh" {
+		l, err = in.sameLocation(r.Context(), typ, target)
+	}
+	if errors.Is(err, store.ErrExists) {
+		err = rest.Conflict("Location %s:%s already exists", typ, target)
+	}
+	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: typ, Target: target}, err)
+	if err != nil {
+		return err
+	}
+	in.locations.hurry(l.ID)
+	view := viewOf(l)
+	view.Error = ""
+	return rest.WriteJSON(w, r, http.StatusCreated, struct {
+		Location locationView `json:"location"`
+		Entities []struct{}   `json:"entities"`
+	}{view, []struct{}{}})
+}
+
+// sameLocation returns the location of that address.
+func (in *Intake) sameLocation(ctx context.Context, typ, target string) (store.Location, error) {
+	all, err := in.store.Locations(ctx)
+	if err != nil {
+		return store.Location{}, err
+	}
+	for _, l := range all {
+		if l.Type == typ && l.Target == target {
+			return l, nil
+		}
+	}
+	return store.Location{}, store.ErrExists
+}
+
+// tryLocation reads a location and tells what registering it would bring.
+func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
+	_, err := in.sameLocation(r.Context(), typ, target)
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return err
+	}
+	exists := err == nil
+	res, err := in.locations.reader.Read(r.Context(), location.Target{Type: typ, Target: target})
+	if r.Context().Err() != nil {
+		return rest.Input("Error: Unable to read %s:%s, it took too long", typ, target)
+	}
+	if err == nil && len(res.Problems) > 0 {
+		err = &res.Problems[0]
+	}
+	if err != nil {
+		return inputOf(err)
+	}
+	entities := make([]json.RawMessage, len(res.Documents))
+	for i, d := range res.Documents {
+		entities[i] = tree.AppendJSON(nil, d.Node, "")
+	}
+	return rest.WriteJSON(w, r, http.StatusCreated, struct {
+		Exists   bool              `json:"exists"`
+		Location locationView      `json:"location"`
+		Entities []json.RawMessage `json:"entities"`
+	}{exists, viewOf(store.Location{ID: typ + ":" + target, Type: typ, Target: target}), entities})
+}
+
+// listLocations answers GET /locations.
+func (in *Intake) listLocations(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+		return err
+	}
+	all, err := in.store.Locations(r.Context())
+	if err != nil {
+		return err
+	}
+	type item struct {
+		Data locationView `json:"data"`
+	}
+	items := make([]item, len(all))
+	for i, l := range all {
+		items[i].Data = viewOf(l)
+	}
+	return writeTagged(w, r, items)
+}
+
+// writeTagged answers with v, tagged by what it is.
+func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return rest.Write(w, r, rest.Content{ETag: rest.ETagOf(body), Body: body})
+}
+
+// oneLocation returns the location that a request names.
+func (in *Intake) oneLocation(r *http.Request) (store.Location, error) {
+	id := r.PathValue("id")
+	if !query.IsText(id) {
+		return store.Location{}, noLocation(id)
+	}
+	l, err := in.store.Location(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return l, noLocation(id)
+	}
+	return l, err
+}
+
+func noLocation(id string) error {
+	return rest.NotFound("Found no location with ID %s", query.Short(id))
+}
+
+// getLocation answers GET /locations/{id}.
+func (in *Intake) getLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
+		return err
+	}
+	l, err := in.oneLocation(r)
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, viewOf(l))
+}
+
+// updateLocation answers PUT /locations/{id}.
+func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationCreate, nil); err != nil {
+		return err
+	}
+	typ, target, err := in.readLocation(r)
+	if err != nil {
+		return err
+	}
+	old, err := in.oneLocation(r)
+	if err != nil {
+		return err
+	}
+	l := old
+	if old.Type != typ || old.Target != target {
+		// What was read from the old address goes.
+		if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+			return err
+		}
+		l, err = in.store.UpdateLocation(r.Context(), old.ID, typ, target)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		err = noLocation(old.ID)
+	case errors.Is(err, store.ErrExists):
+		err = rest.Conflict("Location %s:%s already exists", typ, target)
+	}
+	in.recordLocation(r.Context(), audit.LocationUpdate, store.Location{ID: old.ID, Type: typ, Target: target}, err)
+	if err != nil {
+		return err
+	}
+	in.locations.hurry(l.ID)
+	return rest.WriteJSON(w, r, http.StatusOK, viewOf(l))
+}
+
+// deleteLocation answers DELETE /locations/{id}. What was read from it goes
+// with it.
+func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if !query.IsText(id) {
+		return noLocation(id)
+	}
+	err := in.store.RemoveLocation(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		err = noLocation(id)
+	}
+	in.recordLocation(r.Context(), audit.LocationDelete, store.Location{ID: id}, err)
+	if err != nil {
+		return err
+	}
+	in.locations.hurry(id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// locationByEntity answers GET /locations/by-entity/{kind}/{namespace}/{name}.
+func (in *Intake) locationByEntity(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.LocationRead, nil); err != nil {
+		return err
+	}
+	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}.String()
+	e, err := in.catalog.Find(ctx, ref)
+	if errors.Is(err, store.ErrNotFound) {
+		return rest.NotFound("found no entity for ref %s", query.Short(ref))
+	}
+	if err != nil {
+		return err
+	}
+	id, ok := strings.CutPrefix(e.Provider, store.LocationProvider(""))
+	if !ok {
+		return rest.NotFound("found no location for ref %s", ref)
+	}
+	l, err := in.store.Location(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return rest.NotFound("found no location for ref %s", ref)
+	}
+	if err != nil {
+		return err
+	}
+	return writeTagged(w, r, viewOf(l))
+}

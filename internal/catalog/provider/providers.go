@@ -1,0 +1,247 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/spool"
+	"example.dev/ingestor/internal/store"
+)
+
+// pushes is what pushing needs.
+type pushes struct {
+	// max is the most a push may have, in bytes; 0 means the server's limit.
+	max int64
+	// turns lets the pushes of one provider through one after the other.
+	turns [64]sync.Mutex
+}
+
+var turnSeed = maphash.MakeSeed()
+
+// turn waits for the provider's turn, and returns how to end it.
+func (p *pushes) turn(name string) (end func()) {
+	m := &p.turns[maphash.String(turnSeed, name)%uint64(len(p.turns))]
+	m.Lock()
+	return m.Unlock
+}
+
+func (p *pushes) limit() int64 {
+	if p.max > 0 {
+		return p.max
+	}
+	return defaultMaxPush
+}
+
+var providerName = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
+
+// providerOf returns the provider that a request names.
+func providerOf(r *http.Request) (string, error) {
+	name := r.PathValue("name")
+	if !providerName.MatchString(name) {
+		return "", rest.Input("Invalid provider name '%s', expected at most 63 lower-case letters, digits, dashes, dots and underscores, "+
+			"beginning and ending with a letter or digit", query.Short(name))
+	}
+	if strings.HasPrefix(name, "location") {
+		return "", rest.Input("Invalid provider name '%s', names that begin with 'location' are the catalog's own", name)
+	}
+	return name, nil
+}
+
+// listProviders answers GET /providers.
+func (in *Intake) listProviders(w http.ResponseWriter, r *http.Request) error {
+	if err := in.policy.Require(r.Context(), permission.IngestionRead, nil); err != nil {
+		return err
+	}
+	owners, err := in.store.Providers(r.Context())
+	if err != nil {
+		return err
+	}
+	type item struct {
+		Name     string `json:"name"`
+		Entities int    `json:"entities"`
+	}
+	items := make([]item, 0, len(owners))
+	for name, n := range owners {
+		items = append(items, item{name, n})
+	}
+	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.Name, b.Name) })
+	return writeTagged(w, r, struct {
+		Items []item `json:"items"`
+	}{items})
+}
+
+// deleteProvider answers DELETE /providers/{name}: all that it pushed goes.
+func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
+		return err
+	}
+	name, err := providerOf(r)
+	if err != nil {
+		return err
+	}
+	if in.policy.Identifies(name) {
+		if err := in.policy.Require(ctx, permission.IdentityWrite, &permission.Resource{Ref: "provider " + name, Provider: name}); err != nil {
+			return err
+		}
+	}
+	defer in.pushes.turn(name)()
+	res, err := in.store.Sync(ctx, store.Change{Provider: name, Full: true})
+	if err == nil && res.Removed == 0 {
+		err = rest.NotFound("Found no entities of provider %s", name)
+	}
+	in.recordProvider(ctx, name, res.Removed, err)
+	if err != nil {
+		return err
+	}
+	in.log.Info("provider was removed", "provider", name, "removed", res.Removed)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// pushAll answers PUT /providers/{name}/entities: everything a provider has.
+func (in *Intake) pushAll(w http.ResponseWriter, r *http.Request) error {
+	return in.push(w, r, true)
+}
+
+// pushDelta answers POST /providers/{name}/delta: what changed.
+func (in *Intake) pushDelta(w http.ResponseWriter, r *http.Request) error {
+	return in.push(w, r, false)
+}
+
+// report is what became of a push.
+type report struct {
+	Added     int `json:"added"`
+	Updated   int `json:"updated"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	// Kept are those that a full push left out and that stay, because it
+	// cannot be told whether a refused entity was meant for one of them.
+	Kept    int       `json:"kept"`
+	Refused []refusal `json:"refused"`
+}
+
+// refusal is an entry that was not taken.
+type refusal struct {
+	Index int `json:"index"`
+	Line  int `json:"line,omitempty"`
+	// Ref is empty if it has none that could be used.
+	Ref    string `json:"ref,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// push takes what a provider pushes, and answers with what became of it.
+func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error {
+	status, told, err := in.take(r, full)
+	if errors.Is(err, spool.ErrTemporary) {
+		err = rest.Unavailable(err, "cannot buffer the push: the temporary directory is full or cannot be written; set TMPDIR of portal-backend to a writable directory with free space, then push again")
+	}
+	if err != nil {
+		in.recordFailedPush(r, full, err)
+		return err
+	}
+	return rest.WriteJSON(w, r, status, told)
+}
+
+// take takes what a provider pushes, in one transaction, and returns what became
+// of it with the status to answer with.
+func (in *Intake) take(r *http.Request, full bool) (status int, told report, err error) {
+	ctx := r.Context()
+	name, err := providerOf(r)
+	if err != nil {
+		return 0, told, err
+	}
+	texts := spool.New(pushRoom)
+	defer func() { _ = texts.Close() }()
+	j := newJudge(ctx, in, name, texts)
+	if err := j.mayAtAll(); err != nil {
+		return 0, told, err
+	}
+	q, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return 0, told, err
+	}
+	strict, err := query.Flag(q, "strict")
+	if err != nil {
+		return 0, told, err
+	}
+	allowEmpty, err := query.Flag(q, "allowEmpty")
+	if err != nil {
+		return 0, told, err
+	}
+	entries, err := readPush(r, in.pushes.limit(), !full, texts, j.taker(strict))
+	if err != nil {
+		return 0, told, err
+	}
+	if full && len(entries) == 0 && !allowEmpty {
+		return 0, told, rest.Input("The body has no entities, which would remove all of the provider; push with ?allowEmpty=true if that is meant")
+	}
+	defer in.pushes.turn(name)()
+	change, err := j.judge(entries, full, strict)
+	if err != nil {
+		return 0, told, err
+	}
+	if strict && len(j.refused) > 0 {
+		in.recordStrict(ctx, full, name, j.refused)
+		return http.StatusBadRequest, report{Refused: j.refused}, nil
+	}
+	res, err := in.store.Sync(ctx, change)
+	if err != nil {
+		in.metrics.synced(fromPush, syncFailed)
+		return 0, told, err
+	}
+	for _, refused := range res.Refused {
+		j.refuse(j.put[refused.Index], refused.Ref, in.belongs(ctx, refused))
+	}
+	slices.SortStableFunc(j.refused, func(a, b refusal) int { return a.Index - b.Index })
+	in.pushed(name, full, res, len(j.refused))
+	in.recordPush(ctx, full, name, res, j.refused)
+	settle(len(entries))
+	return http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused}, nil
+}
+
+// many is how many entities leave so much behind that it is given back at
+// once: the process would keep it for minutes.
+const many = 1000
+
+// pushRoom is how many bytes of a push are held in memory; the rest is in a temporary
+// file meanwhile.
+const pushRoom = 8 << 20
+
+// settle gives memory back to the system after so many entities.
+func settle(entities int) {
+	if entities >= many {
+		time.AfterFunc(time.Second, debug.FreeOSMemory)
+	}
+}
+
+// pushed tells whoever watches that a provider pushed.
+func (in *Intake) pushed(name string, full bool, res store.Result, refused int) {
+	if res.Added+res.Updated+res.Removed+refused == 0 {
+		in.metrics.synced(fromPush, syncUnchanged)
+		return
+	}
+	in.metrics.synced(fromPush, syncDone)
+	in.log.Info("provider pushed", "provider", name, "full", full, "added", res.Added, "updated", res.Updated,
+		"removed", res.Removed, "unchanged", res.Unchanged, "refused", refused)
+}
+
+// gone returns what a provider owns and neither puts nor keeps.
+func (in *Intake) gone(ctx context.Context, provider string, put, keep []string) ([]string, error) {
+	owned, err := in.store.Refs(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	return without(owned, put, keep), nil
+}

@@ -1,0 +1,338 @@
+package provider
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/spool"
+)
+
+// line returns a Component as a line of a push.
+func line(name, owner string) string {
+	return fmt.Sprintf(`{"apiVersion":"portal.io/v1alpha1","kind":"Component","metadata":{"name":%q},"spec":{"type":"service","lifecycle":"x","owner":%q}}`+"\n", name, owner)
+}
+
+// push sends a push and returns the report.
+func (f *farm) push(method, path, body string, more ...string) (report, response) {
+	f.t.Helper()
+	res := f.do(method, "/providers/"+path, body, append([]string{"Content-Type", mediaNDJSON}, more...)...)
+	var got report
+	if err := json.Unmarshal([]byte(res.body), &got); err != nil {
+		f.t.Fatalf("%d %s: %v", res.status, res.body, err)
+	}
+	return got, res
+}
+
+const (
+	all   = "ci/entities"
+	delta = "ci/delta"
+)
+
+// TestPushOfUnsafeLinks refuses entities with links that a browser would run.
+func TestPushOfUnsafeLinks(t *testing.T) {
+	f := newFarm(t, "", Options{})
+	body := strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","links":[{"url":"https://a"},{"url":"java\tscript:alert(1)"}]`, 1) +
+		strings.Replace(line("b", "x"), `"name":"b"`, `"name":"b","links":[{"url":"DATA:text/html,x"}]`, 1) +
+		strings.Replace(line("c", "x"), `"name":"c"`, `"name":"c","annotations":{"backstage.io/view-url":"vbscript:x"}`, 1) +
+		strings.Replace(line("d", "x"), `"name":"d"`, `"name":"d","links":[{"url":"mailto:d@example.com"}]`, 1)
+	got, _ := f.push("PUT", all, body)
+	if got.Added != 1 || len(got.Refused) != 3 {
+		t.Fatalf("the report is %+v", got)
+	}
+	for i, field := range []string{`"metadata.links[1].url" is not valid`, `"metadata.links[0].url" is not valid`, `"metadata.annotations[\"backstage.io/view-url\"]" is not valid`} {
+		if r := got.Refused[i]; !strings.Contains(r.Reason, field) {
+			t.Errorf("the reason names the field %s: %s", field, r.Reason)
+		}
+	}
+}
+
+func TestPush(t *testing.T) {
+	f := newFarm(t, "", Options{})
+	steps := []struct {
+		reason             string
+		method, path, body string
+		media              string
+		want               report
+		refs               []string
+	}{
+		{
+			"everything is new", "PUT", all, line("a", "x") + "\n" + line("b", "x"), mediaNDJSON,
+			report{Added: 2, Refused: []refusal{}}, []string{"component:default/a", "component:default/b"},
+		},
+		{
+			"the same again changes nothing", "PUT", all, line("b", "x") + line("a", "x"), mediaNDJSON,
+			report{Unchanged: 2, Refused: []refusal{}}, []string{"component:default/a", "component:default/b"},
+		},
+		{
+			"YAML is as good, and what is not there goes", "PUT", all, component("a", "x") + component("c", "x"), mediaYAML,
+			report{Added: 1, Updated: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/c"},
+		},
+		{
+			"a delta puts and removes", "POST", delta, line("d", "x") + `{"remove":"Component:default/C"}` + "\n" + `{"remove":"component:none"}`, mediaNDJSON,
+			report{Added: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/d"},
+		},
+		{
+			"in YAML too", "POST", delta, "remove: component:default/d\n" + component("e", "x"), mediaYAML + "; charset=utf-8",
+			report{Added: 1, Removed: 1, Refused: []refusal{}}, []string{"component:default/a", "component:default/e"},
+		},
+		{
+			"an empty delta is nothing", "POST", delta, "", mediaNDJSON,
+			report{Refused: []refusal{}}, []string{"component:default/a", "component:default/e"},
+		},
+		{
+			"another provider takes nothing away", "PUT", "other/entities", line("a", "y") + line("f", "y"), mediaNDJSON,
+			report{Added: 1, Refused: []refusal{{0, 1, "component:default/a", "conflict: component:default/a belongs to provider ci"}}},
+			[]string{"component:default/a", "component:default/e", "component:default/f"},
+		},
+		{
+			"a bad version leaves the old one; the rest is taken", "PUT", all, strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","tags":["Not a tag"]`, 1) + line("g", "x") + line("G", "x"), mediaNDJSON,
+			report{Added: 1, Removed: 1, Refused: []refusal{
+				{0, 1, "component:default/a", "Policy"}, {2, 3, "component:default/g", "it is in the push twice"},
+			}},
+			[]string{"component:default/a", "component:default/f", "component:default/g"},
+		},
+		{
+			"one without a name may be any", "PUT", all, line("a b", "x") + line("h", "x"), mediaNDJSON,
+			report{Added: 1, Kept: 2, Refused: []refusal{{0, 1, "", "Policy"}}},
+			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
+		},
+		{
+			"if nothing is good, nothing changes", "PUT", all, strings.Replace(line("z", "x"), `"service"`, `7`, 1), mediaNDJSON,
+			report{Kept: 3, Refused: []refusal{{0, 1, "component:default/z", "Policy"}}},
+			[]string{"component:default/a", "component:default/f", "component:default/g", "component:default/h"},
+		},
+		{
+			"nothing at all, on purpose", "PUT", all + "?allowEmpty=true", "\n", mediaNDJSON,
+			report{Removed: 3, Refused: []refusal{}}, []string{"component:default/f"},
+		},
+	}
+	for _, step := range steps {
+		got, res := f.push(step.method, step.path, step.body, "Content-Type", step.media)
+		for i := range got.Refused {
+			if strings.HasPrefix(got.Refused[i].Reason, "InputError: Policy check failed") {
+				got.Refused[i].Reason = "Policy"
+			}
+		}
+		if diff := cmp.Diff(step.want, got); diff != "" || res.status != http.StatusOK {
+			t.Errorf("%s: %d (-want +got):\n%s", step.reason, res.status, diff)
+		}
+		if diff := cmp.Diff(step.refs, f.refs()); diff != "" {
+			t.Fatalf("%s: entities (-want +got):\n%s", step.reason, diff)
+		}
+	}
+	if got := f.get("/providers").body; got != `{"items":[{"name":"other","entities":1}]}` {
+		t.Errorf("providers %s", got)
+	}
+	if res := f.do(http.MethodDelete, "/providers/other", ""); res.status != http.StatusNoContent || len(f.refs()) != 0 {
+		t.Errorf("DELETE of a provider: %d %s, leaving %v", res.status, res.body, f.refs())
+	}
+	if res := f.do(http.MethodDelete, "/providers/other", ""); res.status != http.StatusNotFound {
+		t.Errorf("DELETE of nothing: %d %s", res.status, res.body)
+	}
+	if gathered(t, f, "catalog_sync_total") == 0 {
+		t.Error("pushes are not counted")
+	}
+}
+
+// zipped compresses a text.
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPushRefused(t *testing.T) {
+	f := newFarm(t, "", Options{MaxPush: 10_000})
+	if _, res := f.push("PUT", all, line("a", "x")+line("b", "x")); res.status != http.StatusOK {
+		t.Fatal(res.body)
+	}
+	if _, res := f.push("PUT", "other/entities", line("o", "x")); res.status != http.StatusOK {
+		t.Fatal(res.body)
+	}
+	zipped := func(text string) string { return zipped(t, text) }
+	cases := map[string]struct {
+		reason             string
+		method, path, body string
+		header             []string
+		want               string
+	}{
+		"Empty":     {"a pipeline that failed does not empty the catalog", "PUT", all, "", nil, "400 InputError: The body has no entities, which would remove all"},
+		"Cut":       {"half a body changes nothing", "PUT", all, line("c", "x") + `{"apiVersion":"por`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
+		"Line":      {"nor does a bad line", "POST", delta, line("c", "x") + "nonsense\n", nil, "400 InputError: The body cannot be read, and nothing was changed: line 2:"},
+		"List":      {"an entity is an object", "POST", delta, "[1]", nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: an entity must be an object"},
+		"YAML":      {"nor bad YAML", "PUT", all, component("c", "x") + "---\nkind: [\n", []string{"Content-Type", mediaYAML}, "400 InputError: The body cannot be read, and nothing was changed: line"},
+		"Remove":    {"there is nothing to remove in everything", "PUT", all, `{"remove":"component:default/a"}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: there is nothing to remove"},
+		"RemoveOdd": {"what is removed has a name", "POST", delta, `{"remove":7}`, nil, "400 InputError: The body cannot be read, and nothing was changed: line 1: what is removed"},
+		"JSON":      {"other types are not understood", "PUT", all, "[]", []string{"Content-Type", "application/json"}, "415 UnsupportedMediaTypeError: The body must be application/x-ndjson or application/yaml"},
+		"NoType":    {"nor none", "PUT", all, "[]", []string{"Content-Type", ""}, "415 UnsupportedMediaTypeError:"},
+		"Brotli":    {"nor other compressions", "PUT", all, "x", []string{"Content-Encoding", "br"}, "415 UnsupportedMediaTypeError: The body may be compressed with gzip"},
+		"NotZipped": {"what is said to be compressed is", "PUT", all, line("c", "x"), []string{"Content-Encoding", "gzip"}, "400 InputError: The body is not complete"},
+		"CutZip":    {"and whole", "PUT", all, zipped(line("c", "x"))[:60], []string{"Content-Encoding", "gzip"}, "400 InputError: The body is not complete"},
+		"Bomb":      {"what counts is what comes out", "PUT", all, zipped(strings.Repeat("\n", 20_000)), []string{"Content-Encoding", "gzip"}, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
+		"Large":     {"and what goes in", "PUT", all, strings.Repeat("\n", 20_000), nil, "413 PayloadTooLargeError: The body has more than 10000 bytes"},
+		"Name":      {"a provider has a proper name", "PUT", "No%20name/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'No name'"},
+		"Location":  {"and not one of the catalog's", "PUT", "location.x/entities", line("c", "x"), nil, "400 InputError: Invalid provider name 'location.x', names that begin"},
+		"Guest":     {"guests push nothing", "PUT", all, line("c", "x"), []string{"Authorization", "guest"}, "403 NotAllowedError: Missing permission catalog.entity.create"},
+		"Strict":    {"a wish that is none", "PUT", all + "?strict=maybe", line("c", "x"), nil, "400 InputError: request/query/strict must be boolean"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, res := f.push(tc.method, tc.path, tc.body, tc.header...)
+			if got := errorOf(t, res); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("%s\ngot  %s\nwant %s", tc.reason, got, tc.want)
+			}
+			if diff := cmp.Diff([]string{"component:default/a", "component:default/b", "component:default/o"}, f.refs()); diff != "" {
+				t.Errorf("%s: entities (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+	got, res := f.push("PUT", all+"?strict=true", line("c", "x")+line("o", "x")+line("!", "x"))
+	if res.status != http.StatusBadRequest || len(got.Refused) != 2 || got.Added != 0 || !strings.Contains(got.Refused[0].Reason, "belongs to provider other") {
+		t.Errorf("strict: %d %+v, want nothing taken and two refused", res.status, got)
+	}
+	if diff := cmp.Diff([]string{"component:default/a", "component:default/b", "component:default/o"}, f.refs()); diff != "" {
+		t.Errorf("strict: entities (-want +got):\n%s", diff)
+	}
+	if got, res := f.push("PUT", all+"?strict=true", zipped(line("c", "x")), "Content-Encoding", "gzip"); res.status != http.StatusOK || got.Added != 1 || got.Removed != 2 {
+		t.Errorf("strict and right: %d %+v", res.status, got)
+	}
+}
+
+func TestPushCutOff(t *testing.T) {
+	f := newFarm(t, "", Options{})
+	if _, res := f.push("PUT", all, line("a", "x")); res.status != http.StatusOK {
+		t.Fatal(res.body)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/api/catalog/providers/"+all, io.MultiReader(strings.NewReader(component("b", "x")), broken{}))
+	r.Header.Set("Content-Type", mediaYAML)
+	rec := httptest.NewRecorder()
+	f.handler.ServeHTTP(rec, r)
+	if rec.Code != http.StatusBadRequest || len(f.refs()) != 1 || f.refs()[0] != "component:default/a" {
+		t.Errorf("a body that ended too soon: %d %s, entities %v", rec.Code, rec.Body, f.refs())
+	}
+}
+
+// broken is a connection that is cut.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestPushPermission(t *testing.T) {
+	f := newFarm(t, "",
+		Options{},
+		config.PermissionRule{Who: []string{"user:default/root"}, Allow: true},
+		config.PermissionRule{Permissions: []string{"catalog.entity.create"}, Owners: []string{"own"}, Allow: true},
+		config.PermissionRule{Permissions: []string{"catalog.entity.create"}, Allow: false},
+	)
+	as := func(who string) []string { return []string{"Authorization", who} }
+	if got, _ := f.push("PUT", all, line("a", "team-a")+line("b", "team-b"), as("root")...); got.Added != 2 {
+		t.Fatalf("root: %+v", got)
+	}
+	got, _ := f.push("POST", delta, line("a2", "team-a")+line("b2", "team-b")+`{"remove":"component:default/b"}`+"\n"+line("b", "team-a"), as("team-a")...)
+	want := report{Added: 1, Refused: []refusal{
+		{1, 2, "component:default/b2", "missing permission catalog.entity.create for component:default/b2"},
+		{2, 3, "component:default/b", "missing permission catalog.entity.create for component:default/b"},
+		{3, 4, "component:default/b", "missing permission catalog.entity.create for component:default/b"},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a team pushes what it does not own (-want +got):\n%s", diff)
+	}
+	_, res := f.push("PUT", all, line("a", "team-a"), as("team-a")...)
+	if got, want := errorOf(t, res), "403 NotAllowedError: Missing permission catalog.entity.create for component:default/b, which this push would remove"; got != want {
+		t.Errorf("a full push without what others own: %s, want %s", got, want)
+	}
+	if got, _ := f.push("PUT", "mine/entities", line("m", "team-a"), as("team-a")...); got.Added != 1 {
+		t.Errorf("a provider of one's own: %+v", got)
+	}
+	if diff := cmp.Diff([]string{"component:default/a", "component:default/a2", "component:default/b", "component:default/m"}, f.refs()); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+}
+
+func TestPushAnnotations(t *testing.T) {
+	f := newFarm(t, "", Options{})
+	said := strings.Replace(line("b", "x"), `"name":"b"`, `"name":"b","annotations":{"portal.io/managed-by-location":"url:http://x","portal.io/managed-by-origin-location":"url:http://y"}`, 1)
+	if got, res := f.push("PUT", all, line("a", "x")+said); got.Added != 2 {
+		t.Fatal(res.body)
+	}
+	for ref, want := range map[string]string{"component:default/a": "provider:ci", "component:default/b": "url:http://x"} {
+		e, err := f.store.Get(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := tree.Wire{}.Decode(e.JSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Get("metadata", "annotations", "portal.io/managed-by-location").Str(); got != want {
+			t.Errorf("%s is managed by %q, want %q", ref, got, want)
+		}
+	}
+	// What a provider pushed cannot be read again, which is no mistake.
+	if res := f.do(http.MethodPost, "/refresh", `{"entityRef":"component:default/a"}`); res.status != http.StatusOK {
+		t.Errorf("refresh: %d %s", res.status, res.body)
+	}
+}
+
+func FuzzPush(f *testing.F) {
+	f.Add([]byte(line("a", "x")+line("b", "x")), false, false)
+	f.Add([]byte(`{"remove":"component:a"}`+"\n\n{"), false, true)
+	f.Add([]byte(component("a", "x")+"---\nremove: x\n"), true, true)
+	f.Add([]byte("{}\n[]\nnull\n\"x\"\n"), false, true)
+	f.Fuzz(func(t *testing.T, body []byte, yaml, delta bool) {
+		media := mediaNDJSON
+		if yaml {
+			media = mediaYAML
+		}
+		entries, err := decodePush(&bounded{in: bytes.NewReader(body), left: 1 << 16, most: 1 << 16}, media, delta, spool.New(1<<20), nil)
+		if err != nil {
+			var fault *rest.Fault
+			var large *http.MaxBytesError
+			if !errors.As(err, &fault) && !errors.As(err, &large) {
+				t.Fatalf("error %v is not one for clients", err)
+			}
+			if entries != nil {
+				t.Fatalf("there are entries beside the error %v", err)
+			}
+			return
+		}
+		for i, e := range entries {
+			switch {
+			case e.line < 1 || i > 0 && e.line < entries[i-1].line:
+				t.Fatalf("entry %d is on line %d", i, e.line)
+			case (e.ref == "") == (e.remove == ""):
+				t.Fatalf("entry %d is neither an entity nor a removal, or both", i)
+			case e.remove != "" && !delta:
+				t.Fatalf("entry %d removes in a push of everything", i)
+			}
+			text, err := e.json.Load()
+			if err != nil || len(text) == 0 {
+				continue
+			}
+			if n, err := (tree.Wire{}).Decode(text); err != nil || !n.IsMap() || entity.RefOf(n).String() != e.ref {
+				t.Fatalf("entry %d is no object, or has another reference than %q: %s (%v)", i, e.ref, text, err)
+			}
+		}
+	})
+}

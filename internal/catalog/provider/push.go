@@ -1,0 +1,280 @@
+package provider
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/spool"
+)
+
+const (
+	mediaNDJSON = "application/x-ndjson"
+	mediaYAML   = "application/yaml"
+
+	// maxPushed is how many entries a push may have: a small entry takes more
+	// memory than it has bytes.
+	maxPushed = 250_000
+	// maxEntry is the most one of them may have, in bytes.
+	maxEntry = 16 << 20
+	// maxDocuments is how many documents a push may have if empty ones count.
+	maxDocuments = maxPushed + 50_000
+	// maxBlank is how many lines of a push may be empty.
+	maxBlank = 1_000_000
+	// The bounds of what is compressed: how many times its size a body may have
+	// when it is unpacked, and how many bytes it must have for each entity, small
+	// bodies aside. Entities that differ by nothing but a number are compressed
+	// to a hundredth, and take two bytes or more.
+	maxRatio     = 250
+	maxRatioYAML = 100
+	freeUnpacked = 1 << 20
+	entityPacked = 1
+	freeEntities = 1000
+	// defaultMaxPush is for an intake that was not told a limit.
+	defaultMaxPush = 256 << 20
+)
+
+// entry is one thing a push says: an entity, or one to remove.
+type entry struct {
+	// line is where it begins in the body.
+	line int
+	// ref is the reference of the entity, and json the entity itself unless it
+	// was taken while it was read.
+	ref  string
+	json spool.Text
+	// remove is the reference of what is to be removed; empty if it is an
+	// entity.
+	remove string
+}
+
+// taker takes the last of the entries, which is an entity, while a push is
+// read.
+type taker func(entries []entry, n *tree.Node) error
+
+// readPush reads the body of a push. All of it can be read, or the error is
+// the one to answer with. Take may be nil: then texts keeps the entities.
+func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != mediaNDJSON && media != mediaYAML {
+		return nil, rest.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
+	}
+	body := &bounded{in: r.Body, left: most, most: most}
+	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		body.packed = &counted{in: r.Body}
+		if body.ratio = maxRatio; media == mediaYAML {
+			// To read YAML takes ten times as long.
+			body.ratio = maxRatioYAML
+		}
+		z, err := gzip.NewReader(body.packed)
+		if err != nil {
+			return nil, rest.BodyFault(err)
+		}
+		body.in = z
+	default:
+		return nil, rest.Unsupported("The body may be compressed with gzip, and not with '%s'", query.Short(encoding))
+	}
+	return decodePush(body, media, delta, texts, take)
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	in io.Reader
+	n  int64
+}
+
+// Read reads and counts.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// bounded reads so many bytes; more is an error.
+type bounded struct {
+	in         io.Reader
+	left, most int64
+	// packed is what in unpacks, nil if the body is as it was sent, and ratio
+	// how many times as much may come of it.
+	packed *counted
+	ratio  int64
+}
+
+// Read reads until there is nothing left to read.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, &http.MaxBytesError{Limit: b.most}
+	}
+	// One byte more tells a body that is too long from one that just fits.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, &http.MaxBytesError{Limit: b.most}
+	}
+	if b.packed != nil && b.most-b.left > freeUnpacked+b.ratio*b.packed.n {
+		return 0, rest.TooLarge("cannot read the body: it unpacks to more than %d times its size; push it uncompressed", b.ratio)
+	}
+	return n, err
+}
+
+// holds reports whether a body of its size may have so many entities.
+func (b *bounded) holds(entities int) bool {
+	return b.packed == nil || entities <= freeEntities+int(b.packed.n/entityPacked)
+}
+
+// bodyFault returns the error of reading a body as clients are told of it.
+func bodyFault(err error) error {
+	if f, ok := errors.AsType[*rest.Fault](err); ok {
+		return f
+	}
+	if over, ok := errors.AsType[*tree.Error](err); ok {
+		return rest.TooLarge("cannot read the body: %s; push it in several deltas", over.Msg)
+	}
+	return rest.BodyFault(err)
+}
+
+// decodePush reads entries from a body of the media type.
+func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
+	d := pushDecoder{body: body, delta: delta, texts: texts, take: take}
+	read := d.lines
+	if media == mediaYAML {
+		read = d.yaml
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	return d.entries, nil
+}
+
+type pushDecoder struct {
+	body    *bounded
+	delta   bool
+	texts   *spool.Spool
+	take    taker
+	entries []entry
+	buf     []byte
+}
+
+// add takes a document as an entry. Text is the document as JSON if it was
+// that, and used again by the caller.
+func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
+	switch {
+	case len(d.entries) == maxPushed:
+		return rest.TooLarge("The body has more than %d entities; push them in several deltas", maxPushed)
+	case !d.body.holds(len(d.entries)):
+		return rest.TooLarge("cannot read the body: it has more entities than a compressed body of its size; push it uncompressed")
+	case !n.IsMap():
+		return unreadable(line, "an entity must be an object, found "+n.Kind.String())
+	case !n.Has("remove") || n.Has("kind") || n.Has("apiVersion"):
+		d.entries = append(d.entries, entry{line: line, ref: entity.RefOf(n).String()})
+		if d.take != nil {
+			return d.take(d.entries, n)
+		}
+		if text == nil {
+			d.buf = tree.AppendJSON(d.buf[:0], n, "")
+			text = d.buf
+		}
+		var err error
+		d.entries[len(d.entries)-1].json, err = d.texts.Put(text)
+		return err
+	case !d.delta:
+		return unreadable(line, "there is nothing to remove in a push of everything: leave the entity out")
+	case n.Len() != 1 || n.Get("remove").Str() == "":
+		return unreadable(line, "what is removed is named by its reference, and nothing else stands beside it")
+	}
+	d.entries = append(d.entries, entry{line: line, remove: n.Get("remove").Text})
+	return nil
+}
+
+func unreadable(line int, why string) error {
+	return rest.Input("The body cannot be read, and nothing was changed: line %d: %s", line, why)
+}
+
+func (d *pushDecoder) yaml() error {
+	var failed error
+	var written int64
+	limits := tree.Limits{Bytes: maxEntry, Budget: tree.NewBudget(maxDocuments)}
+	err := tree.Decode(d.body, limits, func(n *tree.Node, bad *tree.Error) bool {
+		if bad != nil {
+			failed = unreadable(int(bad.Pos.Line), bad.Msg)
+			return false
+		}
+		if written += location.Size(n); written > d.body.most-d.body.left+location.MaxAliased {
+			failed = unreadable(int(n.Pos.Line), fmt.Sprintf("aliases add more than %d bytes to the body", location.MaxAliased))
+			return false
+		}
+		failed = d.add(int(n.Pos.Line), n, nil)
+		return failed == nil
+	})
+	if err != nil {
+		return bodyFault(err)
+	}
+	return failed
+}
+
+func (d *pushDecoder) lines() error {
+	in := bufio.NewReaderSize(d.body, 64<<10)
+	var long []byte
+	blank := 0
+	for number := 1; ; number++ {
+		text, err := readLine(in, &long)
+		if errors.Is(err, errLongLine) {
+			return unreadable(number, fmt.Sprintf("it has more than %d bytes", maxEntry))
+		}
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return bodyFault(err)
+		}
+		text = bytes.TrimSpace(text)
+		if len(text) == 0 {
+			if blank++; blank > maxBlank {
+				return rest.TooLarge("cannot read the body: it has more than %d empty lines; remove them", maxBlank)
+			}
+		} else {
+			n, err := tree.Wire{Limits: tree.Limits{Bytes: maxEntry}}.Decode(text)
+			if err != nil {
+				return unreadable(number, err.Error())
+			}
+			if err := d.add(number, n, text); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+var errLongLine = errors.New("the line is too long")
+
+// readLine returns the next line, which is valid until the next call. The last
+// one comes with io.EOF.
+func readLine(in *bufio.Reader, long *[]byte) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	*long = append((*long)[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(*long) > maxEntry {
+			return nil, errLongLine
+		}
+		line, err = in.ReadSlice('\n')
+		*long = append(*long, line...)
+	}
+	return *long, err
+}

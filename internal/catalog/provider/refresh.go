@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// refresh answers POST /refresh: the location an entity comes from is read
+// again at once. What a provider pushed cannot be asked for.
+func (in *Intake) refresh(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	var body struct {
+		EntityRef *string `json:"entityRef"`
+	}
+	if err := rest.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	if body.EntityRef == nil {
+		return rest.Input("request/body must have required property 'entityRef'")
+	}
+	ref, err := entity.ParseRef(*body.EntityRef, "", "")
+	if err != nil {
+		return rest.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", query.Short(*body.EntityRef))
+	}
+	e, err := in.catalog.Find(ctx, ref.String())
+	if errors.Is(err, store.ErrNotFound) {
+		// Whoever may refresh nothing is told so rather than what there is.
+		if err := in.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
+			return err
+		}
+		return rest.NotFound("Entity %s not found", query.Short(ref.String()))
+	}
+	if err != nil {
+		return err
+	}
+	resource, err := permission.ResourceOf(e)
+	if err != nil {
+		return err
+	}
+	if err := in.policy.Require(ctx, permission.EntityRefresh, resource); err != nil {
+		return err
+	}
+	if id, ok := strings.CutPrefix(e.Provider, store.LocationProvider("")); ok {
+		in.locations.hurry(id)
+	}
+	in.recordRefresh(ctx, e.Ref)
+	w.WriteHeader(http.StatusOK)
+	return nil
+}

@@ -1,0 +1,53 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/store"
+)
+
+// Register has the file at a URL read from now on, if the caller of ctx may, and
+// returns the references of the entities in it. One that is registered already is
+// read again. A dry one is only read.
+func (in *Intake) Register(ctx context.Context, target string, dry bool) ([]string, error) {
+	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
+		return nil, err
+	}
+	if err := in.mayBe(location.TypeURL); err != nil {
+		return nil, err
+	}
+	at := location.Target{Type: location.TypeURL, Target: strings.TrimSpace(target)}
+	if err := inputOf(location.Check(at.Type, at.Target)); err != nil {
+		return nil, err
+	}
+	read, err := in.locations.reader.Read(ctx, at)
+	if err == nil && len(read.Problems) > 0 {
+		err = &read.Problems[0]
+	}
+	if err != nil {
+		return nil, inputOf(err)
+	}
+	refs := make([]string, len(read.Documents))
+	for i, d := range read.Documents {
+		refs[i] = entity.RefOf(d.Node).String()
+	}
+	if dry {
+		return refs, nil
+	}
+	l, err := in.store.AddLocation(ctx, at.Type, at.Target)
+	if errors.Is(err, store.ErrExists) {
+		l, err = in.sameLocation(ctx, at.Type, at.Target)
+	}
+	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: at.Type, Target: at.Target}, err)
+	if err != nil {
+		return nil, err
+	}
+	in.locations.hurry(l.ID)
+	return refs, nil
+}

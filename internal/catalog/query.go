@@ -1,0 +1,326 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// defaultLimit is the length of a page if the client does not say.
+	defaultLimit = 20
+	// maxQueryLimit is the longest that it may ask for.
+	maxQueryLimit = 10_000
+)
+
+// selection is what a query asks for, as clients write it, so that a cursor can
+// keep it.
+type selection struct {
+	// Query is only there if it was given: the portal's clients send a cursor
+	// with it the way they sent the query.
+	Query  json.RawMessage `json:"query,omitempty"`
+	Filter []string        `json:"filter,omitempty"`
+	Order  []store.Order   `json:"order,omitempty"`
+	Text   store.Text      `json:"text"`
+}
+
+// filter returns the filter of the selection.
+func (s *selection) filter() (store.Filter, error) {
+	predicate, err := query.Predicate(s.Query)
+	if err != nil {
+		return store.Filter{}, err
+	}
+	filter, err := query.Filters(s.Filter)
+	return query.Both(predicate, filter), err
+}
+
+// cursor is a place in a query, and everything needed to go on from there.
+type cursor struct {
+	selection
+	At   *store.Position `json:"at"`
+	Back bool            `json:"back,omitempty"`
+	// First is where the first page began, before which no page is.
+	First *store.Position `json:"first"`
+	// Total is the number of entities when the query began; -1 if the client
+	// did not want to know.
+	Total int `json:"total"`
+	// Seen identifies what the caller could see. Somebody who sees other
+	// things has another total.
+	Seen string `json:"seen"`
+}
+
+// request is a query in either form.
+type request struct {
+	selection
+	cursor    string
+	hasCursor bool
+	fields    []string
+	limit     int
+	offset    int
+	noTotal   bool
+}
+
+// queryEntities answers GET /entities/by-query.
+func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
+	params, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	req := request{fields: query.List(params["fields"]), selection: selection{Filter: params["filter"]}}
+	if req.Order, err = query.OrderFields(params["orderField"]); err != nil {
+		return err
+	}
+	if req.Text, err = textOf(params); err != nil {
+		return err
+	}
+	if req.limit, err = query.Count(params, "limit", defaultLimit); err != nil {
+		return err
+	}
+	if req.offset, err = query.Count(params, "offset", 0); err != nil {
+		return err
+	}
+	total, _, err := query.One(params, "totalItems")
+	if err != nil {
+		return err
+	}
+	if req.noTotal, err = wantsNoTotal("request/query", total); err != nil {
+		return err
+	}
+	if req.cursor, req.hasCursor, err = query.One(params, "cursor"); err != nil {
+		return err
+	}
+	return c.answerQuery(w, r, &req)
+}
+
+// textOf reads a search from the parameters of a request.
+func textOf(params url.Values) (store.Text, error) {
+	term, _, err := query.One(params, "fullTextFilterTerm")
+	if err != nil {
+		return store.Text{}, err
+	}
+	return query.Text(term, query.List(params["fullTextFilterFields"]))
+}
+
+// fullText is a search in the body of a request.
+type fullText struct {
+	Term   string   `json:"term"`
+	Fields []string `json:"fields"`
+}
+
+func (t fullText) read() (store.Text, error) { return query.Text(t.Term, t.Fields) }
+
+func wantsNoTotal(where, total string) (bool, error) {
+	if total != "" && total != "include" && total != "exclude" {
+		return false, rest.Input("%s/totalItems must be equal to one of the allowed values: include, exclude", where)
+	}
+	return total == "exclude", nil
+}
+
+// postQuery answers POST /entities/by-query.
+func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Cursor  *string `json:"cursor"`
+		Limit   *int    `json:"limit"`
+		Offset  int     `json:"offset"`
+		OrderBy []struct {
+			Field string  `json:"field"`
+			Order *string `json:"order"`
+		} `json:"orderBy"`
+		FullTextFilter fullText        `json:"fullTextFilter"`
+		Fields         []string        `json:"fields"`
+		TotalItems     string          `json:"totalItems"`
+		Query          json.RawMessage `json:"query"`
+	}
+	if err := rest.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	req := request{fields: body.Fields, limit: defaultLimit, offset: body.Offset, selection: selection{Query: body.Query}}
+	if body.Limit != nil {
+		req.limit = *body.Limit
+	}
+	if body.Cursor != nil {
+		req.cursor, req.hasCursor = *body.Cursor, true
+	}
+	for _, at := range []struct {
+		name string
+		n    int
+	}{{"limit", req.limit}, {"offset", req.offset}} {
+		if at.n < 0 {
+			return rest.Input("request/body/%s must be >= 0", at.name)
+		}
+	}
+	for _, by := range body.OrderBy {
+		direction := "asc"
+		if by.Order != nil {
+			direction = *by.Order
+		}
+		o, err := query.Order(by.Field, direction)
+		if err != nil {
+			return err
+		}
+		req.Order = append(req.Order, o)
+	}
+	err := query.CheckOrders(req.Order)
+	if err != nil {
+		return err
+	}
+	if req.Text, err = body.FullTextFilter.read(); err != nil {
+		return err
+	}
+	if req.noTotal, err = wantsNoTotal("request/body", body.TotalItems); err != nil {
+		return err
+	}
+	return c.answerQuery(w, r, &req)
+}
+
+// answerQuery answers a query with one of its pages.
+func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *request) error {
+	if req.limit > maxQueryLimit {
+		return rest.Input("The limit must be at most %d; the cursors of the response lead to the rest", maxQueryLimit)
+	}
+	s := shape{begin: `{"items":[`, end: "]"}
+	var err error
+	if s.fields, err = query.NewFields(req.fields); err != nil {
+		return err
+	}
+	at, err := c.begin(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	filter, err := at.filter()
+	if err != nil {
+		return err
+	}
+	visible := c.visible(r.Context())
+	seen, err := fingerprint(visible)
+	if err != nil {
+		return err
+	}
+	q := store.Query{
+		Filter: query.Both(visible, filter), Text: at.Text, Order: at.Order,
+		// A page is held in memory. The cursor leads to the rest.
+		Limit: min(req.limit, maxBuffered), Offset: req.offset, Total: at.Total >= 0 && at.Seen != seen,
+	}
+	at.Seen = seen
+	switch {
+	case at.At == nil:
+	case at.Back:
+		q.Before, q.Offset = at.At, 0
+	default:
+		q.After, q.Offset = at.At, 0
+	}
+	page, err := c.store.Query(r.Context(), q)
+	if err != nil {
+		return asked(err)
+	}
+	if q.Total {
+		at.Total = page.Total
+	}
+	if s.end, err = c.pageInfo(r.Context(), at, page); err != nil {
+		return err
+	}
+	return s.write(w, r, pointers(page.Items))
+}
+
+// begin returns where a query begins or goes on.
+func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
+	if !req.hasCursor {
+		at := &cursor{selection: req.selection}
+		if req.noTotal {
+			at.Total = -1
+		}
+		return at, nil
+	}
+	if req.cursor == "" {
+		return nil, rest.Input("Cursor cannot be empty")
+	}
+	at := &cursor{}
+	err := c.Unseal(ctx, "query", req.cursor, at)
+	if errors.Is(err, query.ErrSeal) || err == nil && (at.At == nil || len(at.At.Values) != len(at.Order)) {
+		return nil, rest.Input("Malformed cursor: %s", query.ErrSeal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at, at.agree(&req.selection)
+}
+
+// agree refuses a selection that is not the cursor's own. Nothing at all is
+// none.
+func (at *cursor) agree(s *selection) error {
+	mine, err := at.filter()
+	if err != nil {
+		return err
+	}
+	given, err := s.filter()
+	if err != nil {
+		return err
+	}
+	var what string
+	switch {
+	case given.Op != store.OpTrue && !reflect.DeepEqual(mine, given):
+		what = "filter"
+	case len(s.Order) > 0 && !slices.Equal(s.Order, at.Order):
+		what = "order"
+	case s.Text.Term != "" && !reflect.DeepEqual(s.Text, at.Text):
+		what = "fullTextFilter"
+	default:
+		return nil
+	}
+	return rest.Input("Malformed cursor: it belongs to a query with another %s; a cursor needs none", what)
+}
+
+// pageInfo returns what follows the items of a page: how many there are in all,
+// and the cursors of the pages beside it.
+func (c *Catalog) pageInfo(ctx context.Context, at *cursor, page store.Page) (string, error) {
+	next, prev := at.neighbours(page)
+	out := fmt.Appendf(nil, `],"totalItems":%d,"pageInfo":{`, max(at.Total, 0))
+	if next != nil {
+		text, err := c.Seal(ctx, "query", next)
+		if err != nil {
+			return "", err
+		}
+		out = fmt.Appendf(out, `"nextCursor":%s`, strconv.Quote(text))
+	}
+	if prev != nil {
+		text, err := c.Seal(ctx, "query", prev)
+		if err != nil {
+			return "", err
+		}
+		if next != nil {
+			out = append(out, ',')
+		}
+		out = fmt.Appendf(out, `"prevCursor":%s`, strconv.Quote(text))
+	}
+	return string(append(out, "}}"...)), nil
+}
+
+// neighbours returns the cursors of the pages beside a page, nil where there is
+// none.
+func (at *cursor) neighbours(page store.Page) (next, prev *cursor) {
+	if len(page.Items) == 0 {
+		return nil, nil
+	}
+	first := at.First
+	if at.At == nil {
+		first = page.First
+	}
+	// A page before a cursor has that of the cursor behind it.
+	if page.More || at.Back {
+		next = &cursor{selection: at.selection, At: page.Last, First: first, Total: at.Total, Seen: at.Seen}
+	}
+	if at.At != nil && (page.More || !at.Back) && !reflect.DeepEqual(page.First, first) {
+		prev = &cursor{selection: at.selection, At: page.First, Back: true, First: first, Total: at.Total, Seen: at.Seen}
+	}
+	return next, prev
+}

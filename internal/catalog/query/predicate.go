@@ -1,0 +1,221 @@
+package query
+
+import (
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// maxNesting is how deep predicates may be nested.
+const maxNesting = 20
+
+// Predicate reads a predicate object: fields and what they must be, or
+// $all, $any or $not of others. It is JSON; none at all, and null, say nothing.
+func Predicate(query []byte) (store.Filter, error) {
+	if len(query) == 0 || string(query) == "null" {
+		return store.Filter{}, nil
+	}
+	n, err := tree.Wire{Limits: tree.Limits{Depth: 4 * maxNesting}}.Decode(query)
+	if err != nil {
+		return store.Filter{}, rest.Input("Invalid query: %s", err)
+	}
+	if !n.IsMap() {
+		return store.Filter{}, rest.Input("Query must be an object")
+	}
+	p := predicates{budget: maxConditions}
+	return p.object(n, 1)
+}
+
+// predicates reads predicates, as many as its budget allows.
+type predicates struct{ budget int }
+
+func (p *predicates) spend(n int) error {
+	if p.budget -= n; p.budget < 0 {
+		return TooComplex()
+	}
+	return nil
+}
+
+// object reads an object that all of a thing must fit.
+func (p *predicates) object(n *tree.Node, depth int) (store.Filter, error) {
+	if depth > maxNesting {
+		return store.Filter{}, TooComplex()
+	}
+	if !n.IsMap() {
+		return store.Filter{}, rest.Input("Invalid query: %s where an object such as {\"kind\":\"component\"} is expected", n.Kind)
+	}
+	var conditions []store.Filter
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if !strings.HasPrefix(f.Key, "$") {
+			c, err := p.field(f.Key, f.Value)
+			if err != nil {
+				return store.Filter{}, err
+			}
+			conditions = append(conditions, c)
+			continue
+		}
+		if len(n.Fields) > 1 {
+			return store.Filter{}, rest.Input("Invalid query: operator %s must be the only key of its object, wrap it in $all to combine it with others", Short(f.Key))
+		}
+		return p.operator(f.Key, f.Value, depth)
+	}
+	return Both(conditions...), nil
+}
+
+func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter, error) {
+	if err := p.spend(1); err != nil {
+		return store.Filter{}, err
+	}
+	switch op {
+	case "$not":
+		f, err := p.object(n, depth+1)
+		return store.Not(f), err
+	case "$all", "$any":
+	default:
+		return store.Filter{}, rest.Input("Invalid query: unknown operator %s (expected $all, $any or $not)", Short(op))
+	}
+	if !n.IsList() {
+		return store.Filter{}, rest.Input("Invalid query: %s must be a list of objects", op)
+	}
+	var parts []store.Filter
+	for _, item := range n.Items {
+		// One without conditions would cost nothing.
+		if item.Len() == 0 {
+			if err := p.spend(1); err != nil {
+				return store.Filter{}, err
+			}
+		}
+		f, err := p.object(item, depth+1)
+		if err != nil {
+			return store.Filter{}, err
+		}
+		parts = append(parts, f)
+	}
+	// Clients know an empty $all as one that finds nothing.
+	if op == "$any" || len(parts) == 0 {
+		return store.Any(parts...), nil
+	}
+	return Both(parts...), nil
+}
+
+// field reads what a field must be.
+func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
+	if key == "" {
+		return store.Filter{}, rest.Input("Invalid query: a field without a name")
+	}
+	if err := CheckKey("query", key); err != nil {
+		return store.Filter{}, err
+	}
+	if err := p.spend(1); err != nil {
+		return store.Filter{}, err
+	}
+	key = strings.ToLower(key)
+	if v, ok := primitive(n); ok {
+		return store.In(key, v), CheckText("query", v)
+	}
+	if n.Len() != 1 || !n.IsMap() {
+		return store.Filter{}, badValue(key)
+	}
+	switch op, v := n.Fields[0].Key, n.Fields[0].Value; op {
+	case "$exists":
+		if v.Kind != tree.Bool {
+			return store.Filter{}, rest.Input("Invalid query: $exists of field '%s' must be true or false", Short(key))
+		}
+		if v.IsTrue() {
+			return store.Has(key), nil
+		}
+		return store.Not(store.Has(key)), nil
+	case "$in":
+		values, err := p.values(key, v)
+		if len(values) == 0 {
+			return store.Filter{Op: store.OpFalse}, err
+		}
+		return store.In(key, values...), err
+	case "$hasPrefix":
+		if !v.IsString() {
+			return store.Filter{}, rest.Input("Invalid query: $hasPrefix of field '%s' must be a string", Short(key))
+		}
+		return store.Prefix(key, strings.ToLower(v.Text)), CheckText("query", v.Text)
+	case "$contains":
+		return p.contains(key, v)
+	}
+	return store.Filter{}, badValue(key)
+}
+
+func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
+	if !n.IsList() {
+		return nil, rest.Input("Invalid query: $in of field '%s' must be a list", Short(key))
+	}
+	if err := p.spend(n.Len()); err != nil {
+		return nil, err
+	}
+	values := make([]string, 0, n.Len())
+	for _, item := range n.Items {
+		v, ok := primitive(item)
+		if !ok {
+			return nil, rest.Input("Invalid query: $in of field '%s' must be a list of strings, numbers and booleans", Short(key))
+		}
+		if err := CheckText("query", v); err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// contains reads what one item of a list must be. Fields are indexed without
+// the item they are in, so that one field of an item can be asked for, and of a
+// relation its type and target.
+func (p *predicates) contains(key string, n *tree.Node) (store.Filter, error) {
+	if v, ok := primitive(n); ok {
+		return store.In(key, v), CheckText("query", v)
+	}
+	if n.IsMap() && key == "relations" {
+		return p.relation(n)
+	}
+	if !n.IsMap() || n.Len() != 1 || strings.HasPrefix(n.Fields[0].Key, "$") {
+		return store.Filter{}, rest.Input("Invalid query: $contains of field '%s' must be a value, or an object with one field", Short(key))
+	}
+	f, err := p.field(key+"."+n.Fields[0].Key, n.Fields[0].Value)
+	if err == nil && f.Op == store.OpNot {
+		err = rest.Input("Invalid query: $contains of field '%s' cannot look for items without a field", Short(key))
+	}
+	return f, err
+}
+
+// relation reads the type and target of a relation.
+func (p *predicates) relation(n *tree.Node) (store.Filter, error) {
+	kind, ok := primitive(n.Get("type"))
+	target := n.Get("targetRef")
+	if !ok || kind == "" || n.Len() > 2 || n.Len() == 2 && target == nil {
+		return store.Filter{}, rest.Input("Invalid query: $contains of field 'relations' must be an object with type and, if wanted, targetRef")
+	}
+	if target == nil {
+		target = tree.Obj(tree.F("$exists", tree.Boolean(true)))
+	}
+	f, err := p.field("relations."+kind, target)
+	if err == nil && f.Op == store.OpNot {
+		err = rest.Input("Invalid query: $contains of field 'relations' cannot look for relations without a target")
+	}
+	return f, err
+}
+
+// primitive returns a value as text in lower case.
+func primitive(n *tree.Node) (string, bool) {
+	if n == nil {
+		return "", false
+	}
+	switch n.Kind {
+	case tree.String, tree.Int, tree.Float, tree.Bool:
+		return strings.ToLower(n.Text), true
+	case tree.Null, tree.List, tree.Map:
+	}
+	return "", false
+}
+
+func badValue(key string) error {
+	return rest.Input("Invalid filter predicate value for field '%s': expected a string, number or boolean, or an object with one of $exists, $in, $hasPrefix, $contains", Short(key))
+}

@@ -1,0 +1,149 @@
+package catalog
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// longest is how long a listing of everything may take a slow client.
+const longest = 10 * time.Minute
+
+// Routes returns the endpoints that read entities, and the one that removes
+// one, below /api/catalog.
+func (c *Catalog) Routes() []rest.Route {
+	const byName = "/entities/by-name/{kind}/{namespace}/{name}"
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/entities", Handle: c.listEntities, Timeout: longest},
+		{Method: http.MethodGet, Path: "/entities/by-query", Handle: c.queryEntities},
+		{Method: http.MethodPost, Path: "/entities/by-query", Handle: c.postQuery},
+		{Method: http.MethodGet, Path: "/entities/by-uid/{uid}", Handle: c.entityByUID},
+		{Method: http.MethodDelete, Path: "/entities/by-uid/{uid}", Handle: c.deleteByUID},
+		{Method: http.MethodGet, Path: byName, Handle: c.entityByName},
+		{Method: http.MethodGet, Path: byName + "/ancestry", Handle: c.ancestry},
+		{Method: http.MethodPost, Path: "/entities/by-refs", Handle: c.entitiesByRefs},
+		{Method: http.MethodGet, Path: "/entity-facets", Handle: c.facets},
+		{Method: http.MethodPost, Path: "/entity-facets", Handle: c.postFacets},
+		{Method: http.MethodGet, Path: "/feed.yaml", Handle: c.feed, Guests: true, Timeout: longest},
+	}
+}
+
+// after is where the next page of a listing begins.
+type after struct {
+	// Of identifies what is listed, and in which order.
+	Of    string         `json:"of"`
+	At    store.Position `json:"at"`
+	Limit int            `json:"limit"`
+}
+
+// listEntities answers GET /entities.
+func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error { return c.list(w, r) }
+
+// OfKind answers as GET /entities does, with the entities of a kind alone.
+func (c *Catalog) OfKind(kind string) rest.Handler {
+	filter := store.In("kind", strings.ToLower(kind))
+	return func(w http.ResponseWriter, r *http.Request) error { return c.list(w, r, filter) }
+}
+
+// list answers with the entities that a request asks for, of those that pass the
+// filters.
+func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.Filter) error {
+	q, s, of, err := c.parseListing(r, filters)
+	if err != nil {
+		return err
+	}
+	if q.Limit == store.NoLimit || q.Limit > maxBuffered {
+		return c.stream(w, r, s, q, func(l *store.Listing) error {
+			return c.linkNext(w, r, store.Page{Last: l.Last, More: l.Last != nil}, after{Of: of, Limit: q.Limit})
+		})
+	}
+	page, err := c.store.Query(r.Context(), q)
+	if err != nil {
+		return asked(err)
+	}
+	if err := c.linkNext(w, r, page, after{Of: of, Limit: q.Limit}); err != nil {
+		return err
+	}
+	return s.write(w, r, pointers(page.Items))
+}
+
+// linkNext tells the client where the next page is, if there is one.
+func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Page, next after) error {
+	if !page.More || page.Last == nil {
+		return nil
+	}
+	next.At = *page.Last
+	text, err := c.Seal(r.Context(), "after", next)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Link", link(r, text))
+	return nil
+}
+
+// parseListing reads the parameters of a listing. of identifies what is listed.
+func (c *Catalog) parseListing(r *http.Request, filters []store.Filter) (q store.Query, s shape, of string, err error) {
+	params, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return q, s, "", err
+	}
+	filter, err := query.Filters(params["filter"])
+	if err != nil {
+		return q, s, "", err
+	}
+	filter = query.Both(append(filters, filter)...)
+	if q.Order, err = query.Orders(params["order"]); err != nil {
+		return q, s, "", err
+	}
+	if q.Limit, err = query.Count(params, "limit", store.NoLimit); err != nil {
+		return q, s, "", err
+	}
+	if q.Offset, err = query.Count(params, "offset", 0); err != nil {
+		return q, s, "", err
+	}
+	s = plainList
+	if params.Get("shape") == "items" {
+		s = itemsList
+	}
+	if s.fields, err = query.NewFields(query.List(params["fields"])); err != nil {
+		return q, s, "", err
+	}
+	if of, err = fingerprint([]any{filter, q.Order}); err != nil {
+		return q, s, "", err
+	}
+	if text, given, err := query.One(params, "after"); err != nil || given {
+		if err == nil {
+			err = c.goOn(r, text, of, &q)
+		}
+		if err != nil {
+			return q, s, "", err
+		}
+	}
+	q.Filter = query.Both(c.visible(r.Context()), filter)
+	return q, s, of, nil
+}
+
+// goOn makes a query go on after an earlier one. A limit of its own counts.
+func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
+	var a after
+	err := c.Unseal(r.Context(), "after", text, &a)
+	if errors.Is(err, query.ErrSeal) {
+		return rest.Input("Malformed after cursor, could not be parsed")
+	}
+	if err != nil {
+		return err
+	}
+	if a.Of != of || len(a.At.Values) != len(q.Order) {
+		return rest.Input("Malformed after cursor, it belongs to a listing with another filter or order")
+	}
+	q.After, q.Offset = &a.At, 0
+	if q.Limit == store.NoLimit {
+		q.Limit = a.Limit
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// maxRefs is how many references a request may have.
+	maxRefs = 10_000
+	// batch is how many of them are looked up at once.
+	batch = 500
+	// maxInMemory is the longest answer that is put together in memory.
+	maxInMemory = 8 << 20
+)
+
+// entitiesByRefs answers POST /entities/by-refs.
+func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
+	params, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		EntityRefs []string        `json:"entityRefs"`
+		Fields     []string        `json:"fields"`
+		Query      json.RawMessage `json:"query"`
+	}
+	if err := rest.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	if body.EntityRefs == nil {
+		return rest.Input("request/body must have required property 'entityRefs'")
+	}
+	if len(body.EntityRefs) > maxRefs {
+		return rest.Input("request/body/entityRefs must NOT have more than %d items", maxRefs)
+	}
+	selected := selection{Query: body.Query, Filter: params["filter"]}
+	filter, err := selected.filter()
+	if err != nil {
+		return err
+	}
+	s := itemsList
+	if s.fields, err = query.NewFields(append(query.List(params["fields"]), body.Fields...)); err != nil {
+		return err
+	}
+	filter = query.Both(c.visible(r.Context()), filter)
+	first := min(batch, len(body.EntityRefs))
+	items, err := c.lookUp(r.Context(), body.EntityRefs[:first], filter)
+	if err != nil {
+		return err
+	}
+	others := body.EntityRefs[first:]
+	if len(others) == 0 && bytesOf(items) <= maxInMemory {
+		out, err := s.append(nil, items)
+		if err != nil {
+			return err
+		}
+		return rest.Write(w, r, rest.Content{Body: out})
+	}
+	return rest.WriteStream(w, r, rest.Streamed{Write: func(to io.Writer) error {
+		out := bufio.NewWriterSize(to, 64<<10)
+		separator, err := s.each(out, s.begin, items)
+		for refs := range slices.Chunk(others, batch) {
+			if err != nil {
+				return err
+			}
+			if items, err = c.lookUp(r.Context(), refs, filter); err == nil {
+				separator, err = s.each(out, separator, items)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		// The writer keeps its first error, and Flush returns it.
+		_, _ = out.WriteString(s.end)
+		return out.Flush()
+	}})
+}
+
+// each writes entities one after the other, each behind a separator, and
+// returns that of the next.
+func (s shape) each(out *bufio.Writer, separator string, items []*store.Entity) (string, error) {
+	one := shape{fields: s.fields}
+	var text []byte
+	for i := range items {
+		var err error
+		if text, err = one.append(append(text[:0], separator...), items[i:i+1]); err != nil {
+			return "", err
+		}
+		if _, err := out.Write(text); err != nil {
+			return "", err
+		}
+		separator = ","
+	}
+	return separator, nil
+}
+
+// bytesOf returns how long the entities are. One may be there many times, and
+// is in memory once.
+func bytesOf(items []*store.Entity) (n int) {
+	for _, e := range items {
+		if e != nil {
+			n += len(e.JSON)
+		}
+	}
+	return n
+}
+
+// lookUp returns the entities of references, nil for those that are not there,
+// do not pass the filter, or are no references.
+func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter) ([]*store.Entity, error) {
+	names := make([]string, 0, len(refs))
+	place := make([]int, len(refs))
+	for i, ref := range refs {
+		place[i] = -1
+		if name, err := entity.ParseRef(ref, "", ""); err == nil && query.IsText(ref) {
+			place[i] = len(names)
+			names = append(names, name.String())
+		}
+	}
+	found, err := c.store.GetMany(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	passes, err := c.passing(ctx, found, filter)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]*store.Entity, len(refs))
+	for i, p := range place {
+		switch {
+		case p < 0 || found[p] == nil:
+		case passes == nil:
+			items[i] = found[p]
+		default:
+			items[i] = passes[found[p].Ref]
+		}
+	}
+	return items, nil
+}
+
+// passing returns those of the entities that pass a filter by their references,
+// nil for all. They are as they were when they passed: what one was before, the
+// caller may not be allowed to read.
+func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]*store.Entity, error) {
+	if filter.Op == store.OpTrue {
+		return nil, nil
+	}
+	passes := map[string]*store.Entity{}
+	var uids []string
+	for _, e := range es {
+		if e != nil {
+			uids = append(uids, e.UID)
+		}
+	}
+	if len(uids) == 0 {
+		return passes, nil
+	}
+	slices.Sort(uids)
+	q := store.Query{Filter: store.All(store.In("metadata.uid", slices.Compact(uids)...), filter), Limit: len(uids)}
+	page, err := c.store.Query(ctx, q)
+	if err != nil {
+		return nil, asked(err)
+	}
+	for i := range page.Items {
+		passes[page.Items[i].Ref] = &page.Items[i]
+	}
+	return passes, nil
+}

@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/store"
+)
+
+// visible returns the filter that passes what the caller may read.
+func (c *Catalog) visible(ctx context.Context) store.Filter {
+	return c.policy.Filter(auth.From(ctx), permission.EntityRead)
+}
+
+// mayRead reports whether the caller may read an entity. Most may read all,
+// which needs no look into it.
+func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
+	switch c.visible(ctx).Op {
+	case store.OpTrue:
+		return true, nil
+	case store.OpFalse:
+		return false, nil
+	default:
+		r, err := permission.ResourceOf(e)
+		return err == nil && c.policy.Decide(auth.From(ctx), permission.EntityRead, r), err
+	}
+}
+
+// Resource returns what permissions need to know of an entity; nil if there is
+// no such entity.
+func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resource, error) {
+	e, err := c.store.Get(ctx, strings.ToLower(ref))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := permission.ResourceOf(e)
+	if err == nil && c.Origin != nil {
+		r.Origin = c.Origin(e.Provider)
+	}
+	return r, err
+}

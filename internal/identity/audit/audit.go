@@ -1,0 +1,200 @@
+// Package audit writes the audit log: one line of JSON for each sign-in, refused
+// permission, catalog write, task, cluster write and Git push. It says who did
+// what to which target, and how that ended; never with which values.
+//
+// Record writes before it returns. A line that cannot be written is lost: it is
+// counted and logged, and the request goes on, because a full disk must not stop
+// the portal. Nothing is recorded of reads, so that they do not wait for the log.
+package audit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/rest"
+)
+
+// Result is how an operation ended.
+type Result string
+
+// The results.
+const (
+	Success Result = "success"
+	// Failure is an operation that was allowed and could not be carried out.
+	Failure Result = "failure"
+	// Denied is an operation that the actor may not do.
+	Denied Result = "denied"
+)
+
+// Actor is the caller who caused an event.
+type Actor struct {
+	// Kind is guest, user, service, or anonymous for a caller without a valid
+	// token.
+	Kind    string `json:"kind"`
+	Subject string `json:"subject,omitempty"`
+}
+
+// anonymous is the kind of callers without a valid token.
+const anonymous = "anonymous"
+
+// ActorOf returns a caller as an actor.
+func ActorOf(c auth.Caller) Actor {
+	if c.Kind == auth.Nobody {
+		return Actor{Kind: anonymous}
+	}
+	return Actor{Kind: c.Kind.String(), Subject: c.Subject}
+}
+
+// Event is something that happened. Its texts are written up to a length, with
+// everything escaped that could be taken for the end of a line.
+type Event struct {
+	// Name is one of the constants.
+	Name   string
+	Result Result
+	// Actor is who caused it; nil means the caller of the context.
+	Actor *Actor
+	// Target is what was acted on, by what it is: entity, provider, task. Empty
+	// values are left out. Values of forms and contents of entities do not belong
+	// here, nor in Reason.
+	Target map[string]string
+	// Counts are numbers, such as those of entities that were added.
+	Counts map[string]int
+	// Reason says why it was not a success.
+	Reason string
+}
+
+// Options are what a Log is made of. Now is needed, and Stdout if the log goes
+// there.
+type Options struct {
+	Config config.Audit
+	Stdout io.Writer
+	Now    func() time.Time
+	// Log is told of lines that cannot be written; nil means that nothing is.
+	Log *slog.Logger
+	// Registry gets the metrics, unless it is nil.
+	Registry prometheus.Registerer
+}
+
+// Log is the audit log. A nil Log records nothing. All methods may be called at
+// once.
+type Log struct {
+	now     func() time.Time
+	log     *slog.Logger
+	out     *output
+	flood   *flood
+	metrics *metrics
+}
+
+// New returns the log that the configuration describes; nil if it describes none.
+// The error is an *OpenError.
+func New(opts Options) (*Log, error) {
+	l := &Log{now: opts.Now, log: opts.Log}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	switch opts.Config.To {
+	case config.AuditFile:
+		out, err := openFile(opts.Config.File, opts.Now())
+		if err != nil {
+			return nil, err
+		}
+		l.out = out
+	case config.AuditStdout:
+		if opts.Stdout == nil {
+			return nil, &OpenError{Path: config.AuditStdout, Err: errors.New("the program has no standard output"), Hint: "set audit.to: " + config.AuditFile}
+		}
+		l.out = &output{to: opts.Stdout}
+	default:
+		return nil, nil
+	}
+	l.metrics = newMetrics(opts.Registry)
+	l.flood = &flood{suppressed: l.suppressed}
+	return l, nil
+}
+
+// Close writes what is pending and closes the file.
+func (l *Log) Close() error {
+	if l == nil {
+		return nil
+	}
+	l.flood.flush()
+	return l.out.close()
+}
+
+// Record writes an event. The id of the request and the address of the client
+// are those of the context.
+func (l *Log) Record(ctx context.Context, e Event) {
+	if l == nil {
+		return
+	}
+	line := lineOf(e)
+	line.Client, line.RequestID = rest.Client(ctx), rest.RequestID(ctx)
+	if e.Actor == nil {
+		line.Actor = ActorOf(auth.From(ctx)).bounded()
+	}
+	if line.limited() && !l.flood.admit(floodKey{e.Name, line.Result, line.Actor, network(line.Client)}) {
+		l.metrics.dropped(e.Name)
+		return
+	}
+	l.write(line)
+}
+
+// Done records an event with the result that err stands for. One that ended with
+// a refused permission is not recorded: the policy has recorded that.
+func (l *Log) Done(ctx context.Context, e Event, err error) {
+	if l == nil || err != nil && rest.FaultOf(err).Status == http.StatusForbidden {
+		return
+	}
+	e.Result = Success
+	if err != nil {
+		e.Result, e.Reason = Failure, Reason(err)
+	}
+	l.Record(ctx, e)
+}
+
+// Reason returns why a request failed without quoting the request: what is wrong
+// with its body is told by the kind of the error alone.
+func Reason(err error) string {
+	switch f := rest.FaultOf(err); f.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
+		return f.Message
+	default:
+		return f.Name
+	}
+}
+
+// suppressed records how many events of a kind were not written.
+func (l *Log) suppressed(k floodKey, n int) {
+	line := lineOf(Event{
+		Name: Suppressed, Result: k.result, Actor: &k.actor,
+		Target: map[string]string{"event": k.event}, Counts: map[string]int{"suppressed": n},
+	})
+	line.Client = k.client
+	l.write(line)
+}
+
+// write writes a line. That it fails is logged once, until it succeeds again.
+func (l *Log) write(line line) {
+	now := l.now()
+	line.Time = now.UTC().Format(timeFormat)
+	failure, recovered := l.out.write(line.encode(), now)
+	if failure != nil {
+		l.metrics.failed()
+		if failure.first {
+			l.log.Error("audit log write failed", "error", failure.err)
+		}
+		return
+	}
+	if recovered > 0 {
+		l.log.Info("audit log write resumed", "lost", recovered)
+	}
+	l.metrics.wrote(line.Event, line.Result)
+}

@@ -1,0 +1,342 @@
+package auth
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/rest"
+)
+
+const (
+	// maxAnswer is the most an issuer may answer, in bytes.
+	maxAnswer = 4 << 20
+	// retryAfter is how long an issuer that did not answer is left alone.
+	retryAfter = 5 * time.Second
+	// readIssuer is how often the issuer's keys are read even if nothing asks
+	// for it, so that one that was taken back is not accepted for ever.
+	readIssuer = 10 * time.Minute
+)
+
+// issuer is where users sign in. What there is to know of it is asked for when
+// somebody needs it, so that the portal starts without it.
+type issuer struct {
+	settings config.OIDCProvider
+	callback string
+	client   *http.Client
+	now      func() time.Time
+
+	flight singleflight.Group
+	mu     sync.Mutex
+	found  *found
+	err    error
+	// tried is when the issuer was last asked in vain.
+	tried time.Time
+}
+
+// found is what an issuer says of itself.
+type found struct {
+	provider   *oidc.Provider
+	oauth      *oauth2.Config
+	algorithms []jose.SignatureAlgorithm
+	keys       *keySet
+}
+
+func newIssuer(settings config.OIDCProvider, callback string, now func() time.Time) (*issuer, error) {
+	u, err := url.Parse(settings.Issuer)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("cannot use auth.providers.oidc: its issuer is no address of a web server, or has credentials in it")
+	}
+	if settings.ClientID == "" {
+		return nil, errors.New("cannot use auth.providers.oidc: it has no clientId")
+	}
+	if settings.Audience == "" {
+		settings.Audience = settings.ClientID
+	}
+	if settings.UserClaim == "" {
+		settings.UserClaim = "sub"
+	}
+	if !slices.Contains(settings.Scopes, oidc.ScopeOpenID) {
+		settings.Scopes = append([]string{oidc.ScopeOpenID}, settings.Scopes...)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if settings.CAFile != "" {
+		pem, err := os.ReadFile(settings.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use auth.providers.oidc: cannot read its authority: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("cannot use auth.providers.oidc: there is no certificate in %q", settings.CAFile)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &issuer{
+		settings: settings, callback: callback, now: now,
+		client: &http.Client{
+			Transport: bounded{transport}, Timeout: patience,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// bounded reads no more of an answer than maxAnswer.
+type bounded struct{ next http.RoundTripper }
+
+// RoundTrip asks.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}
+	return resp, err
+}
+
+// discover returns what the issuer says of itself. It is asked once, and again
+// some time after it did not answer.
+func (i *issuer) discover(ctx context.Context) (*found, error) {
+	if f, err := i.known(); f != nil || err != nil {
+		return f, err
+	}
+	done := i.flight.DoChan("", func() (any, error) {
+		if f, err := i.known(); f != nil || err != nil {
+			return f, err
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		f, err := i.ask(ctx)
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.found, i.err = f, err
+		if err != nil {
+			i.tried = i.now()
+		}
+		return f, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, away(ctx.Err())
+	case r := <-done:
+		f, _ := r.Val.(*found)
+		return f, r.Err
+	}
+}
+
+func (i *issuer) known() (*found, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err != nil && i.now().Before(i.tried.Add(retryAfter)) {
+		return nil, i.err
+	}
+	return i.found, nil
+}
+
+func (i *issuer) ask(ctx context.Context) (*found, error) {
+	ctx = oidc.ClientContext(ctx, i.client)
+	provider, err := oidc.NewProvider(ctx, i.settings.Issuer)
+	if err != nil {
+		return nil, away(fmt.Errorf("cannot ask the issuer %q what it is: %w", i.settings.Issuer, discreet(err)))
+	}
+	var more struct {
+		Keys       string   `json:"jwks_uri"`
+		Algorithms []string `json:"id_token_signing_alg_values_supported"`
+	}
+	if err := provider.Claims(&more); err != nil {
+		return nil, away(fmt.Errorf("cannot understand what the issuer %q says of itself: %w", i.settings.Issuer, err))
+	}
+	f := &found{
+		provider: provider,
+		oauth: &oauth2.Config{
+			ClientID: i.settings.ClientID, ClientSecret: i.settings.ClientSecret.Reveal(),
+			Endpoint: provider.Endpoint(), RedirectURL: i.callback, Scopes: i.settings.Scopes,
+		},
+		keys: newKeySet(i.now, func(ctx context.Context) ([]publicKey, error) { return i.readKeys(ctx, more.Keys) }),
+	}
+	if i.settings.ClientSecret == "" {
+		// One who has nothing to prove says no more than its name.
+		f.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	for _, name := range more.Algorithms {
+		if slices.Contains(asymmetric, jose.SignatureAlgorithm(name)) {
+			f.algorithms = append(f.algorithms, jose.SignatureAlgorithm(name))
+		}
+	}
+	if len(f.algorithms) == 0 {
+		f.algorithms = []jose.SignatureAlgorithm{jose.RS256}
+	}
+	return f, nil
+}
+
+// asymmetric are the algorithms an issuer's tokens may be signed by. Those with
+// a shared secret are not among them: a public key would do for one.
+var asymmetric = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
+}
+
+// readKeys reads the issuer's keys. Those of kinds nobody knows here are left
+// out.
+func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := i.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("cannot read the issuer's keys: %s answers %s", at, resp.Status)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&set); err != nil {
+		return nil, fmt.Errorf("cannot read the issuer's keys: %w", err)
+	}
+	var out []publicKey
+	for _, raw := range set.Keys {
+		var k publicKey
+		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && k.Use != "enc" {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// tend reads the issuer's keys from time to time.
+func (i *issuer) tend(ctx context.Context) error {
+	f, err := i.discover(ctx)
+	if err != nil {
+		return cause(err)
+	}
+	if f.keys.age() < readIssuer {
+		return nil
+	}
+	return f.keys.read(ctx, nil)
+}
+
+// verify verifies a token of the issuer for an audience.
+func (i *issuer) verify(ctx context.Context, f *found, raw, audience string) (*oidc.IDToken, error) {
+	_, payload, err := f.keys.verify(ctx, raw, f.algorithms)
+	if errors.Is(err, errForged) {
+		return nil, unverified(err)
+	}
+	if err != nil {
+		return nil, away(err)
+	}
+	names := make([]string, len(f.algorithms))
+	for i, a := range f.algorithms {
+		names[i] = string(a)
+	}
+	token, err := oidc.NewVerifier(i.settings.Issuer, signedBy(payload), &oidc.Config{
+		ClientID: audience, SupportedSigningAlgs: names, Now: i.now,
+	}).Verify(ctx, raw)
+	if err != nil {
+		return nil, unverified(err)
+	}
+	if err := i.checkParty(token); err != nil {
+		return nil, err
+	}
+	return token, nil
+}
+
+// checkParty refuses a token that the issuer gave to another client (its claim
+// azp), or that is for several audiences and does not say to whom it was given.
+func (i *issuer) checkParty(token *oidc.IDToken) error {
+	var all answers
+	if err := token.Claims(&all); err != nil {
+		return unverified(errors.New("its claims cannot be read"))
+	}
+	if _, ok := all["azp"]; !ok {
+		if len(token.Audience) < 2 {
+			return nil
+		}
+		return rest.BadToken("Cannot accept the token: it is for several audiences and has no claim azp; " +
+			"have the issuer write azp, or issue a token for the portal alone")
+	}
+	party := all.text("azp")
+	if party != "" && (party == i.settings.ClientID || party == i.settings.Audience || slices.Contains(i.settings.AuthorizedParties, party)) {
+		return nil
+	}
+	return rest.BadToken("Cannot accept the token: it was issued to the client %q (claim azp); "+
+		"add that client to auth.providers.oidc.authorizedParties", printable(party, 50))
+}
+
+// signedBy is the payload of a token whose signature has been verified.
+type signedBy []byte
+
+// VerifySignature returns it.
+func (p signedBy) VerifySignature(context.Context, string) ([]byte, error) { return p, nil }
+
+// verifyBearer returns whose token it is, and until when.
+func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.Time, error) {
+	f, err := i.discover(ctx)
+	if err != nil {
+		return identity{}, time.Time{}, err
+	}
+	token, err := i.verify(ctx, f, raw, i.settings.Audience)
+	if err != nil {
+		return identity{}, time.Time{}, err
+	}
+	var all answers
+	if err := token.Claims(&all); err != nil {
+		return identity{}, time.Time{}, unverified(errors.New("its claims cannot be read"))
+	}
+	who, err := i.person(all)
+	if err != nil {
+		return identity{}, time.Time{}, unverified(err)
+	}
+	return who, token.Expiry, nil
+}
+
+// away is an issuer that cannot be asked.
+func away(err error) error {
+	return rest.Unavailable(err, "The issuer of sign-ins is not available, try again later")
+}
+
+// cause returns what is behind a fault, for the log.
+func cause(err error) error {
+	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Err != nil {
+		return f.Err
+	}
+	return err
+}
+
+// discreet returns an error without what the issuer answered, which may be
+// anything.
+func discreet(err error) error {
+	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		status := "no status"
+		if r.Response != nil {
+			status = r.Response.Status
+		}
+		return errors.New(printable(strings.TrimSpace("it answers "+status+" "+r.ErrorCode), 100))
+	}
+	text := err.Error()
+	if _, ok := errors.AsType[*url.Error](err); !ok && !strings.HasPrefix(text, "oidc: ") {
+		// A status stands before the body it came with.
+		text, _, _ = strings.Cut(text, ": ")
+	}
+	return errors.New(printable(text, 300))
+}

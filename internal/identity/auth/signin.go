@@ -1,0 +1,286 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/secret"
+)
+
+const (
+	// attemptLasts is how long somebody may take to sign in, and sessionLasts
+	// how long they stay signed in.
+	attemptLasts = 10 * time.Minute
+	sessionLasts = 30 * 24 * time.Hour
+	// maxParameter is the longest parameter, maxQuery all of them.
+	maxParameter = 4 << 10
+	maxQuery     = 16 << 10
+)
+
+// users are those who sign in at an issuer.
+type users struct {
+	issuer *issuer
+	// app is where the portal's pages are.
+	app                *url.URL
+	attempts, sessions *cookie
+	renewals           renewals
+}
+
+// attempt is what is known of somebody who has gone to the issuer.
+type attempt struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+	// Back is where to go afterwards.
+	Back    string    `json:"back"`
+	Expires time.Time `json:"expires"`
+}
+
+func newUsers(ctx context.Context, opts Options, base string) (*users, error) {
+	app, err := url.Parse(opts.AppURL)
+	if err != nil || app.Host == "" || app.Scheme != "https" && app.Scheme != "http" {
+		return nil, fmt.Errorf("cannot use app.baseUrl %q: it is no address of a web server", opts.AppURL)
+	}
+	at, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use backend.baseUrl: %w", err)
+	}
+	u := &users{app: app, renewals: newRenewals()}
+	if u.issuer, err = newIssuer(opts.Config.OIDC, base+"/oidc/handler/frame", opts.Now); err != nil {
+		return nil, err
+	}
+	key, err := sessionKey(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	secure := at.Scheme == "https"
+	if u.attempts, err = newCookie(key, "portal-sign-in", at.Path+"/oidc", attemptLasts, secure); err != nil {
+		return nil, err
+	}
+	u.sessions, err = newCookie(key, "portal-session", at.Path, sessionLasts, secure)
+	return u, err
+}
+
+// sessionKey returns the secret that cookies are encrypted with: the configured
+// one, or without one that of the store.
+func sessionKey(ctx context.Context, opts Options) ([]byte, error) {
+	if given := opts.Config.SessionSecret.Reveal(); given != "" {
+		if want := secret.Weakness(given); want != "" {
+			return nil, fmt.Errorf("cannot use auth.session.secret: it can be guessed, want %s", want)
+		}
+		return []byte(given), nil
+	}
+	key, err := opts.Keys.Secret(ctx, "session")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the secret of sessions: %w", err)
+	}
+	return key, nil
+}
+
+// parameters returns the query of a request to an endpoint of the issuer's
+// users.
+func (a *Auth) parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if a.users == nil {
+		return nil, rest.NotFound("Unknown auth provider 'oidc'")
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if len(r.URL.RawQuery) > maxQuery {
+		return nil, rest.Input("The query has more than %d characters", maxQuery)
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, rest.Input("The query cannot be read")
+	}
+	for name, values := range q {
+		if len(values) > 1 || len(values[0]) > maxParameter {
+			return nil, rest.Input("The parameter %q is given twice, or too long", printable(name, 50))
+		}
+	}
+	return q, nil
+}
+
+// start sends the browser to the issuer.
+func (a *Auth) start(w http.ResponseWriter, r *http.Request) error {
+	q, err := a.parameters(w, r)
+	if err != nil {
+		return err
+	}
+	back, err := a.users.back(q.Get("redirect"))
+	if err != nil {
+		return err
+	}
+	f, err := a.users.issuer.discover(r.Context())
+	if err != nil {
+		return err
+	}
+	try := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: back, Expires: a.now().Add(attemptLasts)}
+	if err := a.users.attempts.write(w, r, try); err != nil {
+		return err
+	}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(try.Nonce), oauth2.S256ChallengeOption(try.Verifier)}
+	if slices.Contains(f.oauth.Scopes, oidc.ScopeOfflineAccess) {
+		// OpenID Connect wants people to be asked for that.
+		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
+	http.Redirect(w, r, f.oauth.AuthCodeURL(try.State, options...), http.StatusFound)
+	return nil
+}
+
+// back returns the address of a page of the portal. What is given is a path; no
+// path leads anywhere else.
+func (u *users) back(path string) (string, error) {
+	if path == "" {
+		return u.app.String(), nil
+	}
+	bad := strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
+	p, err := url.Parse(path)
+	if bad || err != nil || p.Scheme != "" || p.Host != "" || p.User != nil || p.Opaque != "" ||
+		!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+		return "", rest.Input("The parameter redirect must be a path of the portal, such as /catalog")
+	}
+	p.Scheme, p.Host = u.app.Scheme, u.app.Host
+	return p.String(), nil
+}
+
+// callback takes the browser back from the issuer.
+func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
+	q, err := a.parameters(w, r)
+	if err != nil {
+		return err
+	}
+	s, back, err := a.signIn(w, r, q)
+	a.recordSignIn(r.Context(), s, err)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(r.Context(), "A user has signed in", "user", s.Ref)
+	http.Redirect(w, r, back, http.StatusFound)
+	return nil
+}
+
+// signIn gives the browser a session for the answer of the issuer, and returns
+// the session and the page to go back to.
+func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s session, back string, err error) {
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	var try attempt
+	known := a.users.attempts.read(r, &try)
+	// It is good for one answer, whatever that is.
+	a.users.attempts.clear(w, r)
+	if !known || a.now().After(try.Expires) || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1 {
+		return s, "", rest.Unauthenticated("This sign-in was not begun in this browser, or too long ago: begin again")
+	}
+	if iss := q.Get("iss"); iss != "" && iss != a.users.issuer.settings.Issuer {
+		return s, "", rest.Unauthenticated("Another issuer than the one that was asked has answered")
+	}
+	if code := q.Get("error"); code != "" {
+		return s, "", rest.Unauthenticated("The issuer did not sign you in: %s", printable(strings.TrimSpace(code+" "+q.Get("error_description")), 200))
+	}
+	if s, err = a.users.exchange(r.Context(), q.Get("code"), try, a.now()); err != nil {
+		return s, "", err
+	}
+	return s, try.Back, a.keep(w, r, s)
+}
+
+// exchange gets what the issuer has to say of somebody for the code they
+// brought.
+func (u *users) exchange(ctx context.Context, code string, try attempt, now time.Time) (session, error) {
+	if code == "" {
+		return session{}, rest.Unauthenticated("The issuer did not sign you in: there is no code in its answer")
+	}
+	f, err := u.issuer.discover(ctx)
+	if err != nil {
+		return session{}, err
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, u.issuer.client), patience)
+	defer cancel()
+	got, err := f.oauth.Exchange(ctx, code, oauth2.VerifierOption(try.Verifier))
+	if err != nil {
+		return session{}, u.refused(err)
+	}
+	raw, _ := got.Extra("id_token").(string)
+	if raw == "" {
+		return session{}, notSignedIn(errors.New("the issuer gave no ID token"))
+	}
+	id, err := u.issuer.verify(ctx, f, raw, u.issuer.settings.ClientID)
+	if err != nil {
+		return session{}, notSignedIn(err)
+	}
+	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(try.Nonce)) != 1 {
+		return session{}, notSignedIn(errors.New("the ID token is for another sign-in"))
+	}
+	return u.session(ctx, f, got, id, session{ID: rand.Text(), Began: now})
+}
+
+// session returns what the issuer says of somebody. What their token does not
+// tell, such as groups, it is asked for.
+func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oidc.IDToken, s session) (session, error) {
+	all := answers{}
+	if err := id.Claims(&all); err != nil {
+		return session{}, notSignedIn(errors.New("the claims of the ID token cannot be read"))
+	}
+	if id.AccessTokenHash != "" && id.VerifyAccessToken(got.AccessToken) != nil {
+		return session{}, notSignedIn(errors.New("the access token is not the one the ID token speaks of"))
+	}
+	_, named := all[u.issuer.settings.UserClaim]
+	_, grouped := all[u.issuer.settings.GroupsClaim]
+	if (!named || !grouped && u.issuer.settings.GroupsClaim != "") && f.provider.UserInfoEndpoint() != "" {
+		info, err := f.provider.UserInfo(ctx, oauth2.StaticTokenSource(got))
+		if err != nil {
+			return session{}, away(fmt.Errorf("cannot ask the issuer who somebody is: %w", discreet(err)))
+		}
+		more := answers{}
+		if err := info.Claims(&more); err != nil || info.Subject != id.Subject {
+			return session{}, notSignedIn(errors.New("the issuer speaks of somebody else"))
+		}
+		for name, v := range more {
+			if _, ok := all[name]; !ok {
+				all[name] = v
+			}
+		}
+	}
+	who, err := u.issuer.person(all)
+	if err != nil {
+		return session{}, notSignedIn(err)
+	}
+	s.Subject, s.Ref, s.Ownership, s.Profile, s.Until = id.Subject, who.ref, who.ownership, all.profile(), id.Expiry
+	s.Email, s.Spelled = who.email, who.spelled
+	if got.RefreshToken != "" {
+		s.Refresh = got.RefreshToken
+	}
+	return s, nil
+}
+
+// refused returns the error of an issuer that gave no token: one that said no,
+// or one that said nothing.
+func (u *users) refused(err error) error {
+	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok && r.Response != nil && r.Response.StatusCode < http.StatusInternalServerError {
+		return notSignedIn(fmt.Errorf("the issuer gave no token: %w", discreet(err)))
+	}
+	return away(fmt.Errorf("cannot ask the issuer for a token: %w", discreet(err)))
+}
+
+// notSignedIn is a sign-in that came to nothing. That the issuer is away stays
+// what it is.
+func notSignedIn(err error) error {
+	f, ok := errors.AsType[*rest.Fault](err)
+	if ok && f.Status == http.StatusServiceUnavailable {
+		return err
+	}
+	why := cause(err)
+	out := rest.Unauthenticated("You could not be signed in: %s", printable(why.Error(), 200))
+	out.Err = why
+	return out
+}

@@ -1,0 +1,156 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"example.dev/ingestor/internal/rest"
+)
+
+const (
+	tokenType     = "vnd.backstage.user"
+	tokenAudience = "backstage"
+	// leeway is how far ahead the clock of another replica may be.
+	leeway = time.Minute
+)
+
+// claims are what the portal's own tokens say.
+type claims struct {
+	Issuer    string   `json:"iss"`
+	Subject   string   `json:"sub"`
+	Ownership []string `json:"ent"`
+	Audience  string   `json:"aud"`
+	Issued    int64    `json:"iat"`
+	NotBefore int64    `json:"nbf,omitempty"`
+	Expires   int64    `json:"exp"`
+	// Guest marks those who have not signed in.
+	Guest bool `json:"guest,omitempty"`
+	// Session is the id of the session that the token was issued from.
+	Session string `json:"sid,omitempty"`
+	// Name and Email are the person's, Spelled is how the issuer spells them and
+	// their groups, and Member are the groups of Ownership that the catalog puts
+	// them into.
+	Name    string   `json:"name,omitempty"`
+	Email   string   `json:"email,omitempty"`
+	Spelled spelling `json:"names,omitempty"`
+	Member  []string `json:"mem,omitempty"`
+}
+
+// identity is somebody tokens are given to.
+type identity struct {
+	ref       string
+	ownership []string
+	guest     bool
+	session   string
+	// name and email are the person's, spelled is how the issuer spells them and
+	// their groups, and member are the groups of ownership that are the catalog's.
+	name, email string
+	spelled     spelling
+	member      []string
+}
+
+// issue returns a token.
+func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
+	s, err := a.ring.signer(ctx)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	now := a.now()
+	payload, err := json.Marshal(claims{
+		Issuer: a.base, Subject: who.ref, Ownership: who.ownership, Audience: tokenAudience,
+		Issued: now.Unix(), Expires: now.Add(a.lifetime).Unix(), Guest: who.guest, Session: who.session,
+		Name: who.name, Email: who.email, Spelled: who.spelled, Member: who.member,
+	})
+	if err != nil {
+		return "", fmt.Errorf("cannot write a token: %w", err)
+	}
+	signed, err := s.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("cannot sign a token: %w", err)
+	}
+	return signed.CompactSerialize()
+}
+
+// verifyOwn verifies a token that says it is the portal's.
+func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, error) {
+	none := func(err error) (Caller, time.Time, error) { return Caller{}, time.Time{}, err }
+	header, payload, err := a.ring.keys.verify(ctx, raw, []jose.SignatureAlgorithm{jose.ES256})
+	if errors.Is(err, errForged) {
+		return none(unverified(err))
+	}
+	if err != nil {
+		return none(unavailable(err))
+	}
+	var c claims
+	if err := json.Unmarshal(payload, &c); err != nil {
+		return none(unverified(errors.New("its claims cannot be read")))
+	}
+	now := a.now()
+	expires := time.Unix(c.Expires, 0)
+	switch {
+	case header.ExtraHeaders[jose.HeaderType] != tokenType:
+		err = errors.New("it is of another type")
+	case c.Issuer != a.base:
+		err = errors.New("it is of another issuer")
+	case c.Audience != tokenAudience:
+		err = errors.New("it is for another audience")
+	case c.Subject == "":
+		err = errors.New("it has no subject")
+	case !now.Before(expires):
+		err = errors.New("it has expired")
+	case now.Before(time.Unix(c.NotBefore, 0)), now.Add(leeway).Before(time.Unix(c.Issued, 0)):
+		err = errors.New("it is not valid yet")
+	case c.Guest && !a.guests:
+		err = errors.New("it is a guest's, and there are no guests any more")
+	}
+	if err == nil && c.Session != "" {
+		err = a.checkSession(ctx, c.Session)
+	}
+	if f, ok := errors.AsType[*rest.Fault](err); ok {
+		return none(f)
+	}
+	if err != nil {
+		return none(unverified(err))
+	}
+	who := identity{
+		ref: c.Subject, ownership: c.Ownership, guest: c.Guest, session: c.Session,
+		name: c.Name, email: c.Email, spelled: c.Spelled, member: c.Member,
+	}
+	return who.caller(), expires, nil
+}
+
+// unavailable is a store that cannot be asked.
+func unavailable(err error) error {
+	return rest.Unavailable(err, "The database is not available, try again later")
+}
+
+// peek returns the issuer a token names, without believing it. It returns false
+// if it is no token: each part must be what its encoder would have written.
+func peek(raw string) (issuer string, ok bool) {
+	parts := strings.SplitN(raw, ".", 4)
+	if len(parts) != 3 || strings.ContainsAny(raw, "\r\n") {
+		return "", false
+	}
+	var decoded [3][]byte
+	for i, p := range parts {
+		var err error
+		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil {
+			return "", false
+		}
+	}
+	var payload struct {
+		Issuer any `json:"iss"`
+	}
+	if json.Unmarshal(decoded[0], &struct{}{}) != nil || json.Unmarshal(decoded[1], &payload) != nil {
+		return "", false
+	}
+	issuer, _ = payload.Issuer.(string)
+	return issuer, true
+}

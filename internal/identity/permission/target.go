@@ -1,0 +1,231 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/identity/auth"
+)
+
+// Where a Template comes from. What people and CI push is OriginPush and the
+// name of the provider.
+const (
+	// OriginDefinition is the engine: the Template was made from a definition.
+	OriginDefinition = "definition"
+	// OriginGenerated is the folder of catalog.providers.xrdTemplates.
+	OriginGenerated = "generated"
+	// OriginConfig is a location of the configuration, and OriginRegistered one
+	// that was registered over HTTP.
+	OriginConfig     = "config"
+	OriginRegistered = "registered"
+	OriginPush       = "push:"
+	// OriginInline is a request: the Template is in no catalog.
+	OriginInline = "inline"
+)
+
+// Trusted reports whether the operator has chosen where a Template comes from.
+func Trusted(origin string) bool {
+	return origin == OriginDefinition || origin == OriginGenerated || origin == OriginConfig
+}
+
+// stepwise are the permissions that a step of a Template asks for.
+var stepwise = map[string]bool{
+	ActionExecute: true,
+	ResourceRead:  true, ResourceCreate: true, ResourceUpdate: true, ResourceDelete: true, ResourceTakeOver: true,
+	RepositoryRead: true, RepositoryWrite: true, PipelineWrite: true,
+}
+
+// targets are the patterns of a rule, in lower case. An empty list fits
+// everything.
+type targets struct {
+	actions, templates, providers, clusters, repositories, branches []string
+}
+
+func (t *targets) empty() bool {
+	return len(t.actions)+len(t.templates)+len(t.providers)+len(t.clusters)+len(t.repositories)+len(t.branches) == 0
+}
+
+// fit reports whether the patterns are about r. With anyBranch they are whatever
+// its branch is.
+func (t *targets) fit(r *Resource, anyBranch bool) bool {
+	if t.empty() {
+		return true
+	}
+	template := r.Template
+	if template == "" && strings.EqualFold(r.Kind, "template") {
+		template = r.Ref
+	}
+	provider := r.Origin
+	if r.Provider != "" {
+		provider = r.Provider
+	}
+	branches := t.branches
+	if anyBranch {
+		branches = nil
+	}
+	for _, p := range []struct {
+		patterns []string
+		value    string
+	}{
+		{t.actions, r.Action}, {t.templates, template}, {t.providers, provider},
+		{t.clusters, r.Cluster}, {t.repositories, r.Repository}, {branches, r.Branch},
+	} {
+		if len(p.patterns) > 0 && !anyFits(p.patterns, strings.ToLower(p.value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyFits reports whether one of the patterns, in which * stands for anything,
+// fits a value. All are in lower case.
+func anyFits(patterns []string, value string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, value) })
+}
+
+func fits(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == value
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(value) < len(first)+len(last) || !strings.HasPrefix(value, first) || !strings.HasSuffix(value, last) {
+		return false
+	}
+	rest := value[len(first) : len(value)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			return false
+		}
+		rest = after
+	}
+	return true
+}
+
+// covers reports whether the rule says anything of r. What an untrusted Template
+// does is allowed only by a rule that names Templates or where they come from:
+// who writes a rule about people does not think of Templates that other people
+// wrote for them.
+func (r *rule) covers(permission string, of *Resource) bool {
+	if !r.allow || of == nil || of.Origin == "" || Trusted(of.Origin) || !stepwise[permission] {
+		return true
+	}
+	return len(r.targets.templates) > 0 || len(r.targets.providers) > 0
+}
+
+// ofTarget is the policy without rules of what steps do, and of who brings User
+// and Group entities.
+func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
+	switch {
+	case c.Kind == auth.Guest:
+		return false
+	case permission == ProviderPush:
+		return c.Kind == auth.Service || r == nil || !p.grants(OriginPush+r.Provider)
+	case permission == IdentityWrite:
+		return c.Kind == auth.Service && (r == nil || p.Identifies(r.Provider))
+	case r == nil:
+		return permission != PipelineWrite
+	case r.Origin != "" && !Trusted(r.Origin):
+		return false
+	}
+	switch permission {
+	case ActionExecute:
+		return true
+	case PipelineWrite:
+		return false
+	case RepositoryRead:
+		return r.Named || r.Anonymous || c.Kind == auth.Service
+	case RepositoryWrite:
+		return r.Named || c.Kind == auth.Service
+	case ResourceTakeOver:
+		return c.Kind == auth.Service && !system(r)
+	}
+	return r.Impersonated || !system(r) && (c.Kind == auth.Service || !powerful(r) && owns(c, r))
+}
+
+// powerful reports whether a resource is of a kind that changes what others may
+// do, or how the cluster works: roles, admission, definitions, namespaces.
+func powerful(r *Resource) bool {
+	group := strings.ToLower(r.Group)
+	return strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, "crossplane.io") || r.ClusterScoped && !strings.Contains(group, ".")
+}
+
+// grants reports whether a rule allows Templates of an origin to do something:
+// then what is pushed there is not for everybody to write.
+func (p *Policy) grants(origin string) bool {
+	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.allow && anyFits(r.targets.providers, strings.ToLower(origin)) })
+}
+
+// targeted are the permissions beside those of steps that know their target.
+var targeted = map[string]bool{IdentityWrite: true, ProviderPush: true}
+
+// system reports whether a resource is in a namespace of Kubernetes itself.
+func system(r *Resource) bool { return strings.HasPrefix(strings.ToLower(r.Namespace), "kube-") }
+
+// owns reports whether the caller is, or is in, an owner of a resource.
+func owns(c auth.Caller, r *Resource) bool {
+	own := ownThings.ownersFor(c)
+	return slices.ContainsFunc(r.Owners, func(o string) bool { return slices.Contains(own, strings.ToLower(o)) })
+}
+
+// Identifies reports whether the User and Group entities of a provider say who
+// is in which group.
+func (p *Policy) Identifies(provider string) bool {
+	return slices.Contains(p.identities, strings.ToLower(provider))
+}
+
+// why says why the policy without rules refuses, and which rule would allow it.
+func why(c auth.Caller, permission string, r *Resource) string {
+	rule := []string{"permissions: [" + permission + "]"}
+	add := func(key, value string) {
+		if value != "" {
+			rule = append(rule, fmt.Sprintf("%s: [%q]", key, value))
+		}
+	}
+	reason := ""
+	switch {
+	case c.Kind == auth.Guest:
+		reason = "guests may only read; sign in"
+	case permission == ProviderPush:
+		reason = "a rule grants something to the Templates of the provider, so that only services push to it"
+		add("providers", r.Provider)
+	case permission == IdentityWrite:
+		reason = "User and Group entities decide who is in which group; only services push them, to a provider of auth.membership.providers"
+		add("providers", r.Provider)
+	case r.Origin != "" && !Trusted(r.Origin):
+		reason = fmt.Sprintf("the Template comes from %s, which is not trusted", r.Origin)
+	case permission == PipelineWrite:
+		reason = "CI definitions run with the repository's secrets"
+	case permission == RepositoryRead, permission == RepositoryWrite:
+		reason = "the Template does not name the repository"
+	case permission == ResourceTakeOver:
+		reason = "taking over what the portal did not make needs a rule"
+	case system(r):
+		reason = "namespaces that begin with kube- are the cluster's own"
+	case powerful(r):
+		reason = "resources of Kubernetes and Crossplane themselves need a rule"
+	case len(r.Owners) > 0:
+		reason = "it is owned by " + strings.Join(r.Owners, ", ")
+	case r.Namespace != "":
+		reason = "namespace " + r.Namespace + " has no owner; annotate it with " + ownerHint
+	default:
+		reason = "it has no owner; choose one of your groups as its owner"
+	}
+	add("actions", r.Action)
+	if r.Origin != "" && !Trusted(r.Origin) {
+		add("providers", r.Origin)
+	}
+	add("clusters", r.Cluster)
+	if r.Cluster != "" {
+		add("kinds", r.Kind)
+		add("namespaces", r.Namespace)
+	}
+	add("repositories", r.Repository)
+	add("branches", r.Branch)
+	return reason + ". A rule that allows it: { " + strings.Join(rule, ", ") + ", result: allow }"
+}
+
+// ownerHint is the annotation that gives a Namespace an owner.
+const ownerHint = "backstage.io/owner: group:default/<team>"

@@ -1,0 +1,79 @@
+package ingestion
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/words"
+)
+
+// conditions answers GET /conditions/{kind}/{namespace}/{name}: those of the
+// composite that an entity stands for, for whoever may read the entity.
+func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
+	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+	c, err := in.composite(r.Context(), ref.String())
+	if errors.Is(err, store.ErrNotFound) {
+		return rest.NotFound("No resource of a cluster is behind %s", query.Short(ref.String()))
+	}
+	if err != nil {
+		return err
+	}
+	items, ok, err := in.ingest.Conditions(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return rest.NotFound("No resource of a cluster is behind %s", query.Short(ref.String()))
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items})
+}
+
+// composite returns what an entity stands for. The error is store.ErrNotFound if
+// there is no such entity, the caller may not read it, or it is another's: what
+// somebody else writes into an entity opens nothing.
+func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composite, error) {
+	if !query.IsText(ref) {
+		return ingest.Composite{}, store.ErrNotFound
+	}
+	e, err := in.store.Get(ctx, ref)
+	if err != nil {
+		return ingest.Composite{}, err
+	}
+	resource, err := permission.ResourceOf(e)
+	if err != nil {
+		return ingest.Composite{}, err
+	}
+	if !ingest.Provides(e.Provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
+		return ingest.Composite{}, store.ErrNotFound
+	}
+	n, err := tree.Wire{}.Decode(e.JSON)
+	if err != nil {
+		return ingest.Composite{}, err
+	}
+	notes := n.Get("metadata", "annotations")
+	note := func(key string) string {
+		for _, name := range words.Spellings(words.Key, key) {
+			if text := notes.Get(name).Str(); text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	c := ingest.Composite{
+		Cluster: note(words.AnnotationDiscoveredFrom), APIVersion: note(words.AnnotationXRAPIVersion), Kind: note(words.AnnotationXRKind),
+		Namespace: note(words.AnnotationClusterNamespace), Name: note(words.AnnotationXRName),
+	}
+	if c.Kind == "" || c.Name == "" {
+		return c, store.ErrNotFound
+	}
+	return c, nil
+}

@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/xrd"
+)
+
+// bodies reads the wanted objects whole and hands them on, a page at a time.
+func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *sifted, all int,
+	see func(*tree.Node) (state.Object, bool, error), put func([]state.Object) error) error {
+	hand := func(nodes []*tree.Node) error {
+		page := make([]state.Object, 0, len(nodes))
+		for _, n := range nodes {
+			o, ok, err := see(n)
+			if err != nil {
+				return err
+			}
+			if ok {
+				page = append(page, o)
+			}
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		return put(page)
+	}
+	if len(want.want) > 2*whole && len(want.want)*whole > all {
+		return s.listed(ctx, c, l, hand)
+	}
+	err := s.fetched(ctx, c, l, want, hand)
+	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason == cluster.Forbidden {
+		// Who may list need not be allowed to get.
+		return s.listed(ctx, c, l, hand)
+	}
+	return err
+}
+
+// listed reads a list whole.
+func (s *scan) listed(ctx context.Context, c *cluster.Cluster, l list, hand func([]*tree.Node) error) error {
+	for _, labels := range l.labels {
+		if _, err := c.Each(ctx, l.res, labels, func(items []*tree.Node, spoilt []finding.Finding) error {
+			s.note(l.name, spoilt)
+			return hand(items)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetched reads the wanted objects of a list one by one.
+func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *sifted, hand func([]*tree.Node) error) error {
+	names := make([]cluster.NamespacedName, 0, min(len(want.want), pageSize))
+	fetch := func() error {
+		// What was deleted meanwhile is told by the next list, or by the watch.
+		items, _, err := c.Fetch(ctx, l.res, names)
+		if err := s.unreadable(l.name, err); err != nil {
+			return err
+		}
+		names = names[:0]
+		return hand(items)
+	}
+	for _, item := range want.want {
+		names = append(names, cluster.NamespacedName{Namespace: item.Namespace, Name: item.Name})
+		if len(names) == pageSize {
+			if err := fetch(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fetch()
+}
+
+// unreadable takes the objects that cannot be read for findings: they cost no
+// other its place, and what was known of them stays. It returns the other
+// errors.
+func (s *scan) unreadable(list string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var rest []error
+	for _, err := range joined.Unwrap() {
+		e, ok := errors.AsType[*cluster.Error](err)
+		if !ok || e.Reason != cluster.Spoilt {
+			rest = append(rest, err)
+			continue
+		}
+		s.note(list, []finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: e.Doing, Message: e.Error(), Hint: e.Hint}})
+	}
+	return errors.Join(rest...)
+}
+
+// note keeps findings about objects of a list that cannot be read.
+func (s *scan) note(list string, fs []finding.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range fs {
+		if f.Severity == finding.Error {
+			s.spoilt[list] = append(s.spoilt[list], f)
+		}
+	}
+}
+
+// object is the list's, of which a mistake costs one object and not the process.
+func (s *scan) object(l list, n *tree.Node) (o state.Object, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot make anything of the object: %v", p)
+		}
+	}()
+	return l.object(n)
+}

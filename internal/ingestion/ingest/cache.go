@@ -1,0 +1,180 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/engine/form"
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// Shared keeps values for all replicas.
+type Shared interface {
+	Get(ctx context.Context, key string) (value []byte, found bool, err error)
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
+}
+
+// What is kept, and for how long, is the contract's; how much, where that is not
+// configured, is what a replica can well spare.
+const (
+	transformsFor = 10 * time.Minute
+	templatesFor  = time.Hour
+	mostMade      = 16 << 20
+	mostTemplates = 256
+)
+
+// The names of the caches.
+const (
+	cacheResources  = "resources"
+	cacheTransforms = "transforms"
+	cacheTemplates  = "templates"
+)
+
+// caches are the three caches: objects as they were loaded, what was made of
+// units, and compiled forms. All of them nil are no caches.
+type caches struct {
+	meters *meters
+	now    func() time.Time
+	shared Shared
+	// away is when the shared cache last did not answer, in milliseconds.
+	away       atomic.Int64
+	resources  *otter.Cache[string, *tree.Node]
+	transforms *otter.Cache[string, Outcome]
+	templates  *otter.Cache[string, *form.Form]
+}
+
+func newCaches(c Caching, m *meters, now func() time.Time) *caches {
+	out := &caches{meters: m, now: now}
+	if !c.Enabled {
+		return out
+	}
+	out.shared = c.Shared
+	out.resources = otter.Must(&otter.Options[string, *tree.Node]{
+		MaximumSize: c.MaxSize, ExpiryCalculator: otter.ExpiryWriting[string, *tree.Node](c.TTL),
+	})
+	out.transforms = otter.Must(&otter.Options[string, Outcome]{
+		MaximumWeight: mostMade, Weigher: weigh, ExpiryCalculator: otter.ExpiryWriting[string, Outcome](transformsFor),
+	})
+	out.templates = otter.Must(&otter.Options[string, *form.Form]{
+		MaximumSize: mostTemplates, ExpiryCalculator: otter.ExpiryWriting[string, *form.Form](templatesFor),
+	})
+	return out
+}
+
+func weigh(key string, o Outcome) uint32 {
+	n := len(key) + len(o.Provider)
+	for _, e := range o.Entities {
+		n += len(e)
+	}
+	return uint32(n)
+}
+
+// node returns an object that was loaded, as a value that nobody changes.
+func (c *caches) node(o *state.Object) (*tree.Node, error) {
+	if c.resources == nil {
+		return decode(o)
+	}
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%s", o.Source, o.List, o.Key, o.Version, short(string(o.Body)))
+	if n, ok := c.resources.GetIfPresent(key); ok {
+		c.meters.cached(cacheResources, true)
+		return n, nil
+	}
+	c.meters.cached(cacheResources, false)
+	n, err := decode(o)
+	if err == nil {
+		c.resources.Set(key, n)
+	}
+	return n, err
+}
+
+// made returns what was made of a unit before, here or in another replica.
+func (c *caches) made(ctx context.Context, key string) (Outcome, bool) {
+	if c.transforms == nil {
+		return Outcome{}, false
+	}
+	if o, ok := c.transforms.GetIfPresent(key); ok {
+		c.meters.cached(cacheTransforms, true)
+		return o, true
+	}
+	o, ok := c.fromShared(ctx, key)
+	if ok {
+		c.transforms.Set(key, o)
+	}
+	c.meters.cached(cacheTransforms, ok)
+	return o, ok
+}
+
+// fromShared asks the cache of all replicas. That it does not answer costs
+// time, not truth.
+func (c *caches) fromShared(ctx context.Context, key string) (o Outcome, ok bool) {
+	if c.shared == nil || c.resting() {
+		return o, false
+	}
+	data, ok, err := c.shared.Get(ctx, key)
+	c.asked(err)
+	if err != nil || !ok || json.Unmarshal(data, &o) != nil {
+		return Outcome{}, false
+	}
+	return o, true
+}
+
+// resting reports whether the shared cache is left alone, because it did not
+// answer a moment ago: a thousand units would each wait for it.
+func (c *caches) resting() bool {
+	return c.now().Sub(time.UnixMilli(c.away.Load())).Abs() < resting
+}
+
+func (c *caches) asked(err error) {
+	if err != nil {
+		c.away.Store(c.now().UnixMilli())
+	}
+}
+
+// none are the caches of a shift in which there is more than they hold: each thing
+// would only drive out another that will not be asked for either.
+func (c *caches) none() *caches { return &caches{meters: c.meters, now: c.now} }
+
+// keeps reports whether what is made is remembered.
+func (c *caches) keeps() bool { return c.transforms != nil }
+
+// keep remembers what was made of a unit.
+func (c *caches) keep(ctx context.Context, key string, o Outcome) {
+	if c.transforms == nil {
+		return
+	}
+	c.transforms.Set(key, o)
+	if c.shared == nil || c.resting() {
+		return
+	}
+	if data, err := json.Marshal(o); err == nil {
+		// It is made anew if it is not there.
+		c.asked(c.shared.Set(ctx, key, data, transformsFor))
+	}
+}
+
+// forms returns the cache of compiled forms, nil if there is none.
+func (c *caches) forms() engine.FormCache {
+	if c.templates == nil {
+		return nil
+	}
+	return c
+}
+
+// Form implements engine.FormCache.
+func (c *caches) Form(key string, compile func() *form.Form) *form.Form {
+	if f, ok := c.templates.GetIfPresent(key); ok {
+		c.meters.cached(cacheTemplates, true)
+		return f
+	}
+	c.meters.cached(cacheTemplates, false)
+	f := compile()
+	c.templates.Set(key, f)
+	return f
+}

@@ -1,0 +1,114 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/xrd"
+)
+
+// TestConditions has a composite say more about itself from time to time: that
+// is remembered and told, and the catalog is not written for it.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	const source, secret = "composerIngestor/a", "a-password-0815"
+	b := kitchen(t, nil, nil)
+	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: "a", Location: "url:https://a.example.org"}
+	version := int64(0)
+	see := func(list, text string) {
+		t.Helper()
+		set := &xrd.Set{}
+		if err := set.Read(strings.NewReader(text), xrd.Origin{}); err != nil {
+			t.Fatal(err)
+		}
+		version++
+		var o state.Object
+		for _, d := range set.Definitions {
+			o, _ = b.parts[0].definition(d.Node, origin)
+			o.Key = d.Name
+		}
+		for _, c := range set.Others {
+			o = composite(c.Node, origin)
+			o.Key = keyOf(c.Namespace, c.Name)
+		}
+		o.Source, o.List, o.Version = source, list, version
+		if strings.Contains(string(o.Body)+string(o.Status)+string(o.Note), secret) {
+			t.Errorf("a secret is remembered: %s %s %s", o.Body, o.Status, o.Note)
+		}
+		if _, err := b.Memory.Observe(t.Context(), state.Observation{Source: source, List: list, Put: []state.Object{o}, Look: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := func() Tally {
+		t.Helper()
+		tally, err := b.work(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tally
+	}
+	object := func(status, message, since string) string {
+		return fmt.Sprintf(`apiVersion: example.org/v1
+kind: Xbuckets
+metadata: {name: photos, namespace: shop}
+status:
+  password: %s
+  conditions:
+    - {type: Ready, status: %q, reason: Creating, message: %q, lastTransitionTime: %q}
+    - {type: Odd, status: "True", message: %q}
+    - {status: "True"}
+`, secret, status, message, since, strings.Repeat("ä", longestMessage))
+	}
+	named := Composite{Cluster: "a", APIVersion: "example.org/v1", Kind: "Xbuckets", Namespace: "shop", Name: "photos"}
+	told := func() []Condition {
+		t.Helper()
+		all, ok, err := b.Conditions(t.Context(), named)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		return all
+	}
+
+	see("definitions x", definition("buckets", "region"))
+	see("composites x", object("False", "https://me:"+secret+"@example.org is slow", "2026-01-02T03:04:05Z"))
+	if tally := work(); !tally.changed() {
+		t.Fatal("nothing was made of it")
+	}
+	odd := Condition{Type: "Odd", Status: "True", Message: strings.Repeat("ä", longestMessage/2) + "…"}
+	want := []Condition{{Type: "Ready", Status: "False", Reason: "Creating", Message: "https://example.org is slow", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, odd}
+	if diff := cmp.Diff(want, told()); diff != "" {
+		t.Errorf("what the composite said (-want +got):\n%s", diff)
+	}
+
+	see("composites x", object("False", "2 of 3", "2026-01-02T04:04:05Z"))
+	if tally := work(); tally.changed() {
+		t.Errorf("a message changed the catalog: %+v", tally)
+	}
+	want[0].Message, want[0].Since = "2 of 3", want[0].Since.Add(time.Hour)
+	if diff := cmp.Diff(want, told()); diff != "" {
+		t.Errorf("what it said later (-want +got):\n%s", diff)
+	}
+
+	see("composites x", object("True", "", "no time"))
+	if tally := work(); !tally.changed() {
+		t.Error("the catalog does not show that it is ready")
+	}
+	want[0] = Condition{Type: "Ready", Status: "True", Reason: "Creating"}
+	if diff := cmp.Diff(want, told()); diff != "" {
+		t.Errorf("what it said in the end (-want +got):\n%s", diff)
+	}
+	for _, other := range []Composite{
+		{Cluster: "b", APIVersion: named.APIVersion, Kind: named.Kind, Namespace: named.Namespace, Name: named.Name},
+		{Cluster: "a", APIVersion: named.APIVersion, Kind: named.Kind, Namespace: "other", Name: named.Name},
+		{Cluster: "a", APIVersion: "v1", Kind: "Secret", Namespace: named.Namespace, Name: named.Name},
+	} {
+		if _, ok, err := b.Conditions(t.Context(), other); ok || err != nil {
+			t.Errorf("something is told of %+v: %v", other, err)
+		}
+	}
+}

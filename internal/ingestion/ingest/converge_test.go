@@ -1,0 +1,220 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/xrd"
+)
+
+// settled takes from documents when they were found.
+func settled(documents map[string]string) map[string]string {
+	out := map[string]string{}
+	for ref, text := range documents {
+		n, err := tree.Wire{}.Decode([]byte(text))
+		if err != nil {
+			panic(err)
+		}
+		annotations := n.Get("metadata", "annotations")
+		annotations.Fields = slices.DeleteFunc(annotations.Fields, func(f tree.Field) bool { return strings.HasSuffix(f.Key, "/discovered-at") })
+		out[ref] = string(tree.AppendCanonical(nil, n))
+	}
+	return out
+}
+
+// TestFoldersConverge has folders change, fail and come back at random: once all
+// can be read, the catalog is as if they had never been read before.
+func TestFoldersConverge(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 1))
+			names := []string{"one", "two"}
+			b := kitchen(t, names, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+			for range 40 {
+				name := names[random.IntN(2)]
+				at := b.shelves[name]
+				which := fmt.Sprintf("d%d", random.IntN(4))
+				switch random.IntN(6) {
+				case 0, 1:
+					at.set(which, definition(which, fmt.Sprintf("field%d", random.IntN(3))))
+				case 2:
+					at.set("c"+which, aComposition(which+"-one", which))
+				case 3:
+					at.set([]string{which, "c" + which}[random.IntN(2)], "")
+				case 4:
+					at.fail(errors.New("away"))
+				case 5:
+					at.fail(nil)
+				}
+				if random.IntN(2) == 0 {
+					// What fails is told by the source's state.
+					_, _ = b.read(t, name)
+				}
+			}
+			fresh := kitchen(t, names, nil)
+			for _, name := range names {
+				b.shelves[name].fail(nil)
+				fresh.shelves[name].files = b.shelves[name].files
+			}
+			for _, name := range names {
+				if _, err := b.read(t, name); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := fresh.read(t, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
+				t.Errorf("the catalog differs from a fresh one: %s", diff)
+			}
+			if run, err := b.read(t, "one"); err != nil || run.changed() || run.Changed != 0 {
+				t.Errorf("an unchanged scan did %+v, %v", run, err)
+			}
+		})
+	}
+}
+
+// truth is a cluster as it truly is: objects by key, at versions.
+type truth struct {
+	version int64
+	objects map[string]state.Object
+	// past are things that happened, of which somebody may hear late.
+	past []state.Observation
+}
+
+// change puts or deletes an object.
+func (c *truth) change(p *part, source string, random *rand.Rand) {
+	c.version++
+	which := fmt.Sprintf("d%d", random.IntN(3))
+	text, list, key := definition(which, fmt.Sprintf("field%d", random.IntN(4))), "definitions x", which+".example.org"
+	if random.IntN(3) == 0 {
+		text, list, key = aComposition(which+"-one", which), "compositions x", which+"-one"
+	}
+	if _, there := c.objects[list+key]; there && random.IntN(3) == 0 {
+		delete(c.objects, list+key)
+		c.past = append(c.past, state.Observation{Source: source, List: list, Gone: []state.Gone{{Key: key, Version: c.version}}})
+		return
+	}
+	set := &xrd.Set{}
+	if err := set.Read(strings.NewReader(text), xrd.Origin{}); err != nil {
+		panic(err)
+	}
+	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: source, Location: "url:https://" + strings.ReplaceAll(source, "/", ".") + ".example.org"}
+	var o state.Object
+	for _, d := range set.Definitions {
+		o, _ = p.definition(d.Node, origin)
+	}
+	for _, c := range set.Compositions {
+		o = composition(c.Node, origin)
+	}
+	o.Source, o.List, o.Key, o.Version = source, list, key, c.version
+	c.objects[list+key] = o
+	c.past = append(c.past, state.Observation{Source: source, List: list, Put: []state.Object{o}})
+}
+
+// listed is a list as it is now.
+func (c *truth) listed(source, list string) state.Observation {
+	o := state.Observation{Source: source, List: list, Complete: true, Version: c.version}
+	for _, x := range c.objects {
+		if x.List == list {
+			o.Put = append(o.Put, x)
+			o.Keys = append(o.Keys, x.Key)
+		}
+	}
+	return o
+}
+
+// TestClustersConverge has clusters change while what is heard of them comes
+// twice, late, out of order or not at all: once each was listed, the catalog is
+// as if nothing had been heard before.
+func TestClustersConverge(t *testing.T) {
+	t.Parallel()
+	sources := []string{"composerIngestor/a", "composerIngestor/b"}
+	lists := []string{"definitions x", "compositions x"}
+	observe := func(t *testing.T, b *bench, o state.Observation) {
+		t.Helper()
+		if _, err := b.Memory.Observe(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := func(t *testing.T, b *bench) Tally {
+		t.Helper()
+		tally, err := b.work(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tally
+	}
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 2))
+			b := kitchen(t, nil, nil)
+			clusters := map[string]*truth{}
+			for _, source := range sources {
+				clusters[source] = &truth{objects: map[string]state.Object{}}
+			}
+			var late []state.Observation
+			for range 60 {
+				source := sources[random.IntN(2)]
+				c := clusters[source]
+				switch random.IntN(6) {
+				case 0, 1, 2:
+					c.change(b.parts[0], source, random)
+				case 3:
+					// A watch tells of something that happened, perhaps long ago.
+					if len(c.past) > 0 {
+						observe(t, b, c.past[random.IntN(len(c.past))])
+					}
+				case 4:
+					o := c.listed(source, lists[random.IntN(2)])
+					if random.IntN(2) == 0 {
+						late = append(late, o)
+						continue
+					}
+					observe(t, b, o)
+				case 5:
+					if len(late) > 0 {
+						observe(t, b, late[random.IntN(len(late))])
+					}
+				}
+				if random.IntN(3) == 0 {
+					work(t, b)
+				}
+			}
+			fresh := kitchen(t, nil, nil)
+			for source, c := range clusters {
+				c.version++
+				for _, list := range lists {
+					observe(t, b, c.listed(source, list))
+					observe(t, fresh, c.listed(source, list))
+				}
+			}
+			work(t, b)
+			work(t, fresh)
+			if len(fresh.catalog.entries()) == 0 {
+				t.Error("there is nothing to compare")
+			}
+			if diff := cmp.Diff(settled(fresh.catalog.entries()), settled(b.catalog.entries())); diff != "" {
+				t.Errorf("the catalog differs from a fresh one: %s", diff)
+			}
+			for _, o := range late {
+				observe(t, b, o)
+			}
+			if tally := work(t, b); tally.changed() {
+				t.Errorf("what came late changed the catalog: %+v", tally)
+			}
+		})
+	}
+}

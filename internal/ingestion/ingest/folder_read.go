@@ -1,0 +1,318 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/xrd"
+)
+
+// reading is one scan of a folder. All but store is called by the goroutine that
+// reads.
+type reading struct {
+	*folder
+	s     *scan
+	known map[string]int64
+	// pages are objects on their way to the memory, page those that are being
+	// gathered, size bytes of them.
+	pages chan []state.Object
+	page  []state.Object
+	size  int
+	// seen counts objects by what would be their key, keys are those of all that
+	// are to be remembered.
+	seen map[string]int
+	keys map[string]bool
+	// marks are what change detection is to remember; again are units of objects
+	// of which it remembers nothing, or nothing under these settings, and againAll
+	// says that there are such objects without a unit.
+	marks    map[string]string
+	again    []string
+	againAll bool
+	// compositions are the Compositions of each name, deferred those of them that
+	// the last scan left out.
+	compositions map[string][]standing
+	deferred     map[string]state.Object
+	// bad are documents and files that cannot be read.
+	bad   []finding.Finding
+	found int
+	// file is the one that is being read, objects how many it has had. digests are
+	// of what was read of each.
+	file    string
+	objects int
+	digests map[string]string
+}
+
+// standing is what decides which of the Compositions of one name is used.
+type standing struct {
+	generation int64
+	kind, key  string
+}
+
+func newReading(f *folder, s *scan, known map[string]int64) *reading {
+	return &reading{
+		folder: f, s: s, known: known, pages: make(chan []state.Object, 1), seen: map[string]int{}, keys: map[string]bool{},
+		marks: map[string]string{}, digests: map[string]string{}, compositions: map[string][]standing{}, deferred: map[string]state.Object{},
+	}
+}
+
+// pageBytes is how much of objects is handed on at once.
+const pageBytes = 1 << 20
+
+// take takes one thing that was read, and reports whether more is wanted.
+func (r *reading) take(f xrd.Found, hand func([]state.Object) bool) bool {
+	r.follow(&f)
+	if bad, ok := f.Complaint(); ok {
+		if bad.Severity == finding.Error {
+			r.complain(bad)
+		}
+		return true
+	}
+	c := f.Composition()
+	switch {
+	case f.Definition != nil:
+		r.definition(f.Definition)
+	case c != nil:
+		if !r.place.part.NoCompositions {
+			r.composition(c)
+		}
+	case !r.place.part.NoComposites && f.Other.Within(r.place.part.Namespaces):
+		r.add(composite(f.Other.Node, f.Other.Origin), r.key(f.Other))
+	}
+	if len(r.page) < pageSize && r.size < pageBytes {
+		return true
+	}
+	page := r.page
+	r.page, r.size = nil, 0
+	return hand(page)
+}
+
+// follow logs which file was read when something of the next one is met. Nothing
+// met is the end.
+func (r *reading) follow(f *xrd.Found) {
+	file := ""
+	switch {
+	case f == nil:
+	case f.Definition != nil:
+		file = f.Definition.Origin.File
+	case f.Other != nil:
+		file = f.Other.Origin.File
+	case f.Finding != nil:
+		file = f.Finding.File
+	default:
+		file = f.File
+	}
+	if f == nil || file != r.file {
+		if r.file != "" {
+			r.place.part.Log.Debug("file read", "source", r.s.name, "file", r.file, "objects", r.objects)
+		}
+		r.file, r.objects = file, 0
+	}
+	r.objects++
+}
+
+// complain notes a document or file that cannot be read.
+func (r *reading) complain(f finding.Finding) {
+	r.place.part.Log.Debug("document skipped", "source", r.s.name, "at", f.Where(), "why", f.Message)
+	r.bad = append(r.bad, f)
+}
+
+func (r *reading) definition(d *xrd.Definition) {
+	r.found++
+	n := d.Node
+	if n.Get("status").IsMap() {
+		// What a cluster said when a record was written need not be so any more.
+		n = tree.Obj(slices.Clone(n.Fields)...)
+		n.Pos = d.Node.Pos
+		n.Delete("status")
+	}
+	// It cannot fail: nothing of it is asked of a server.
+	o, _ := r.place.part.definition(n, d.Origin)
+	why := noteOf(&o).Refused
+	r.s.picks.add(d.Name, why, d.Words)
+	r.place.part.Log.Debug("definition read", "source", r.s.name, "definition", d.Name, "file", d.Origin.File, "selected", why == "", "why", why)
+	if o.Unit == "" {
+		sum := sha256.Sum256(tree.AppendCanonical(nil, d.Node))
+		o.Unit = "unnamed-" + hex.EncodeToString(sum[:8])
+	}
+	r.add(o, r.key(&d.Object))
+}
+
+// composition takes a Composition. One that was left out the last time waits
+// until all are known.
+func (r *reading) composition(c *xrd.Composition) {
+	key := r.key(&c.Object)
+	o := composition(c.Node, c.Origin)
+	if c.Name != "" {
+		r.compositions[c.Name] = append(r.compositions[c.Name], standing{c.Generation, o.Of, key})
+	}
+	if r.lost[key] {
+		r.deferred[key] = o
+		return
+	}
+	r.add(o, key)
+}
+
+// deferredWinners settles which Compositions are used. Of several of one name
+// that are for different kinds, all but those of the winner's kind are left out:
+// none of the units would see both. Where both are for one kind, the engine
+// chooses, and says so. The winner is that of xrd.MergeCompositions: the one of
+// the higher generation, then the one that stands first.
+func (r *reading) deferredWinners() {
+	lost := map[string]bool{}
+	for _, same := range r.compositions {
+		winner := same[0]
+		for _, c := range same[1:] {
+			if c.generation > winner.generation {
+				winner = c
+			}
+		}
+		for _, c := range same {
+			if c.kind != winner.kind {
+				lost[c.key] = true
+				delete(r.keys, c.key)
+				delete(r.marks, c.key)
+				delete(r.deferred, c.key)
+			}
+		}
+	}
+	r.lost = lost
+	for _, key := range slices.Sorted(maps.Keys(r.deferred)) {
+		r.add(r.deferred[key], key)
+	}
+}
+
+// folderKey is the key of an object in a folder, if it is the first of its name.
+func folderKey(group, kind, namespace, name string) string {
+	key := strings.Join([]string{kind, namespace, name}, " ")
+	if kind == xrd.KindDefinition {
+		return key
+	}
+	return group + " " + key
+}
+
+// key returns the key of an object. Of several of one name all are kept, and the
+// engine chooses.
+func (r *reading) key(o *xrd.Object) string {
+	key := folderKey(o.Group(), o.Kind, o.Namespace, o.Name)
+	if r.seen[key]++; r.seen[key] > 1 {
+		key = fmt.Sprintf("%s #%d", key, r.seen[key])
+	}
+	return bounded(key)
+}
+
+// add adds an object to the page.
+func (r *reading) add(o state.Object, key string) {
+	o.Source, o.List, o.Key, o.Unit = r.place.name, listFolder, key, bounded(o.Unit)
+	r.keys[key] = true
+	r.marks[key] = r.s.seal(short(string(o.Note) + string(o.Body)))
+	r.digests[r.file] = short(r.digests[r.file] + r.marks[key])
+	if _, there := r.known[key]; there && !strings.HasSuffix(r.s.marks[markKey(listFolder, key)], r.s.seal("")) {
+		if r.againAll = r.againAll || o.Unit == ""; o.Unit != "" {
+			r.again = append(r.again, o.Unit)
+		}
+	}
+	r.page = append(r.page, o)
+	r.size += len(o.Body)
+}
+
+// store has the mirror know a page of what was read. What differs from what is
+// known is found by comparing the two; a mark would not tell of what was something
+// else in between.
+func (r *reading) store(ctx context.Context, page []state.Object) error {
+	dirty, err := r.place.part.in.Memory.Observe(ctx, state.Observation{Source: r.s.name, List: listFolder, Put: page})
+	r.s.dirty += dirty
+	return err
+}
+
+// keep returns the objects that are known and were not read because their file
+// could not be, or, if the source failed, all that were not read: their units by
+// their keys.
+func (r *reading) keep(ctx context.Context, failed error) (map[string]string, error) {
+	lost := map[string]bool{}
+	for _, f := range r.bad {
+		if f.Rule == RuleUnreadable || xrd.Lost(f) {
+			lost[strings.TrimRight(f.File, "/")] = true
+		}
+	}
+	missing := 0
+	for key := range r.known {
+		if !r.keys[key] && !r.lost[key] {
+			missing++
+		}
+	}
+	if missing == 0 || failed == nil && len(lost) == 0 {
+		return nil, nil
+	}
+	objects, err := r.place.part.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[string]string{}
+	for i := range objects {
+		o := &objects[i]
+		if !r.keys[o.Key] && !r.lost[o.Key] && (failed != nil || below(noteOf(o).Origin.File, lost)) {
+			kept[o.Key] = o.Unit
+		}
+	}
+	return kept, nil
+}
+
+// below reports whether a file is one of paths, or in a folder that is.
+func below(file string, paths map[string]bool) bool {
+	for {
+		if paths[file] {
+			return true
+		}
+		i := strings.LastIndexByte(file, '/')
+		if i < 0 {
+			return paths[""] || paths["."] && file != ""
+		}
+		file = file[:i]
+	}
+}
+
+// conclude notes what is neither there nor kept, nor may be there in a moment, and
+// has units made anew of which change detection does not know.
+func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
+	m := r.place.part.in.Memory
+	o := state.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
+	o.Keys = append(slices.AppendSeq(o.Keys, maps.Keys(kept)), unsettled...)
+	stays := make(map[string]bool, len(o.Keys))
+	for _, key := range o.Keys {
+		stays[key] = true
+	}
+	var gone []string
+	for key := range r.known {
+		if !stays[key] {
+			gone = append(gone, key)
+		}
+	}
+	r.s.remember(listFolder, r.marks, nil)
+	var dirty int
+	var err error
+	if len(gone) > 0 {
+		r.s.vanish(removal{listFolder, gone, o})
+	} else if dirty, err = m.Observe(ctx, o); err != nil {
+		// What was read and is left out after all goes by that.
+		return err
+	}
+	r.s.dirty += dirty
+	if r.againAll {
+		dirty, err = m.TouchSource(ctx, r.s.name, listFolder)
+	} else {
+		dirty, err = len(r.again), m.Touch(ctx, r.again)
+	}
+	if err != nil {
+		return err
+	}
+	r.s.dirty = max(r.s.dirty, dirty)
+	return nil
+}

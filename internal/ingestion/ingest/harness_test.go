@@ -1,0 +1,234 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// definition is one that the part of the tests takes.
+func definition(plural, field string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata:
+  name: %[1]s.example.org
+  labels: {openportal.dev/ingest: "true"}
+spec:
+  group: example.org
+  names: {kind: X%[1]s, plural: %[1]s}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%[2]s: {type: string}}}}}}
+`, plural, field)
+}
+
+// aComposition is one for a definition.
+func aComposition(name, plural string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: %s}
+spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: X%s}, mode: Pipeline, pipeline: [{step: one, functionRef: {name: one}}]}
+`, name, plural)
+}
+
+// shelf is a source of documents by name. What fails makes it say so, after
+// what it holds.
+type shelf struct {
+	mu    sync.Mutex
+	files map[string]string
+	fails error
+}
+
+func (s *shelf) set(name, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil {
+		s.files = map[string]string{}
+	}
+	s.files[name] = text
+	if text == "" {
+		delete(s.files, name)
+	}
+}
+
+func (s *shelf) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = err
+}
+
+// Read implements source.Source.
+func (s *shelf) Read(context.Context) (*xrd.Set, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := &xrd.Set{}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		errs = append(errs, set.Read(strings.NewReader(s.files[name]), xrd.Origin{File: name}))
+	}
+	return set, errors.Join(append(errs, s.fails)...)
+}
+
+// ledger is a catalog in memory.
+type ledger struct {
+	mu        sync.Mutex
+	documents map[string]map[string]string
+	// lacks is what is named and not there.
+	lacks []MissingRef
+}
+
+// Prepare implements Catalog.
+func (*ledger) Prepare(*tree.Node) any { return nil }
+
+// Put implements Catalog.
+func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]Written, len(outcomes))
+	for i, o := range outcomes {
+		had := l.documents[o.Provider]
+		has := map[string]string{}
+		for _, data := range o.Entities {
+			var e struct {
+				Kind     string
+				Metadata struct{ Name string }
+			}
+			if err := json.Unmarshal(data, &e); err != nil {
+				return nil, err
+			}
+			ref := e.Kind + " " + e.Metadata.Name
+			has[ref] = string(data)
+			switch before, ok := had[ref]; {
+			case !ok:
+				out[i].Added++
+				out[i].Changed.Added = append(out[i].Changed.Added, ref)
+			case before != string(data):
+				out[i].Updated++
+				out[i].Changed.Updated = append(out[i].Changed.Updated, ref)
+			default:
+				out[i].Unchanged++
+			}
+		}
+		out[i].Removed = len(had) + out[i].Added - len(has)
+		for ref := range had {
+			if _, ok := has[ref]; !ok {
+				out[i].Changed.Removed = append(out[i].Changed.Removed, ref)
+			}
+		}
+		if l.documents[o.Provider] = has; len(has) == 0 {
+			delete(l.documents, o.Provider)
+		}
+	}
+	return out, nil
+}
+
+// Missing implements Catalog.
+func (l *ledger) Missing(context.Context, int) ([]MissingRef, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lacks, nil
+}
+
+// entries returns all documents by reference.
+func (l *ledger) entries() map[string]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[string]string{}
+	for _, documents := range l.documents {
+		maps.Copy(out, documents)
+	}
+	return out
+}
+
+// bench is an Ingest with what it is made of.
+type bench struct {
+	*Ingest
+	catalog *ledger
+	shelves map[string]*shelf
+	log     *bytes.Buffer
+	clock   atomic.Pointer[time.Time]
+}
+
+// later has some time go by.
+func (b *bench) later(d time.Duration) {
+	now := b.clock.Load().Add(d)
+	b.clock.Store(&now)
+}
+
+// kitchen makes an Ingest over shelves, with SQLite behind it. change may alter
+// its options.
+func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := &bench{
+		catalog: &ledger{documents: map[string]map[string]string{}}, shelves: map[string]*shelf{},
+		log: &bytes.Buffer{},
+	}
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	b.clock.Store(&begun)
+	log := slog.New(slog.NewJSONHandler(&locked{to: b.log}, nil))
+	part := Part{
+		Name: "composerIngestor", Profile: engine.ComposerIngestor, Definitions: true, Log: log, Every: time.Hour, Timeout: time.Minute,
+		Detection: Detection{Enabled: true, Method: ByVersion, Marks: state.NewMemory()},
+	}
+	for _, name := range names {
+		b.shelves[name] = &shelf{}
+		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name])})
+	}
+	opts := Options{
+		Parts: []Part{part}, Memory: st, Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
+		Processing: Processing{BatchSize: 10, Parallelism: 2},
+	}
+	if change != nil {
+		change(&opts)
+	}
+	b.Ingest = New(opts)
+	return b
+}
+
+// locked is a writer for several goroutines.
+type locked struct {
+	mu sync.Mutex
+	to *bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// read scans a shelf a second later. The error is that of the source.
+func (b *bench) read(t *testing.T, name string) (Run, error) {
+	t.Helper()
+	b.later(time.Second)
+	return b.Scan(t.Context(), "composerIngestor/sources/"+name, TriggerManual)
+}

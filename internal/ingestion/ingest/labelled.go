@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/source/cluster"
+	"example.dev/ingestor/words"
+)
+
+// labelled reads the workloads of a cluster that have an id.
+type labelled struct {
+	*place
+	cluster *cluster.Cluster
+}
+
+// unitWorkload is before the id in the names of units of workloads. A
+// definition's name has no colon.
+const unitWorkload = "workload:"
+
+// scan reads all kinds of workloads, in each spelling of the label.
+func (w *labelled) scan(ctx context.Context, s *scan) error {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, k := range cluster.Workloads(nil) {
+		for _, label := range words.Spellings(words.Key, words.LabelClusterID) {
+			group.Go(func() error {
+				s.read(ctx, w.cluster, w.list(k, label))
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	if err := s.remove(ctx); err != nil {
+		return err
+	}
+	count := 0
+	for _, l := range s.lists {
+		if l.err != nil {
+			// How many there are is not known.
+			return ctx.Err()
+		}
+		count += l.count
+	}
+	if w.part.in.news("workloads "+w.name, numOfCustomResources(count)) {
+		// The words are the contract's: people look for this line.
+		w.part.Log.Info("workloads with an id were read", "cluster", w.at, "numOfCustomResources", count)
+	}
+	return ctx.Err()
+}
+
+func numOfCustomResources(n int) string { return "numOfCustomResources=" + strconv.Itoa(n) }
+
+func (w *labelled) list(k cluster.Kind, label string) list {
+	return list{
+		name: listWorkloads + k.String() + " " + label, short: strings.ToLower(k.Kind), res: k.Resource, survey: label, labels: []string{label}, refuse: never,
+		object: func(n *tree.Node) (state.Object, error) {
+			n = cluster.Workload(k, n)
+			origin := w.cluster.Origin(strings.ToLower(k.Kind), n.Get("metadata", "namespace").Str(), name(n))
+			return state.Object{
+				Unit: unitWorkload + n.Get("metadata", "labels", label).Str(), Note: note{Origin: origin}.encode(), Body: body(n),
+			}, nil
+		},
+	}
+}

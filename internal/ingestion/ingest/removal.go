@@ -1,0 +1,233 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// MassRemoval says when so many objects vanish from a source at once that it is
+// not believed at first: more than Percent of the source's objects, or of those of
+// one of its lists, and at least Minimum. A proxy that answers with empty lists
+// looks like that, and so does a cluster that is being restored. No Percent means
+// never.
+type MassRemoval struct {
+	Percent, Minimum int
+	// Wait is how long it is at least until a scan confirms it, and never shorter
+	// than it is from one scan to the next.
+	Wait time.Duration
+}
+
+// Is reports whether it is one that so many objects are gone, of so many.
+func (m MassRemoval) Is(gone, of int) bool {
+	return m.Percent > 0 && gone >= max(1, m.Minimum) && gone*100 > of*m.Percent
+}
+
+// PendingRemoval is a mass removal that waits to be confirmed.
+type PendingRemoval struct {
+	// Objects are not found any more, of Of that were known.
+	Objects int `json:"objects"`
+	Of      int `json:"of"`
+	// Since is when they were first not found. A scan after Until that does not
+	// find them either confirms it.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// message says what is the matter, and hint what to do.
+func (p *PendingRemoval) message() string {
+	return fmt.Sprintf("%d of %d objects are not found any more; their entities stay until a scan after %s confirms it, or somebody does",
+		p.Objects, p.Of, p.Until.UTC().Format(time.RFC3339))
+}
+
+const pendingHint = "check that the source is complete; if the objects are gone for good, confirm the removal"
+
+// removal is what a list no longer has.
+type removal struct {
+	list string
+	// gone are the keys of known objects that were not found.
+	gone []string
+	// seen is the observation by which they go.
+	seen state.Observation
+}
+
+// vanish notes that known objects of a list were not found.
+func (s *scan) vanish(r removal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.vanished = append(s.vanished, r)
+}
+
+// remove has the mirror forget what has vanished from the lists that were read,
+// unless there is so much of it that it must be confirmed first. Nothing is read
+// meanwhile.
+func (s *scan) remove(ctx context.Context) error {
+	all := s.vanished
+	s.vanished = nil
+	if len(all) == 0 {
+		return nil
+	}
+	counts, err := s.part.in.Memory.CountObjects(ctx)
+	if err != nil {
+		return err
+	}
+	of, gone := 0, 0
+	for at, n := range counts {
+		if at[0] == s.name {
+			of += n
+		}
+	}
+	for _, r := range all {
+		gone += len(r.gone)
+	}
+	mass := s.part.MassRemoval
+	// What went earlier in this scan counts as well. A folder that is empty may only
+	// not be mounted, however little was in it.
+	whole := mass.Is(s.removed+gone, s.removed+of) || !s.cluster && gone == of
+	massive := func(r removal) bool { return whole || mass.Is(len(r.gone), counts[[2]string{s.name, r.list}]) }
+	pending := PendingRemoval{Of: of}
+	for _, r := range all {
+		if massive(r) {
+			pending.Objects += len(r.gone)
+		}
+	}
+	confirmed, err := s.confirmed(ctx, &pending)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b removal) int { return cmp.Compare(a.list, b.list) })
+	for _, r := range all {
+		take := s.forget
+		if massive(r) && !confirmed {
+			take = s.hold
+		}
+		if err := take(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmed reports whether a mass removal is to be carried out: a scan has found
+// the same a period ago, or somebody says so. If not, it is pending.
+func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
+	if p.Objects == 0 {
+		return true, nil
+	}
+	// Scans are not begun on the second.
+	p.Since, p.Until = s.now, s.now.Add(max(s.part.MassRemoval.Wait, s.every*9/10))
+	if before := s.before.Pending; before != nil && !before.Since.After(s.now) {
+		p.Since, p.Until = before.Since, before.Until
+	}
+	by, err := s.part.in.confirmation(ctx, s.name)
+	if err != nil {
+		return false, err
+	}
+	if p.Until.After(s.now) && !by.covers(p) {
+		if s.pending != nil {
+			p.Objects += s.pending.Objects
+		}
+		s.pending = p
+		return false, nil
+	}
+	s.part.Log.Warn("many objects of a source are gone, which is confirmed; their entities are removed",
+		"source", s.name, "objects", p.Objects, "of", p.Of, "by", cmp.Or(by.By, "a second scan"))
+	return true, nil
+}
+
+// forget has the mirror forget the objects.
+func (s *scan) forget(ctx context.Context, r removal) error {
+	s.remember(r.list, nil, r.gone)
+	dirty, err := s.part.in.Memory.Observe(ctx, r.seen)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty += dirty
+	s.removed += len(r.gone)
+	return err
+}
+
+// hold keeps the objects, which are stale from now on.
+func (s *scan) hold(ctx context.Context, r removal) error {
+	objects, err := s.part.in.Memory.SourceObjects(ctx, s.name, r.list)
+	if err != nil {
+		return err
+	}
+	gone := make(map[string]bool, len(r.gone))
+	for _, key := range r.gone {
+		gone[key] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lists[r.list]
+	if l.kept == nil {
+		l.kept = map[string]string{}
+	}
+	for i := range objects {
+		if o := &objects[i]; gone[o.Key] {
+			l.kept[o.Key] = o.Unit
+			l.count++
+		}
+	}
+	s.lists[r.list] = l
+	if s.cluster {
+		return nil
+	}
+	// What a folder has and is left out goes all the same.
+	r.seen.Keys = append(slices.Clone(r.seen.Keys), r.gone...)
+	dirty, err := s.part.in.Memory.Observe(ctx, r.seen)
+	s.dirty += dirty
+	return err
+}
+
+// listConfirmed is where the journal keeps that somebody confirmed a removal.
+const listConfirmed = notSource + "removal of "
+
+// confirmation is what somebody confirmed.
+type confirmation struct {
+	PendingRemoval
+	By string `json:"by"`
+}
+
+// covers reports whether it is that of a pending removal, which may have become
+// smaller since.
+func (c *confirmation) covers(p *PendingRemoval) bool {
+	return c.By != "" && c.Since.Equal(p.Since) && p.Objects <= c.Objects
+}
+
+func (in *Ingest) confirmation(ctx context.Context, place string) (c confirmation, err error) {
+	states, err := in.Memory.SourceStates(ctx, listConfirmed+place)
+	if data, ok := states[listConfirmed+place]; ok && err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	return c, err
+}
+
+// ErrNothingPending is the error of who confirms a removal that is not pending.
+var ErrNothingPending = errors.New("no removal is pending")
+
+// Confirm has a pending removal carried out by the next scan of a place. since is
+// that of the removal which is meant.
+func (in *Ingest) Confirm(ctx context.Context, name, by string, since time.Time) (PendingRemoval, error) {
+	if _, err := in.place(name); err != nil {
+		return PendingRemoval{}, err
+	}
+	all, err := in.conditions(ctx, name)
+	if err != nil {
+		return PendingRemoval{}, err
+	}
+	p := all[name].Pending
+	if p == nil || !p.Since.Equal(since) {
+		return PendingRemoval{}, ErrNothingPending
+	}
+	data, err := json.Marshal(confirmation{PendingRemoval: *p, By: cmp.Or(by, "somebody")})
+	if err != nil {
+		return PendingRemoval{}, err
+	}
+	return *p, in.Memory.SetSource(ctx, listConfirmed+name, data)
+}

@@ -1,0 +1,312 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// What made a scan begin.
+const (
+	TriggerSchedule = "schedule"
+	TriggerManual   = "manual"
+	TriggerWatch    = "watch"
+)
+
+// Run is what was done at one time.
+type Run struct {
+	// ID names the run among those that are remembered.
+	ID string `json:"id,omitempty"`
+	// Source is the place that was scanned; empty if units were worked off that
+	// were dirty already.
+	Source  string `json:"source,omitempty"`
+	Trigger string `json:"trigger"`
+	// Replica is who did it.
+	Replica string    `json:"replica,omitempty"`
+	Started time.Time `json:"started"`
+	// Milliseconds are how long it took, and how long its phases did: those
+	// that run side by side add up to more than the whole.
+	Milliseconds int64            `json:"milliseconds"`
+	Phases       map[string]int64 `json:"phases,omitempty"`
+	// Discovered counts definitions, Changed the units that were dirty after
+	// the source was read.
+	// Selected counts those of the definitions that are taken, and Notice says why
+	// none is.
+	Discovered int    `json:"discovered"`
+	Selected   int    `json:"selected"`
+	Notice     string `json:"notice,omitempty"`
+	Changed    int    `json:"changed"`
+	Tally
+	// Again is after what time the source is to be scanned again; 0 if the schedule
+	// is enough.
+	Again time.Duration `json:"-"`
+	// Error is what went wrong; what could be done was.
+	Error string `json:"error,omitempty"`
+	// Changes are kept beside the run; nil if nobody asked for them.
+	Changes *Changes `json:"changes,omitempty"`
+}
+
+// Changes are the references of entities, and the units of which nothing could
+// be made: the first mostChanges of each, in order.
+type Changes struct {
+	Added   []string `json:"added"`
+	Updated []string `json:"updated"`
+	Removed []string `json:"removed"`
+	Failed  []string `json:"failed"`
+	// Refused are entities that belong to somebody else.
+	Refused []string `json:"refused"`
+}
+
+// mostChanges is how many references of a kind are kept with a run.
+const mostChanges = 100
+
+// add adds others. Of more than can be kept, any are left out.
+func (c *Changes) add(more Changes) {
+	for _, to := range []struct {
+		list *[]string
+		more []string
+	}{{&c.Added, more.Added}, {&c.Updated, more.Updated}, {&c.Removed, more.Removed}, {&c.Failed, more.Failed}, {&c.Refused, more.Refused}} {
+		room := max(0, mostChanges-len(*to.list))
+		*to.list = append(*to.list, to.more[:min(room, len(to.more))]...)
+	}
+}
+
+// sorted returns the changes in order, with lists that are empty and not nil.
+func (c *Changes) sorted() Changes {
+	put := func(list []string) []string {
+		list = append([]string{}, list...)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	return Changes{put(c.Added), put(c.Updated), put(c.Removed), put(c.Failed), put(c.Refused)}
+}
+
+// Scan reads a place and works off what changed. The error says what could not
+// be read or written; everything else was.
+func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
+	p, err := in.place(name)
+	if err != nil {
+		return Run{}, err
+	}
+	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
+	s, err := p.readAll(ctx)
+	if errors.Is(err, state.ErrSuperseded) {
+		p.part.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
+		return run, nil
+	}
+	if err != nil {
+		in.unfinished(ctx, p, run, err)
+		return run, err
+	}
+	read := in.Now().Sub(run.Started)
+	in.meters.phase("read", read)
+	in.meters.scanned(p, s.found)
+	unread := joinOnce(s.errs)
+	if unread != nil {
+		in.meters.failed(p.at, reason(unread))
+	} else {
+		in.meters.well(p, s.now)
+	}
+	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
+	if len(s.unsettled) > 0 {
+		run.Again = p.settle
+	}
+	if chosen := p.part.selection(&s.picks); chosen != nil {
+		run.Notice = chosen.Message
+	}
+	p.part.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
+		"milliseconds", read.Milliseconds(), "error", errorText(unread))
+	run.Phases = map[string]int64{"read": read.Milliseconds()}
+	var worked error
+	run.Tally, worked = in.workAfter(ctx, p)
+	if worked != nil && ctx.Err() == nil {
+		in.meters.failed("", "catalog")
+	}
+	err = errors.Join(unread, worked)
+	if !p.often || trigger != TriggerSchedule || run.changed() || errorText(err) != s.before.Error {
+		in.journal(ctx, run, err)
+	}
+	return run, err
+}
+
+// workAfter works off what is dirty after a scan, and what could not be made
+// before, which may be by now.
+func (in *Ingest) workAfter(ctx context.Context, p *place) (Tally, error) {
+	if ctx.Err() != nil {
+		// The time that was left for it went into reading. The worker goes on.
+		in.rouse()
+		return Tally{}, nil
+	}
+	failing, err := in.failing(ctx)
+	if err == nil {
+		err = in.Memory.Touch(ctx, slices.Sorted(maps.Keys(failing)))
+	}
+	if err != nil {
+		return Tally{}, err
+	}
+	if p.follow != nil || !p.cluster {
+		// Workloads are scanned too often for that.
+		in.rested("")
+	}
+	return in.work(ctx)
+}
+
+// unfinished counts and writes down a scan of which it could not even be
+// remembered how it went, unless the process stops.
+func (in *Ingest) unfinished(ctx context.Context, p *place, run Run, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	in.meters.failed(p.at, reason(err))
+	in.journal(ctx, run, err)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// readAll reads a place and remembers how that went. The error is one of the
+// memory's, or says that nobody wants to know any more. Of two that read a place at
+// once, the one that began later is believed: the other may be held up, and what
+// it has seen is the older.
+func (p *place) readAll(ctx context.Context) (*scan, error) {
+	if err := p.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer p.unlock()
+	ctx, err := p.part.in.Memory.Fence(ctx, "scan "+p.name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.newScan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	heard := p.heard.Load()
+	failed := p.scan(ctx, s)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		// It was not the source's fault.
+		return nil, ctx.Err()
+	}
+	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, state.ErrSuperseded) {
+		return nil, err
+	}
+	// A scan that took too long has still something to say.
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
+	defer cancel()
+	s.save(after)
+	err = s.conclude(after, failed)
+	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
+		// What could not be read may have been readable a moment later.
+		p.part.in.again(after, p)
+	}
+	return s, err
+}
+
+// concluding is how long it may take to write down how a scan went.
+const concluding = 15 * time.Second
+
+// notSource is before the names under which the journal keeps what is not the
+// state of a source.
+const notSource = "about "
+
+// listFailing is where the journal keeps the units of which nothing can be made.
+const listFailing = notSource + "units that failed"
+
+// failing returns the units of which nothing could be made when they were last
+// tried, by whichever replica, and why.
+func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
+	states, err := in.Memory.SourceStates(ctx, listFailing)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	if data, ok := states[listFailing]; ok {
+		err = json.Unmarshal(data, &out)
+	}
+	return out, err
+}
+
+// fails remembers them.
+func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
+	data, err := json.Marshal(failures)
+	if err != nil {
+		return err
+	}
+	return in.Memory.SetSource(ctx, listFailing, data)
+}
+
+// journal writes down what was done.
+func (in *Ingest) journal(ctx context.Context, run Run, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
+	defer cancel()
+	run.Replica = in.Replica
+	run.Milliseconds = in.Now().Sub(run.Started).Milliseconds()
+	if run.Phases == nil {
+		run.Phases = map[string]int64{}
+	}
+	run.Phases["load"], run.Phases["transform"], run.Phases["write"] = run.Load.Milliseconds(), run.Transform.Milliseconds(), run.Write.Milliseconds()
+	run.Error = errorText(err)
+	body, failed := json.Marshal(run)
+	changes, err := json.Marshal(run.Tally.changes.sorted())
+	if failed = errors.Join(failed, err); failed == nil {
+		failed = in.Memory.AddRun(ctx, run.Started, state.Run{Body: body, Changes: changes})
+	}
+	if failed != nil {
+		in.warn(in.Log, "journal", "cannot write down a run", "error", failed)
+		return
+	}
+	in.news("journal", "")
+}
+
+// Runs returns what was done last, the newest first, without changes.
+func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
+	known, err := in.Memory.Runs(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Run, len(known))
+	for i := range known {
+		if out[i], err = readRun(known[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// RunOf returns the run of an ID with what it changed. It reports false if it is
+// not remembered, or never was.
+func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return Run{}, false, nil
+	}
+	known, ok, err := in.Memory.Run(ctx, n)
+	if err != nil || !ok {
+		return Run{}, false, err
+	}
+	run, err := readRun(known)
+	return run, err == nil, err
+}
+
+// readRun reads what is remembered of a run. Those of an older program have no
+// changes.
+func readRun(known state.Run) (run Run, err error) {
+	if err := json.Unmarshal(known.Body, &run); err != nil {
+		return run, err
+	}
+	run.ID = strconv.FormatInt(known.ID, 10)
+	if len(known.Changes) > 0 {
+		err = json.Unmarshal(known.Changes, &run.Changes)
+	}
+	return run, err
+}

@@ -1,0 +1,370 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/xrd"
+)
+
+// providerDefinition is before the name of a definition in that of the provider
+// of its entities. Workloads have the name of their unit.
+const providerDefinition = "definition:"
+
+func provider(unit string) string {
+	if strings.HasPrefix(unit, unitWorkload) {
+		return unit
+	}
+	return providerDefinition + unit
+}
+
+// load loads all that belongs to units.
+func (in *Ingest) load(ctx context.Context, names []string) (map[string][]state.Object, error) {
+	objects, err := in.Memory.UnitObjects(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]state.Object, len(names))
+	owners := map[string][]string{}
+	for _, o := range objects {
+		out[o.Unit] = append(out[o.Unit], o)
+		for _, kind := range []string{o.Kind, o.Claim} {
+			if kind != "" && !slices.Contains(owners[kind], o.Unit) {
+				owners[kind] = append(owners[kind], o.Unit)
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return out, nil
+	}
+	more, err := in.Memory.KindObjects(ctx, slices.Sorted(maps.Keys(owners)))
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range more {
+		for _, unit := range owners[o.Of] {
+			out[unit] = append(out[unit], o)
+		}
+	}
+	return out, nil
+}
+
+// make makes what is to be written of a batch of units.
+func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
+	begun := s.Now()
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[i] = u.Name
+	}
+	loaded, err := s.load(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	took := s.Now().Sub(begun)
+	s.meters.phase("load", took)
+	s.mu.Lock()
+	s.tally.Load += took
+	s.mu.Unlock()
+	begun = s.Now()
+	out := make([]done, len(units))
+	var waited time.Duration
+	for i, u := range units {
+		out[i] = s.one(ctx, u, loaded[u.Name])
+		waited += out[i].waited
+	}
+	took = s.Now().Sub(begun) - waited
+	s.meters.phase("transform", took)
+	s.mu.Lock()
+	s.tally.Transform += took
+	s.mu.Unlock()
+	return out, ctx.Err()
+}
+
+// one makes what is to be written of a unit.
+func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (d done) {
+	d = done{unit: u, outcome: Outcome{Provider: provider(u.Name)}}
+	defer func() {
+		if p := recover(); p != nil {
+			// One definition must not cost the others their service.
+			d.failed = fmt.Sprintf("cannot make anything of it: %v", p)
+		}
+	}()
+	stale, since := s.stale(objects)
+	found := s.now
+	if stale != "" {
+		// It was not found now.
+		found = since
+	}
+	key := s.fingerprint(u.Name, objects, stale, since)
+	if kept, ok := s.caches.made(ctx, key); ok {
+		d.outcome.Entities, d.outcome.Keep = kept.Entities, kept.Keep
+		return d
+	}
+	var free func()
+	d.waited, free = s.processor()
+	defer free()
+	entities, made := s.transform(ctx, u.Name, objects, found)
+	if made.failed != "" {
+		d.failed = made.failed
+		return d
+	}
+	// What the catalog would refuse now may have been good before.
+	d.outcome.Keep = made.withheld
+	var buf []byte
+	var prepared []any
+	for _, e := range entities {
+		if stale != "" {
+			engine.MarkStale(e, stale, since)
+		}
+		n := e.Node()
+		ready := s.Catalog.Prepare(n)
+		var text []byte
+		if ready == nil || s.caches.keeps() {
+			buf = tree.AppendJSON(buf[:0], n, "")
+			// What is kept for a while is kept without room to grow.
+			text = bytes.Clone(buf)
+		}
+		d.outcome.Entities = append(d.outcome.Entities, text)
+		prepared = append(prepared, ready)
+	}
+	// A cache may be far away.
+	free()
+	s.caches.keep(ctx, key, d.outcome)
+	d.outcome.Prepared = prepared
+	return d
+}
+
+// processor waits for one, and returns how long, and how to give it back, as
+// often as one likes.
+func (s *shift) processor() (waited time.Duration, free func()) {
+	begun := s.Now()
+	s.processors <- struct{}{}
+	return s.Now().Sub(begun), sync.OnceFunc(func() { <-s.processors })
+}
+
+// making is how a unit was transformed.
+type making struct {
+	// part is who took it, empty if nobody did.
+	part     string
+	withheld []string
+	failed   string
+	findings []finding.Finding
+	sources  []engine.Source
+	// left are parts that would have taken it too.
+	left []string
+}
+
+// transform has the first part that takes a unit make its entities, of what was
+// found at a moment.
+func (s *shift) transform(ctx context.Context, unit string, objects []state.Object, found time.Time) ([]*entity.Entity, making) {
+	if strings.HasPrefix(unit, unitWorkload) {
+		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
+	}
+	parts, err := s.partsOf(unit, objects, found)
+	if err != nil {
+		return nil, making{failed: err.Error()}
+	}
+	report, err := pipeline.RunParts(ctx, parts, nil)
+	if err != nil {
+		return nil, making{failed: err.Error()}
+	}
+	if len(report.Definitions) == 0 {
+		return nil, making{}
+	}
+	name := report.Definitions[0]
+	m := making{
+		part: report.TakenBy[name], left: report.LeftBy[name], withheld: report.Withheld, findings: report.Findings, sources: report.Sources[name],
+	}
+	for _, f := range report.Findings {
+		if f.Rule == pipeline.RuleInternal {
+			m.failed = f.Message
+		}
+	}
+	return report.Entities, m
+}
+
+// partsOf returns the parts that have seen a unit's definition, each with what it
+// has seen.
+func (s *shift) partsOf(unit string, objects []state.Object, found time.Time) ([]pipeline.Part, error) {
+	var out []pipeline.Part
+	for _, p := range s.parts {
+		set, err := s.set(p, objects)
+		if err != nil {
+			return nil, err
+		}
+		if len(set.Definitions) == 0 || !p.Definitions {
+			continue
+		}
+		maker, transformer := p.engine(found, s.caches.forms())
+		if why, fails := s.spared[unit]; fails {
+			transformer = engine.TransformerFunc(func(engine.Input) (engine.Result, error) { return engine.Result{}, errors.New(why) })
+		}
+		out = append(out, pipeline.Part{Name: p.Name, Options: pipeline.Options{
+			Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
+			Engine: maker, Transformer: transformer, Filter: p.Filter, Words: p.Engine.Words, Parallelism: 1, Panicked: p.panicked,
+			SkipLint: !s.asked,
+		}})
+	}
+	return out, nil
+}
+
+// panicked logs where the engine panicked, if that is wanted.
+func (p *part) panicked(definition string, stack []byte) {
+	if p.Stacks && p.in.news("panic "+definition, string(stack)) {
+		p.Log.Error("the engine panicked", "definition", definition, "stack", string(stack))
+	}
+}
+
+// set makes a set of those of the objects that a part has seen.
+func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
+	set := &xrd.Set{}
+	for i := range objects {
+		o := &objects[i]
+		if !p.owns(o.Source) || len(o.Body) == 0 {
+			continue
+		}
+		n, err := s.caches.node(o)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read what is remembered of %s %s: %w", o.Source, o.Key, err)
+		}
+		kept := noteOf(o)
+		if kept.At != (tree.Pos{}) {
+			// Others see it without a place.
+			placed := *n
+			placed.Pos = kept.At
+			n = &placed
+		}
+		before := len(set.Definitions)
+		set.Add(n, kept.Origin)
+		for _, d := range set.Definitions[before:] {
+			for _, kind := range kept.unservedKinds(s.conditions[o.Source]) {
+				d.NotServed(kind)
+			}
+		}
+	}
+	return set, nil
+}
+
+// owns reports whether a place is one of the part's.
+func (p *part) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
+
+// component makes the entity of workloads.
+func (s *shift) component(id string, objects []state.Object, at time.Time) ([]*entity.Entity, making) {
+	for _, p := range s.parts {
+		if !p.Workloads {
+			continue
+		}
+		var found []*xrd.Object
+		set, err := s.set(p, objects)
+		if err != nil {
+			return nil, making{failed: err.Error()}
+		}
+		found = append(found, set.Others...)
+		if len(found) == 0 {
+			continue
+		}
+		maker, _ := p.engine(at, nil)
+		res, withheld := pipeline.Component(maker, id, found, p.panicked)
+		m := making{part: p.Name, findings: res.Findings, withheld: withheld}
+		for _, f := range res.Findings {
+			if f.Rule == pipeline.RuleInternal {
+				m.failed = f.Message
+			}
+		}
+		return res.Entities, m
+	}
+	return nil, making{}
+}
+
+// stale says which of the lists that a unit's objects are of cannot be read,
+// and since when; empty if all can.
+func (s *shift) stale(objects []state.Object) (what string, since time.Time) {
+	var places []string
+	for i := range objects {
+		o := &objects[i]
+		c := s.conditions[o.Source].Lists[o.List]
+		at := c.stale(o.Key)
+		if at.IsZero() {
+			continue
+		}
+		where := s.called(o.Source, o.List)
+		if !slices.Contains(places, where) {
+			places = append(places, where)
+		}
+		if since.IsZero() || at.Before(since) {
+			since = at
+		}
+	}
+	slices.Sort(places)
+	return strings.Join(places, ", "), since
+}
+
+// called is how people call a list of a place.
+func (in *Ingest) called(source, list string) string {
+	at := source
+	if i := slices.IndexFunc(in.places, func(p *place) bool { return p.name == source }); i >= 0 {
+		at = in.places[i].at
+	}
+	kind, _, _ := strings.Cut(list, " ")
+	return at + "/" + kind
+}
+
+// fingerprint tells whether anything that a unit's entities depend on is
+// another.
+func (s *shift) fingerprint(unit string, objects []state.Object, stale string, since time.Time) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
+	for _, p := range s.parts {
+		fmt.Fprintf(h, "%s\x00", p.sealed)
+	}
+	for i := range objects {
+		o := &objects[i]
+		fmt.Fprintf(h, "%s\x00%s\x00%d %d\x00", o.Source, o.Key, len(o.Note), len(o.Body))
+		if o.Unit == unit {
+			kept := noteOf(o)
+			fmt.Fprintf(h, "%q\x00", kept.unservedKinds(s.conditions[o.Source]))
+		}
+		h.Write(o.Note)
+		h.Write(o.Body)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// decode reads what is remembered of an object.
+func decode(o *state.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
+
+// Restore brings back what a provider has, if it is one of the service's.
+func (in *Ingest) Restore(ctx context.Context, provider string) error {
+	if !Provides(provider) {
+		return nil
+	}
+	if err := in.Memory.Touch(ctx, []string{strings.TrimPrefix(provider, providerDefinition)}); err != nil {
+		return err
+	}
+	in.rouse()
+	return nil
+}
+
+// ProviderPrefixes are how the names of the service's providers begin.
+func ProviderPrefixes() []string { return []string{providerDefinition, unitWorkload} }
+
+// Provides reports whether a provider is one of the service's.
+func Provides(provider string) bool {
+	return strings.HasPrefix(provider, providerDefinition) || strings.HasPrefix(provider, unitWorkload)
+}

@@ -1,0 +1,399 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// lookEvery is how often dirty units are looked for without being asked to:
+// another replica may have died over them.
+const lookEvery = 30 * time.Second
+
+// workAgain is how soon dirty units are tried again when they could not be
+// worked off.
+const workAgain = 2 * time.Second
+
+// workLoop works off dirty units whenever there may be some.
+func (in *Ingest) workLoop(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	in.rouse()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-in.wake:
+		case <-tick.C:
+		}
+		begun := in.Now()
+		t, err := in.work(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			in.warn(in.Log, "work", "cannot bring the catalog up to date; it is tried again", "error", err)
+			in.meters.failed("", "catalog")
+			time.AfterFunc(workAgain, in.rouse)
+		default:
+			in.news("work", "")
+		}
+		if t.changed() || t.Failed > 0 {
+			in.journal(ctx, Run{Trigger: TriggerWatch, Started: begun, Tally: t}, err)
+		}
+	}
+}
+
+// Tally counts what was done.
+type Tally struct {
+	// Units are those that were worked on; Failed those of them of which
+	// nothing could be made.
+	Units  int `json:"units"`
+	Failed int `json:"failed"`
+	// Added, Updated, Removed and Unchanged count entities, Refused those that
+	// belong to others.
+	Added     int `json:"added"`
+	Updated   int `json:"updated"`
+	Removed   int `json:"removed"`
+	Unchanged int `json:"unchanged"`
+	Refused   int `json:"refused"`
+	// The times that the phases took.
+	Load      time.Duration `json:"-"`
+	Transform time.Duration `json:"-"`
+	Write     time.Duration `json:"-"`
+	changes   Changes
+}
+
+func (t *Tally) changed() bool { return t.Added+t.Updated+t.Removed > 0 }
+
+func (t *Tally) add(w Written) {
+	t.Added += w.Added
+	t.Updated += w.Updated
+	t.Removed += w.Removed
+	t.Unchanged += w.Unchanged
+	t.Refused += len(w.Refused)
+	t.changes.add(w.Changed)
+	for _, r := range w.Refused {
+		t.changes.add(Changes{Refused: []string{r.Ref}})
+	}
+}
+
+// theWork is what one replica does at a time.
+const theWork = "ingest"
+
+// mostUnits are worked off at once, before others get their turn.
+const mostUnits = 50_000
+
+// manyUnits are more than the caches hold.
+const manyUnits = 2000
+
+// work works off all dirty units. Only one replica does so at a time: what it
+// loads must be what it writes.
+func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
+	// Whoever has nothing to do need not wait for its turn.
+	units, err := in.due(ctx, 1)
+	if err != nil || len(units) == 0 {
+		return total, err
+	}
+	err = in.Memory.Alone(ctx, theWork, func(ctx context.Context) error {
+		units, err := in.due(ctx, mostUnits)
+		if err != nil || len(units) == 0 {
+			return err
+		}
+		conditions, err := in.conditions(ctx)
+		if err != nil {
+			return err
+		}
+		failures, err := in.failing(ctx)
+		if err != nil {
+			return err
+		}
+		before := maps.Clone(failures)
+		s := &shift{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions, failures: failures}
+		if len(units) > manyUnits {
+			s.caches = in.caches.none()
+		}
+		err = s.run(ctx, units)
+		total = s.tally
+		return errors.Join(err, in.fails(ctx, s.failures), in.Memory.Uncheck(ctx, differ(before, s.failures)))
+	})
+	return total, err
+}
+
+// differ returns the units that fail by now, or that do not any more.
+func differ(before, after map[string]string) (units []string) {
+	for unit, why := range after {
+		if before[unit] != why {
+			units = append(units, unit)
+		}
+	}
+	for unit := range before {
+		if _, still := after[unit]; !still {
+			units = append(units, unit)
+		}
+	}
+	slices.Sort(units)
+	return units
+}
+
+// shift is one working off.
+type shift struct {
+	*Ingest
+	// caches are those of Ingest, or none.
+	caches *caches
+	// asked says that somebody wants to know what is wrong with definitions, and
+	// spared are units that are known to fail, and why: only the worker tries
+	// them again.
+	asked      bool
+	spared     map[string]string
+	now        time.Time
+	conditions map[string]condition
+	// failures are the units of which nothing could be made, and why, and
+	// finished those to take off the agenda. They belong to whoever is told.
+	failures map[string]string
+	finished []state.Unit
+	// processors has room for those who transform.
+	processors chan struct{}
+
+	mu    sync.Mutex
+	tally Tally
+}
+
+// done is a unit with what is to be written of it.
+type done struct {
+	unit    state.Unit
+	outcome Outcome
+	// failed is why nothing could be made of it; what there is stays.
+	failed string
+	// waited is how long it waited for a processor.
+	waited time.Duration
+}
+
+// mostDocuments are about as many as are written in one transaction: enough
+// that a transaction is worth it, and few enough that readers and memory do not
+// suffer.
+const mostDocuments = 500
+
+// run loads and transforms batches side by side, and writes what is ready. To
+// write takes longest, since transactions come one after the other: one processor
+// is left to that, lest it wait for those that only make more to be written.
+func (s *shift) run(ctx context.Context, units []state.Unit) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.processors = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
+	batches := make(chan []state.Unit)
+	// While transactions are written, the next one fills up.
+	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
+	go func() {
+		defer close(batches)
+		for batch := range slices.Chunk(units, max(1, s.Processing.BatchSize)) {
+			select {
+			case batches <- batch:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range max(1, s.Processing.Parallelism) {
+		workers.Go(func() {
+			for batch := range batches {
+				made, err := s.make(ctx, batch)
+				if err != nil {
+					stop(err)
+					return
+				}
+				select {
+				case ready <- made:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(ready)
+	}()
+	// Whoever wrote goes on while it is told.
+	put := make(chan *group, mostWriters)
+	var writers sync.WaitGroup
+	for range mostWriters {
+		writers.Go(func() {
+			for made := range ready {
+				g := &group{made: gather(made, ready)}
+				if g.err = ctx.Err(); g.err == nil {
+					s.put(ctx, g)
+				}
+				put <- g
+			}
+		})
+	}
+	go func() {
+		writers.Wait()
+		close(put)
+	}()
+	for g := range put {
+		if err := s.finish(ctx, g); err != nil {
+			stop(err)
+		}
+	}
+	if err := s.tidyUp(ctx); err != nil {
+		stop(err)
+	}
+	return context.Cause(ctx)
+}
+
+// mostWriters is how many transactions are on their way at once: what one of
+// them writes, the next one finds out meanwhile.
+const mostWriters = 2
+
+// group is what is written at once.
+type group struct {
+	made []done
+	// units and outcomes are those of made that did not fail.
+	units    []state.Unit
+	outcomes []Outcome
+	written  []Written
+	took     time.Duration
+	err      error
+}
+
+// gather adds what is ready to what is made.
+func gather(made []done, ready <-chan []done) []done {
+	for size := documents(made); size < mostDocuments && len(ready) > 0; {
+		more, ok := <-ready
+		if !ok {
+			break
+		}
+		made = append(made, more...)
+		size += documents(more)
+	}
+	return made
+}
+
+func documents(made []done) (n int) {
+	for i := range made {
+		n += len(made[i].outcome.Entities)
+	}
+	return n
+}
+
+// put hands units to the catalog.
+func (s *shift) put(ctx context.Context, g *group) {
+	begun := s.Now()
+	for i := range g.made {
+		if d := &g.made[i]; d.failed == "" {
+			g.outcomes = append(g.outcomes, d.outcome)
+			g.units = append(g.units, d.unit)
+			d.outcome = Outcome{}
+		}
+	}
+	g.written, g.err = s.Catalog.Put(ctx, g.outcomes)
+	g.took = s.Now().Sub(begun)
+	for i := range g.outcomes {
+		g.outcomes[i].Prepared = nil
+	}
+}
+
+// finish tells what became of units.
+func (s *shift) finish(ctx context.Context, g *group) error {
+	if g.err != nil {
+		return g.err
+	}
+	for i, w := range g.written {
+		s.tally.add(w)
+		s.told(g.units[i].Name, g.outcomes[i], w)
+		if w.Removed > 0 {
+			s.rested(g.outcomes[i].Provider)
+		}
+		if len(w.Refused) == 0 {
+			s.finished = append(s.finished, g.units[i])
+			continue
+		}
+		s.restUntil(g.units[i], w.Refused)
+	}
+	for _, d := range g.made {
+		if d.failed == "" {
+			continue
+		}
+		s.tally.Failed++
+		s.tally.changes.add(Changes{Failed: []string{d.unit.Name}})
+		if !s.retried(d) {
+			s.finished = append(s.finished, d.unit)
+		}
+	}
+	s.tally.Units += len(g.made)
+	s.tally.Write += g.took
+	s.meters.phase("write", g.took)
+	if len(s.finished) < mostFinished {
+		return nil
+	}
+	return s.tidyUp(ctx)
+}
+
+// mostFinished is how many units are taken off the agenda at once. Should the
+// process die before, they are worked off once more, and nothing differs.
+const mostFinished = 1000
+
+// tidyUp takes finished units off the agenda.
+func (s *shift) tidyUp(ctx context.Context) error {
+	begun := s.Now()
+	err := s.Memory.Done(ctx, s.finished)
+	s.finished = s.finished[:0]
+	took := s.Now().Sub(begun)
+	s.tally.Write += took
+	s.meters.phase("write", took)
+	return err
+}
+
+// told logs what became of a unit, one line for each change, and forgets that
+// it had failed.
+func (s *shift) told(unit string, o Outcome, w Written) {
+	s.Ingest.mu.Lock()
+	delete(s.tries, unit)
+	delete(s.resting, unit)
+	s.Ingest.mu.Unlock()
+	delete(s.failures, unit)
+	s.news("unit "+unit, "")
+	if w.Added+w.Updated+w.Removed > 0 {
+		s.Log.Info("catalog changed", "unit", unit, "added", w.Added, "updated", w.Updated, "removed", w.Removed)
+	}
+	refs := make([]string, 0, len(w.Refused))
+	for _, r := range w.Refused {
+		refs = append(refs, fmt.Sprintf("%s (of %s)", r.Ref, r.Owner))
+	}
+	if text := strings.Join(refs, ", "); s.news("refused "+unit, text) && text != "" {
+		s.Log.Warn("entities belong to somebody else and are left to them", "unit", unit, "entities", text)
+		s.meters.failed("", "conflict")
+	}
+	s.meters.made(len(o.Entities))
+}
+
+// retried reports whether a unit that failed is tried once more, and sees to
+// it. What could not be made of it stays as it was.
+func (s *shift) retried(d done) bool {
+	s.Ingest.mu.Lock()
+	s.tries[d.unit.Name]++
+	tries := s.tries[d.unit.Name]
+	s.Ingest.mu.Unlock()
+	s.failures[d.unit.Name] = d.failed
+	s.warn(s.Log, "unit "+d.unit.Name, "nothing can be made of a unit; what the catalog has of it stays", "unit", d.unit.Name, "error", d.failed)
+	s.meters.failed("", "transform")
+	if tries > s.Processing.RetryAttempts {
+		s.Ingest.mu.Lock()
+		delete(s.tries, d.unit.Name)
+		s.Ingest.mu.Unlock()
+		return false
+	}
+	s.restFor(d.unit, s.Processing.RetryDelay)
+	return true
+}

@@ -1,0 +1,205 @@
+// Package ingestion is the ingesting service inside the portal: it makes of the
+// configuration what is to be read, has the job queue do it on schedule, and
+// answers what people ask about it.
+package ingestion
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/store"
+)
+
+// Options are what an Ingestion is made of. All but Redis are needed.
+type Options struct {
+	Config *config.Config
+	Store  *store.Store
+	Queue  *jobs.Queue
+	// Redis, if not nil, is where marks and caches are shared.
+	Redis  *state.Redis
+	Policy *permission.Policy
+	// Build names the version of the program, Replica this process.
+	Build, Replica string
+	// Extension is code of somebody else around the engine.
+	Extension engine.Extension
+	Now       func() time.Time
+	Log       *slog.Logger
+	Registry  prometheus.Registerer
+	// Audit records scans that were asked for; nil records nothing.
+	Audit *audit.Log
+}
+
+// Ingestion is the service.
+type Ingestion struct {
+	ingest *ingest.Ingest
+	store  *store.Store
+	queue  *jobs.Queue
+	policy *permission.Policy
+	audit  *audit.Log
+	how    jobs.How
+	// previews are of what somebody types, and have to do with nothing else.
+	previews *previewer
+}
+
+// taskScan is the task that reads a source.
+const taskScan = "scan"
+
+// New puts the service together and tells the queue of its schedules.
+func New(opts Options) *Ingestion {
+	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
+	c := opts.Config
+	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
+	in.ingest = ingest.New(ingest.Options{
+		Parts: opts.parts(), Memory: opts.Store, Catalog: catalog{opts.Store},
+		Processing: ingest.Processing(c.Composer.Processing),
+		Caching:    opts.caching(),
+		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
+		Now: opts.Now, Log: opts.log(), Registry: opts.Registry,
+		Again: func(ctx context.Context, place string) error { return in.scanSoon(ctx, place, ingest.TriggerWatch) },
+	})
+	opts.Queue.Handle(jobs.Task{
+		Name: taskScan,
+		Run: func(ctx context.Context, j jobs.Job) error {
+			run, err := in.ingest.Scan(ctx, j.Key, j.Trigger)
+			if err == nil && run.Again > 0 {
+				return jobs.Later(run.Again)
+			}
+			return err
+		},
+		How: func(place string) (jobs.How, bool) {
+			p, ok := in.place(place)
+			return in.as(p, ""), ok
+		},
+	})
+	for _, p := range in.ingest.Places() {
+		opts.Queue.Every(taskScan, p.Name, p.Every, in.as(p, ingest.TriggerSchedule))
+	}
+	if opts.Registry != nil {
+		opts.Registry.MustRegister(&staleness{in: in.ingest})
+	}
+	return in
+}
+
+// as is how a place is scanned.
+func (in *Ingestion) as(p ingest.Place, trigger string) jobs.How {
+	how := in.how
+	how.Trigger, how.Timeout = trigger, p.Timeout
+	return how
+}
+
+// scanSoon asks the queue for a scan.
+func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error {
+	p, ok := in.place(place)
+	if !ok {
+		return fmt.Errorf("cannot scan %q: the configuration has no such source", place)
+	}
+	how := in.as(p, trigger)
+	how.Hurry = trigger == ingest.TriggerManual
+	_, err := in.queue.Add(ctx, taskScan, place, how)
+	return err
+}
+
+// place returns a place by its name.
+func (in *Ingestion) place(name string) (ingest.Place, bool) {
+	all := in.ingest.Places()
+	if i := slices.IndexFunc(all, func(p ingest.Place) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return ingest.Place{}, false
+}
+
+// Restore brings back an entity of the service that somebody deleted: it is
+// there as long as its definition is.
+func (in *Ingestion) Restore(ctx context.Context, e *store.Entity) error {
+	return in.ingest.Restore(ctx, e.Provider)
+}
+
+// Run follows sources until ctx ends. What the configuration does not name any
+// more is forgotten first.
+func (in *Ingestion) Run(ctx context.Context) { in.ingest.Run(ctx) }
+
+// catalog is the store as the service writes to it.
+type catalog struct{ store *store.Store }
+
+// Prepare implements ingest.Catalog.
+func (catalog) Prepare(n *tree.Node) any { return store.Prepare(n) }
+
+// Put implements ingest.Catalog.
+func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.Written, error) {
+	changes := make([]store.Change, len(outcomes))
+	for i, o := range outcomes {
+		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}
+		for j, e := range o.Entities {
+			changes[i].Put[j] = store.Document{JSON: e}
+			if j < len(o.Prepared) {
+				changes[i].Put[j].Prepared, _ = o.Prepared[j].(*store.Prepared)
+			}
+		}
+	}
+	results, err := c.store.SyncAll(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ingest.Written, len(results))
+	for i, r := range results {
+		out[i] = ingest.Written{Added: r.Added, Updated: r.Updated, Removed: r.Removed, Unchanged: r.Unchanged,
+			Changed: ingest.Changes{Added: r.Refs.Added, Updated: r.Refs.Updated, Removed: r.Refs.Removed}}
+		for _, no := range r.Refused {
+			out[i].Refused = append(out[i].Refused, ingest.Refused{Ref: no.Ref, Owner: no.Owner})
+		}
+	}
+	return out, nil
+}
+
+// Missing implements ingest.Catalog.
+func (c catalog) Missing(ctx context.Context, limit int) ([]ingest.MissingRef, error) {
+	var out []ingest.MissingRef
+	for _, prefix := range ingest.ProviderPrefixes() {
+		all, err := c.store.Dangling(ctx, prefix, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range all {
+			out = append(out, ingest.MissingRef{Ref: m.Ref, Relation: m.Type, Entities: m.Sources, Example: m.First})
+		}
+	}
+	return out, nil
+}
+
+// staleness counts what is known of sources that cannot be read, when somebody
+// looks.
+type staleness struct{ in *ingest.Ingest }
+
+var staleObjects = prometheus.NewDesc("composer_ingestor_stale_objects",
+	"Objects of lists that cannot be read now, as they were last seen.", []string{"source"}, nil)
+
+// Describe implements prometheus.Collector.
+func (s *staleness) Describe(to chan<- *prometheus.Desc) { to <- staleObjects }
+
+// Collect implements prometheus.Collector.
+func (s *staleness) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	counts, err := s.in.Stale(ctx)
+	if err != nil {
+		// The other metrics are of more use now than ever.
+		return
+	}
+	for source, n := range counts {
+		to <- prometheus.MustNewConstMetric(staleObjects, prometheus.GaugeValue, float64(n), source)
+	}
+}

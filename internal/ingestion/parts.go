@@ -1,0 +1,158 @@
+package ingestion
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/source/file"
+	"example.dev/ingestor/source/git"
+)
+
+// parts makes the variants of what the configuration says. Variant A comes
+// first: what it takes is left to it.
+func (o *Options) parts() []ingest.Part {
+	return []ingest.Part{o.composer(), o.cluster()}
+}
+
+func (o *Options) composer() ingest.Part {
+	c := &o.Config.Composer
+	profile, filter := o.Config.Selection(engine.ComposerIngestor)
+	p := ingest.Part{
+		Name: config.SectionComposer, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
+		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
+		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
+		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
+		Detection: o.detection(), MassRemoval: ingest.MassRemoval(c.MassRemoval),
+		Log: o.log(), Stacks: c.Logging.IncludeStackTraces,
+		// What is switched off is still configured; without definitions nothing is read of it.
+		Clusters: c.Clusters,
+	}
+	if c.Logging.LogRequests {
+		p.Requests = slog.New(leveled{o.Log.Handler(), c.Logging.Level, true})
+	}
+	if !c.Enabled {
+		return p
+	}
+	p.Definitions = true
+	for _, s := range c.Sources {
+		p.Folders = append(p.Folders, folder(s, c.Watch, p.Log))
+	}
+	return p
+}
+
+// log is what is told of variant A, and of what is common to both.
+func (o *Options) log() *slog.Logger {
+	return slog.New(leveled{o.Log.Handler(), o.Config.Composer.Logging.Level, false})
+}
+
+func (o *Options) cluster() ingest.Part {
+	c := &o.Config.ClusterIngestor
+	profile, filter := o.Config.Selection(engine.ClusterIngestor)
+	p := ingest.Part{
+		Name: config.SectionClusterIngestor, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
+		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
+		// The contract names no others for this variant.
+		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(), MassRemoval: ingest.MassRemoval(o.Config.Composer.MassRemoval),
+		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
+		Log: o.Log, Clusters: o.Config.Orchestrator.Clusters,
+	}
+	if !c.Enabled {
+		return p
+	}
+	p.Definitions, p.Workloads = c.XRDs.Enabled, c.Components.Enabled
+	return p
+}
+
+func (o *Options) detection() ingest.Detection {
+	c := o.Config.Composer.ChangeDetection
+	return ingest.Detection{Enabled: c.Enabled, Method: c.Method, Marks: o.marks(c.Storage)}
+}
+
+// marks are where change detection remembers.
+func (o *Options) marks(storage string) state.Marks {
+	switch {
+	case storage == config.StorageDatabase:
+		return state.NewDatabase(o.Store)
+	case storage == config.StorageRedis && o.Redis != nil:
+		return o.Redis.Marks()
+	}
+	return state.NewMemory()
+}
+
+func (o *Options) caching() ingest.Caching {
+	c := o.Config.Composer.Caching
+	out := ingest.Caching{Enabled: c.Enabled, TTL: c.TTL, MaxSize: c.MaxSize}
+	if o.Redis != nil {
+		out.Shared = o.Redis
+	}
+	return out
+}
+
+// folder is a source without a cluster. A repository cannot be watched; it is
+// asked on the schedule what has changed.
+func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
+	skipped := func(path, why string) {
+		log.Debug("file skipped", "source", config.SectionComposer+"/sources/"+s.Name, "file", path, "why", why)
+	}
+	if s.Type == config.SourceGit {
+		opts := repository(s)
+		opts.Skipped = skipped
+		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, opts)}
+	}
+	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive, Skipped: skipped})
+	f := ingest.Folder{Name: s.Name, Source: src, Settle: Settle}
+	if watch {
+		f.Watch = src.Watch
+	}
+	return f
+}
+
+// Settle is how long a file that lost objects must have been the same until they
+// are gone.
+const Settle = 2 * time.Second
+
+// repository is how a repository is read.
+func repository(s config.Source) git.Options {
+	return git.Options{Ref: s.Branch, Path: s.Path, Auth: git.Auth{
+		Username: s.Username, Token: s.Token, TokenFile: s.TokenFile,
+		SSHKeyFile: s.SSHKeyFile, KnownHostsFile: s.KnownHostsFile, CAFile: s.CAFile,
+	}}
+}
+
+// leveled is a handler with a level of its own.
+type leveled struct {
+	slog.Handler
+	least slog.Level
+	// raised makes of details what is always told.
+	raised bool
+}
+
+// Enabled implements slog.Handler.
+func (l leveled) Enabled(_ context.Context, level slog.Level) bool {
+	return l.raised || level >= l.least
+}
+
+// Handle implements slog.Handler.
+func (l leveled) Handle(ctx context.Context, r slog.Record) error {
+	if l.raised && r.Level < slog.LevelInfo {
+		r.Level = slog.LevelInfo
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (l leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
+	l.Handler = l.Handler.WithAttrs(attrs)
+	return l
+}
+
+// WithGroup implements slog.Handler.
+func (l leveled) WithGroup(name string) slog.Handler {
+	l.Handler = l.Handler.WithGroup(name)
+	return l
+}

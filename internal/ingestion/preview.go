@@ -1,0 +1,348 @@
+package ingestion
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/pipeline"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/source"
+	"example.dev/ingestor/words"
+	"example.dev/ingestor/xrd"
+)
+
+// What bounds a preview: anybody may ask for one.
+const (
+	previewBytes       = 1 << 20
+	previewDocuments   = 1000
+	previewDefinitions = 20
+	previewAnswer      = 16 << 20
+	previewTime        = 2 * time.Second
+	previewsAtOnce     = 2
+)
+
+// previewFile is what the text is called in commands, and where entities say
+// that they come from.
+const previewFile = "definition.yaml"
+
+// Preview is what is made of a text.
+type Preview struct {
+	Definitions []Previewed `json:"definitions"`
+	// Findings are those that belong to no definition, such as what cannot be
+	// read at all.
+	Findings []PreviewFinding `json:"findings"`
+	// Passed are objects of which nothing is made.
+	Passed []PreviewPassed `json:"passed"`
+}
+
+// Previewed is what is made of a definition.
+type Previewed struct {
+	Name string `json:"name"`
+	// Refused is why the service would make nothing of it; empty if it would.
+	Refused  string            `json:"refused,omitempty"`
+	Entities []json.RawMessage `json:"entities"`
+	// YAML has the same entities as documents, in the order in which Command
+	// writes them.
+	YAML string `json:"yaml"`
+	// Withheld are references of entities that the catalog would refuse.
+	Withheld []string         `json:"withheld,omitempty"`
+	Values   []ingest.Value   `json:"values"`
+	Findings []PreviewFinding `json:"findings"`
+	// Command makes the same entities of a file with the text.
+	Command string `json:"command"`
+}
+
+// PreviewFinding is something worth knowing, and where it is written.
+type PreviewFinding struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Path     string `json:"path,omitempty"`
+}
+
+// PreviewPassed counts objects of a kind of which nothing is made.
+type PreviewPassed struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Count      int    `json:"count"`
+	Why        string `json:"why,omitempty"`
+}
+
+// previewer makes previews, few at a time. It writes nothing.
+type previewer struct {
+	config    *config.Config
+	extension engine.Extension
+	// turns has a place for each that may be made at once.
+	turns chan struct{}
+	// limit is the constant, but in tests.
+	limit time.Duration
+}
+
+func newPreviewer(c *config.Config, x engine.Extension) *previewer {
+	return &previewer{config: c, extension: x, turns: make(chan struct{}, previewsAtOnce), limit: previewTime}
+}
+
+// route is that of POST /preview.
+func (p *previewer) route() rest.Route {
+	return rest.Route{
+		Method: http.MethodPost, Path: "/preview", Handle: p.preview, Guests: true,
+		MaxBody: previewBytes, Timeout: 15 * time.Second,
+	}
+}
+
+// preview answers POST /preview: what the service would make of what is in the
+// body. What is wrong with that is part of the answer.
+func (p *previewer) preview(w http.ResponseWriter, r *http.Request) error {
+	how, err := p.how(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	text, err := rest.ReadBody(r)
+	if err != nil {
+		return err
+	}
+	answer, err := p.bounded(r.Context(), func(ctx context.Context) (*Preview, error) { return how.make(ctx, text) })
+	if err != nil {
+		return err
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, answer)
+}
+
+// bounded makes a preview if it is its turn. Nobody waits for one that takes too
+// long, but its turn goes on until it ends: the engine does not stop halfway.
+func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Preview, error)) (*Preview, error) {
+	select {
+	case p.turns <- struct{}{}:
+	default:
+		busy := rest.Unavailable(nil, "Other previews are being made, try again in a second")
+		busy.RetryAfter = time.Second
+		return nil, busy
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	type outcome struct {
+		preview *Preview
+		err     error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { <-p.turns }()
+		var o outcome
+		defer func() {
+			if v := recover(); v != nil {
+				o = outcome{err: fmt.Errorf("cannot make a preview: %v", v)}
+			}
+			done <- o
+		}()
+		o.preview, o.err = work(ctx)
+	}()
+	select {
+	case o := <-done:
+		if !errors.Is(o.err, context.DeadlineExceeded) {
+			return o.preview, o.err
+		}
+	case <-ctx.Done():
+	}
+	return nil, rest.Unavailable(ctx.Err(), "That takes longer than %s, which is the most for a preview; ingestor-cli has no such limit", p.limit)
+}
+
+// manner is how a preview is made.
+type manner struct {
+	extension engine.Extension
+	profile   engine.Profile
+	filter    xrd.Filter
+	options   engine.Options
+	// namespaces are those of which the service reads composites; none are all.
+	namespaces []string
+	// flags are what tells ingestor-cli the same.
+	flags string
+}
+
+// how reads the parameters of a request.
+func (p *previewer) how(q url.Values) (*manner, error) {
+	profile := engine.ComposerIngestor
+	allowed := []engine.Profile{engine.ComposerIngestor, engine.ClusterIngestor, engine.CLI}
+	if name := q.Get("profile"); name != "" {
+		i := slices.IndexFunc(allowed, func(p engine.Profile) bool { return p.Name == name })
+		if i < 0 {
+			return nil, rest.Input("profile must be %s, %s or %s, and not %s", allowed[0].Name, allowed[1].Name, allowed[2].Name, query.Short(name))
+		}
+		profile = allowed[i]
+	}
+	m := &manner{extension: p.extension, options: p.config.EngineOptions(profile), flags: " --config app-config.yaml --profile " + profile.Name}
+	m.profile, m.filter = p.config.Selection(profile)
+	if profile.Name == engine.ComposerIngestor.Name {
+		m.namespaces = p.config.Composer.Namespaces
+	}
+	if name := q.Get("words"); name != "" {
+		choice, err := words.ParseChoice(name)
+		if err != nil {
+			return nil, rest.Input("words must be auto, portal or upstream, and not %s", query.Short(name))
+		}
+		m.options.Words = choice
+		m.flags += " --words " + choice.String()
+	}
+	return m, nil
+}
+
+// made is what the engine made of one definition.
+type made struct {
+	definition *xrd.Definition
+	entities   []*entity.Entity
+	sources    []engine.Source
+}
+
+// recorder notes what the engine makes of each definition, in order.
+type recorder struct {
+	next engine.Transformer
+	made []made
+}
+
+// Transform implements engine.Transformer.
+func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
+	r.made = append(r.made, made{definition: in.Definition})
+	res, err := r.next.Transform(in)
+	// The pipeline takes out of the list what the catalog would refuse.
+	last := &r.made[len(r.made)-1]
+	last.entities, last.sources = slices.Clone(res.Entities), res.Sources
+	return res, err
+}
+
+// make makes the preview of a text.
+func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
+	set := &xrd.Set{}
+	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}, tree.NewBudget(previewDocuments))
+	if over, ok := errors.AsType[*tree.Error](err); ok {
+		return nil, rest.TooLarge("cannot make a preview: %s; ingestor-cli has no such limit", over.Msg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	set.Within(m.namespaces)
+	if n := len(set.Definitions); n > previewDefinitions {
+		return nil, rest.TooLarge("The text has %d definitions, and a preview is of %d at most", n, previewDefinitions)
+	}
+	eng, transformer := m.extension.Engine(m.profile, m.options)
+	rec := &recorder{next: transformer}
+	report, err := pipeline.Run(ctx, pipeline.Options{
+		Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
+		Engine: eng, Transformer: rec, Words: m.options.Words,
+		// What the service would not take is shown too, with the reason.
+		Fallback: func(*xrd.Definition) bool { return true },
+		// One after the other, so that they come in order.
+		Parallelism: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.answer(report, rec.made)
+}
+
+// answer puts together what was made.
+func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
+	kept := map[*entity.Entity]bool{}
+	for _, e := range report.Entities {
+		kept[e] = true
+	}
+	out := &Preview{Definitions: []Previewed{}, Findings: []PreviewFinding{}, Passed: []PreviewPassed{}}
+	told := map[finding.Finding]int{}
+	size := 0
+	for i, one := range all {
+		d := Previewed{
+			Name: one.definition.Name, Refused: m.refusal(one.definition),
+			Entities: []json.RawMessage{}, Values: []ingest.Value{}, Command: m.command(one.definition, len(all)),
+			Findings: previewFindings(report.Outcomes[i].Findings),
+		}
+		for _, f := range report.Outcomes[i].Findings {
+			told[f]++
+		}
+		var written []*entity.Entity
+		for _, e := range one.entities {
+			if !kept[e] {
+				d.Withheld = append(d.Withheld, e.Key())
+				continue
+			}
+			written = append(written, e)
+			d.Entities = append(d.Entities, entity.AppendNDJSON(nil, e))
+			size += len(d.Entities[len(d.Entities)-1])
+		}
+		entity.Sort(written)
+		var docs []byte
+		for _, e := range written {
+			docs = entity.AppendYAML(append(docs, "---\n"...), e)
+		}
+		d.YAML = string(docs)
+		if size += len(docs); size > previewAnswer {
+			return nil, rest.TooLarge("The entities are larger than a preview shows (%d MiB); ingestor-cli has no such limit", previewAnswer>>20)
+		}
+		for _, v := range one.sources {
+			d.Values = append(d.Values, ingest.Value{Field: v.Field, Value: v.Value, From: v.From, Key: v.Key})
+		}
+		out.Definitions = append(out.Definitions, d)
+	}
+	rest := slices.DeleteFunc(slices.Clone(report.Findings), func(f finding.Finding) bool {
+		told[f]--
+		return told[f] >= 0
+	})
+	out.Findings = previewFindings(rest)
+	for _, p := range report.Passed {
+		out.Passed = append(out.Passed, PreviewPassed(p))
+	}
+	return out, nil
+}
+
+// refusal is why the service would not take a definition; empty if it would.
+func (m *manner) refusal(d *xrd.Definition) string {
+	if ok, why := m.profile.Admit(d); !ok {
+		return why
+	}
+	if ok, why := m.filter.Admit(d); !ok {
+		return why
+	}
+	return ""
+}
+
+// plainName is a name that a shell takes for one.
+var plainName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+// command is one for a shell. Nothing of the text is in it but plain names: people
+// copy it.
+func (m *manner) command(d *xrd.Definition, definitions int) string {
+	c := "ingestor-cli " + previewFile + m.flags
+	if definitions > 1 && plainName.MatchString(d.Name) {
+		c += " --name-pattern '^" + strings.ReplaceAll(d.Name, ".", `\.`) + "$'"
+	}
+	return c + " --stdout"
+}
+
+func previewFindings(fs []finding.Finding) []PreviewFinding {
+	fs = slices.Clone(fs)
+	finding.Sort(fs)
+	out := make([]PreviewFinding, 0, len(fs))
+	for _, f := range fs {
+		out = append(out, PreviewFinding{
+			Rule: f.Rule, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint,
+			Line: int(f.Pos.Line), Column: int(f.Pos.Column), Path: f.Path,
+		})
+	}
+	return out
+}

@@ -1,0 +1,397 @@
+package ingestion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/rest"
+)
+
+const previewConfig = `
+composerIngestor:
+  defaultOwner: storage-team
+  sources: [{name: files, type: file, path: .}]
+  xrdFilters: {groups: [storage.example.org]}
+`
+
+// previewOf asks for the preview of a text.
+func previewOf(t *testing.T, p *previewer, query, text string) (*Preview, error) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	if err := p.preview(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/preview?"+query, strings.NewReader(text))); err != nil {
+		return nil, err
+	}
+	out := &Preview{}
+	if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+		t.Fatalf("cannot read %s: %v", w.Body, err)
+	}
+	return out, nil
+}
+
+// aBucket is a definition of the name and group, with more of a spec.
+func aBucket(plural, group, label, schema string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.composer.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: %[1]s.%[2]s, labels: {%[3]s}}
+spec:
+  group: %[2]s
+  names: {kind: Bucket, plural: %[1]s}
+  scope: Namespaced
+  versions:
+    - {name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%[4]s}}}}}}
+`, plural, group, label, schema)
+}
+
+const taken = `example.dev/ingest: "true"`
+
+// told is what a preview says, in short.
+type told struct {
+	Names, Kinds, Rules, Passed []string
+	Refused                     string
+	Loose                       []string
+}
+
+func inShort(p *Preview) told {
+	var out told
+	for _, d := range p.Definitions {
+		out.Names = append(out.Names, d.Name)
+		out.Refused += d.Refused
+		for _, e := range d.Entities {
+			var head struct{ Kind string }
+			_ = json.Unmarshal(e, &head)
+			out.Kinds = append(out.Kinds, head.Kind)
+		}
+		for _, f := range d.Findings {
+			if f.Severity == "error" {
+				out.Rules = append(out.Rules, fmt.Sprintf("%s %d", f.Rule, f.Line))
+			}
+		}
+	}
+	for _, f := range p.Findings {
+		out.Loose = append(out.Loose, fmt.Sprintf("%s %d:%d", f.Rule, f.Line, f.Column))
+	}
+	for _, x := range p.Passed {
+		out.Passed = append(out.Passed, x.Kind)
+	}
+	slices.Sort(out.Rules)
+	return out
+}
+
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	good := aBucket("buckets", "storage.example.org", taken, "size: {type: integer, description: How much.}")
+	three := []string{"Template", "API", "Resource"}
+	for name, tc := range map[string]struct {
+		reason, query, text string
+		want                told
+	}{
+		"Good":        {"it is what the service would write", "", good, told{Names: []string{"buckets.storage.example.org"}, Kinds: three}},
+		"Nothing":     {"nobody has typed anything yet", "", "", told{}},
+		"NotYAML":     {"the editor shows where", "", "a: [1\nb: 2\n", told{Loose: []string{"XRD001 2:1"}}},
+		"OtherKind":   {"one learns that it was seen", "", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", told{Passed: []string{"Secret"}}},
+		"NotAnObject": {"there is nothing to make of it", "", "just text", told{Loose: []string{"XRD002 1:1"}}},
+		"OneIsBroken": {"the other is shown all the same", "", good + "---\na: [1\n", told{Names: []string{"buckets.storage.example.org"}, Kinds: three, Loose: []string{"XRD001 11:1"}}},
+		"NoLabel": {"the form is worth seeing before anybody asks for it", "", aBucket("buckets", "storage.example.org", "", "size: {type: integer}"), told{
+			Names: []string{"buckets.storage.example.org"}, Kinds: three, Refused: `it has no label example.dev/ingest: "true"`,
+		}},
+		"OtherGroup": {"the configuration filters", "", aBucket("buckets", "other.example.org", taken, "size: {type: integer}"), told{
+			Names: []string{"buckets.other.example.org"}, Kinds: three, Refused: `its group "other.example.org" is not "storage.example.org"`,
+		}},
+		"OtherProfile": {"the command line needs no label", "profile=cli", aBucket("buckets", "other.example.org", "", "size: {type: integer}"), told{
+			Names: []string{"buckets.other.example.org"}, Kinds: three,
+		}},
+		"JSON": {"JSON is as good", "", `{"apiVersion":"apiextensions.composer.io/v2","kind":"CompositeResourceDefinition","metadata":{"name":"x"}}`, told{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := previewOf(t, p, tc.query, tc.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "JSON" {
+				// What is wrong with it are many things.
+				if len(got.Definitions) != 1 || len(got.Definitions[0].Findings) == 0 {
+					t.Errorf("got %+v: %s", got, tc.reason)
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, inShort(got)); diff != "" {
+				t.Errorf("%s: %s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestPreviewDetails wants the options of the configuration, the words that were
+// asked for, and a command that is safe to copy.
+func TestPreviewDetails(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	got, err := previewOf(t, p, "words=upstream", aBucket("buckets", "storage.example.org", taken, "size: {type: strin}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := got.Definitions[0]
+	for _, want := range []string{"owner: storage-team", "backstage.io/", "file:definition.yaml"} {
+		if !strings.Contains(d.YAML, want) {
+			t.Errorf("the entities have no %q:\n%s", want, d.YAML)
+		}
+	}
+	if want := "ingestor-cli definition.yaml --config app-config.yaml --profile composerIngestor --words upstream --stdout"; d.Command != want {
+		t.Errorf("the command is %q, want %q", d.Command, want)
+	}
+	if !slices.ContainsFunc(d.Findings, func(f PreviewFinding) bool { return f.Line == 9 && f.Column > 1 && f.Severity == "error" }) {
+		t.Errorf("no error where the type is wrong: %+v", d.Findings)
+	}
+	two := aBucket("buckets", "storage.example.org", taken, "") + "---\n" +
+		strings.Replace(aBucket("jars", "storage.example.org", taken, ""), "name: jars.storage.example.org", `name: "$(reboot)'; x"`, 1)
+	if got, err = previewOf(t, p, "", two); err != nil || len(got.Definitions) != 2 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	for _, d := range got.Definitions {
+		if strings.Contains(d.Command, "reboot") || strings.Contains(d.Command, ";") {
+			t.Errorf("a command has words of the text: %s", d.Command)
+		}
+		if d.Name == "buckets.storage.example.org" && !strings.Contains(d.Command, `--name-pattern '^buckets\.storage\.example\.org$'`) {
+			t.Errorf("a command does not choose its definition: %s", d.Command)
+		}
+	}
+}
+
+// TestPreviewOrder wants the Template that creates something first, and the
+// documents in the order in which everything that writes entities has them.
+func TestPreviewOrder(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, "composerIngestor: {generateDayTwoTemplates: true, sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
+	got, err := previewOf(t, p, "", aBucket("buckets", "storage.example.org", taken, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := got.Definitions[0]
+	var named []string
+	for _, m := range regexp.MustCompile(`(?m)^kind: Template\nmetadata:\n  name: (.*)$`).FindAllStringSubmatch(d.YAML, -1) {
+		named = append(named, m[1])
+	}
+	if len(named) != 3 || !slices.IsSorted(named) {
+		t.Errorf("the documents have the Templates %q, want three in the order of their names", named)
+	}
+	if first := string(d.Entities[0]); !strings.Contains(first, `template-purpose":"create"`) {
+		t.Errorf("the first Template creates nothing: %s", first)
+	}
+}
+
+// TestPreviewExamples wants all examples to be shown without an error.
+func TestPreviewExamples(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	p := newPreviewer(load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}"), engine.Extension{})
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := previewOf(t, p, "profile=cli", string(text))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if len(got.Definitions) == 0 || len(got.Definitions[0].Entities) == 0 {
+			t.Errorf("%s: nothing is made of it", file)
+		}
+	}
+}
+
+// TestPreviewBounds wants what is too much to be refused.
+func TestPreviewBounds(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	var many strings.Builder
+	for i := range previewDefinitions + 1 {
+		many.WriteString("---\n" + aBucket(fmt.Sprintf("b%d", i), "storage.example.org", taken, ""))
+	}
+	for name, tc := range map[string]struct {
+		reason, query, text string
+		status              int
+	}{
+		"Profile":     {"there is no such profile", "profile=concept", "", http.StatusBadRequest},
+		"Words":       {"there are no such words", "words=french", "", http.StatusBadRequest},
+		"Definitions": {"a preview is no ingestion", "", many.String(), http.StatusRequestEntityTooLarge},
+		"Documents":   {"empty documents count", "", strings.Repeat("---\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+		"Texts":       {"so do those of which nothing is made", "", strings.Repeat("--- a\n", previewDocuments+1), http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := previewOf(t, p, tc.query, tc.text)
+			if f, ok := errors.AsType[*rest.Fault](err); !ok || f.Status != tc.status {
+				t.Errorf("got %v, want %d: %s", err, tc.status, tc.reason)
+			}
+		})
+	}
+}
+
+// hostile are texts that cost most.
+func hostile() map[string]string {
+	deep := strings.Repeat("a: {type: object, properties: {", 40) + strings.Repeat("}}", 40)
+	var wide, versions strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&wide, "p%d: {type: string, pattern: '^(a+)+$'}, ", i)
+	}
+	for i := range 400 {
+		fmt.Fprintf(&versions, "    - {name: v%d, served: true, referenceable: true, schema: *s}\n", i+2)
+	}
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += fmt.Sprintf("%[1]c: &%[1]c [*%[2]c,*%[2]c,*%[2]c,*%[2]c,*%[2]c,*%[2]c,*%[2]c,*%[2]c,*%[2]c]\n", c, c-1)
+	}
+	aliased := strings.Replace(aBucket("buckets", "storage.example.org", taken, strings.Join(strings.SplitAfter(wide.String(), ", p")[:50], "")+"q: {type: string}"), "schema: {", "schema: &s {", 1)
+	return map[string]string{
+		"Deep":     aBucket("buckets", "storage.example.org", taken, deep),
+		"Wide":     aBucket("buckets", "storage.example.org", taken, wide.String()),
+		"Bomb":     bomb,
+		"Nested":   strings.Repeat("[", 500_000),
+		"Empty":    strings.Repeat("---\n", previewBytes/4),
+		"Comments": strings.Repeat("#\n", previewBytes/2),
+		"Nulls":    strings.Repeat("--- !!null\n", previewBytes/11),
+		"Versions": aliased + versions.String(),
+		"Branches": aBucket("buckets", "storage.example.org", taken, "x: {"+strings.Repeat("oneOf: [{properties: {a: {", 20)+strings.Repeat("}}}]", 20)+"}"),
+	}
+}
+
+// TestPreviewHostile wants an answer of bounded size in bounded time, whatever
+// the text.
+func TestPreviewHostile(t *testing.T) {
+	t.Parallel()
+	for name, text := range hostile() {
+		for _, query := range []string{"", "profile=clusterIngestor"} {
+			t.Run(name+" "+query, func(t *testing.T) {
+				p := newPreviewer(load(t, previewConfig), engine.Extension{})
+				// This machine may have much else to do.
+				p.limit = time.Minute
+				if len(text) > previewBytes {
+					t.Fatalf("the text has %d bytes", len(text))
+				}
+				got, err := previewOf(t, p, query, text)
+				if f, ok := errors.AsType[*rest.Fault](err); err != nil && (!ok || f.Status != http.StatusRequestEntityTooLarge) {
+					t.Fatal(err)
+				}
+				if got == nil {
+					return
+				}
+				size := 0
+				for _, d := range got.Definitions {
+					size += len(d.YAML)
+				}
+				if size > previewAnswer {
+					t.Errorf("the answer has %d bytes", size)
+				}
+			})
+		}
+	}
+}
+
+// TestPreviewTurns wants few to be made at once, nobody to wait for long, and a
+// turn to last as long as its work does.
+func TestPreviewTurns(t *testing.T) {
+	t.Parallel()
+	p := newPreviewer(load(t, previewConfig), engine.Extension{})
+	p.limit = 20 * time.Millisecond
+	release, ended := make(chan struct{}), make(chan error, previewsAtOnce)
+	for range previewsAtOnce {
+		go func() {
+			_, err := p.bounded(t.Context(), func(context.Context) (*Preview, error) {
+				<-release
+				return &Preview{}, nil
+			})
+			ended <- err
+		}()
+	}
+	unavailable := func(err error, says string) {
+		t.Helper()
+		if f, ok := errors.AsType[*rest.Fault](err); !ok || f.Status != http.StatusServiceUnavailable || f.RetryAfter <= 0 || !strings.Contains(f.Message, says) {
+			t.Errorf("got %v, want 503 with %q", err, says)
+		}
+	}
+	for range previewsAtOnce {
+		unavailable(<-ended, "longer than")
+	}
+	quick := func(context.Context) (*Preview, error) { return &Preview{}, nil }
+	_, err := p.bounded(t.Context(), quick)
+	unavailable(err, "Other previews")
+	close(release)
+	for {
+		// The turns are given back soon.
+		if _, err := p.bounded(t.Context(), quick); err == nil {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("a turn is not given back")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.limit = time.Minute
+	if _, err := p.bounded(t.Context(), func(context.Context) (*Preview, error) { panic("no") }); err == nil || !strings.Contains(err.Error(), "no") {
+		t.Errorf("a panic is %v", err)
+	}
+}
+
+// FuzzPreview makes previews of anything: none may panic, and each finding is
+// whole.
+func FuzzPreview(f *testing.F) {
+	f.Add([]byte(aBucket("buckets", "storage.example.org", taken, "size: {type: integer}")), "profile=cli")
+	f.Add([]byte(`{"apiVersion":"apiextensions.composer.io/v1","kind":"CompositeResourceDefinition","spec":{"versions":[{"name":"v1","served":true,"schema":[]}]}}`), "")
+	f.Add([]byte("apiVersion: apiextensions.composer.io/v1\nkind: Composition\nspec: {compositeTypeRef: {kind: Bucket}}\n---\n- &a [*a]"), "profile=clusterIngestor&words=upstream")
+	p := &previewer{config: load(f, previewConfig)}
+	f.Fuzz(func(t *testing.T, text []byte, query string) {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		how, err := p.how(q)
+		if err != nil {
+			return
+		}
+		// Not in a goroutine of its own, which would hide a panic.
+		got, err := how.make(t.Context(), text)
+		if err != nil {
+			if _, ok := errors.AsType[*rest.Fault](err); !ok {
+				t.Fatal(err)
+			}
+			return
+		}
+		all := got.Findings
+		for _, d := range got.Definitions {
+			all = append(all, d.Findings...)
+			for _, e := range d.Entities {
+				if !json.Valid(e) {
+					t.Errorf("an entity is no JSON: %s", e)
+				}
+			}
+		}
+		for _, x := range all {
+			if x.Rule == "" || x.Message == "" || x.Severity == "" {
+				t.Errorf("a finding is not whole: %+v", x)
+			}
+			if x.Rule == "ENG000" {
+				t.Errorf("the engine failed: %s", x.Message)
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/postgres"
+	"example.dev/ingestor/test/redis"
+)
+
+// The servers of all tests, each of which has a database or a prefix of its
+// own. They are started by the first that needs them, and stopped at the end.
+var (
+	shared      postgres.Shared
+	ends        []func() error
+	redisServer = sync.OnceValues(func() (*redis.Server, error) {
+		s, err := redis.Run(redis.Options{})
+		if err == nil {
+			ends = append(ends, s.Stop)
+		}
+		return s, err
+	})
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, end := range ends {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(shared.End(code))
+}
+
+func openSQLite(t *testing.T) func() state.Marks {
+	return openStore(t, store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
+}
+
+func openPostgres(t *testing.T) func() state.Marks {
+	t.Helper()
+	return openStore(t, store.Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now})
+}
+
+func openStore(t *testing.T, opts store.Options) func() state.Marks {
+	return func() state.Marks {
+		t.Helper()
+		s, err := store.Open(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return state.NewDatabase(s)
+	}
+}
+
+// openMarks is for marks in Redis.
+func openMarks(t *testing.T) func() state.Marks {
+	t.Helper()
+	s, err := redisServer()
+	if errors.Is(err, redis.ErrOff) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() state.Marks {
+		t.Helper()
+		return openRedis(t, state.RedisOptions{URL: s.URL(0), Prefix: t.Name() + "[*]:"}).Marks()
+	}
+}
+
+// openRedis opens a connection that is closed with the test. It waits longer
+// than others do, because much may go on besides.
+func openRedis(tb testing.TB, opts state.RedisOptions) *state.Redis {
+	tb.Helper()
+	if opts.Timeout == 0 {
+		opts.Timeout = 20 * time.Second
+	}
+	r, err := state.OpenRedis(opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(r.Close)
+	return r
+}

@@ -1,0 +1,252 @@
+package state_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// onAll runs a test on marks of each sort. open returns the marks of the test,
+// of which there are none at first; once more, as another replica has them.
+func onAll(t *testing.T, test func(t *testing.T, open func() state.Marks)) {
+	t.Helper()
+	t.Run("Memory", func(t *testing.T) {
+		one := state.NewMemory()
+		test(t, func() state.Marks { return one })
+	})
+	t.Run("SQLite", func(t *testing.T) { test(t, openSQLite(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, openPostgres(t)) })
+	t.Run("Redis", func(t *testing.T) { test(t, openMarks(t)) })
+}
+
+// load returns the marks of a source.
+func load(t *testing.T, m state.Marks, source string) map[string]string {
+	t.Helper()
+	got, err := m.Load(t.Context(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// save saves marks of a source.
+func save(t *testing.T, m state.Marks, source string, set map[string]string, drop ...string) {
+	t.Helper()
+	if err := m.Save(t.Context(), source, set, drop); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forget drops the marks of all sources but some.
+func forget(t *testing.T, m state.Marks, keep ...string) {
+	t.Helper()
+	if err := m.Forget(t.Context(), keep); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// marks is what a source has.
+type marks = map[string]string
+
+// many returns n marks.
+func many(n int) marks {
+	out := make(marks, n)
+	for i := range n {
+		out[fmt.Sprintf("definitions/things%05d.platform.io", i)] = fmt.Sprintf("%064x", i)
+	}
+	return out
+}
+
+func TestMarks(t *testing.T) {
+	type change struct {
+		source string
+		set    marks
+		drop   []string
+		// keep, if not nil, forgets the other sources instead.
+		keep []string
+	}
+	cases := map[string]struct {
+		reason  string
+		changes []change
+		want    map[string]marks
+	}{
+		"Nothing": {
+			reason: "a source nobody saved has no marks",
+			want:   map[string]marks{"a": {}},
+		},
+		"Set": {
+			reason:  "what is set is there, and nowhere else",
+			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}},
+			want:    map[string]marks{"a": {"x": "1", "y": "2"}, "b": {}},
+		},
+		"SetAgain": {
+			reason:  "a new mark takes the place of the old one and leaves the others",
+			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "a", set: marks{"x": "3"}}},
+			want:    map[string]marks{"a": {"x": "3", "y": "2"}},
+		},
+		"Drop": {
+			reason:  "what is dropped is gone, of this source alone",
+			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "b", set: marks{"x": "1"}}, {source: "a", drop: []string{"x"}}},
+			want:    map[string]marks{"a": {"y": "2"}, "b": {"x": "1"}},
+		},
+		"DropUnknown": {
+			reason:  "what is not there can be dropped",
+			changes: []change{{source: "a", drop: []string{"x"}}},
+			want:    map[string]marks{"a": {}},
+		},
+		"SetAndDrop": {
+			reason:  "both are done at once",
+			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "a", set: marks{"z": "3"}, drop: []string{"x", "none"}}},
+			want:    map[string]marks{"a": {"y": "2", "z": "3"}},
+		},
+		"Neither": {
+			reason:  "nothing to do is fine",
+			changes: []change{{source: "a", set: marks{"x": "1"}}, {source: "a"}},
+			want:    map[string]marks{"a": {"x": "1"}},
+		},
+		"Forget": {
+			reason: "sources that are not kept lose their marks, those that are keep them",
+			changes: []change{
+				{source: "a", set: marks{"x": "1"}}, {source: "b", set: marks{"x": "2"}}, {source: "a/b", set: marks{"x": "3"}},
+				{keep: []string{"b", "unknown"}},
+			},
+			want: map[string]marks{"a": {}, "b": {"x": "2"}, "a/b": {}},
+		},
+		"ForgetAll": {
+			reason:  "keeping none drops all",
+			changes: []change{{source: "a", set: marks{"x": "1"}}, {source: "b", set: marks{"x": "2"}}, {keep: []string{}}},
+			want:    map[string]marks{"a": {}, "b": {}},
+		},
+		"AfterForget": {
+			reason:  "a source that comes back begins anew",
+			changes: []change{{source: "a", set: marks{"x": "1"}}, {keep: []string{}}, {source: "a", set: marks{"y": "2"}}},
+			want:    map[string]marks{"a": {"y": "2"}},
+		},
+		"AnyText": {
+			reason: "names and marks are text, not patterns or commands",
+			changes: []change{
+				{source: "a*", set: marks{"*": "?", "ü \"x\"\r\n": "'; %s \\"}},
+				{source: "ab", set: marks{"y": "1"}}, {source: "[ab]", set: marks{"z": "1"}},
+				{source: "a*", set: marks{"b": "2"}, drop: []string{"?"}},
+				{keep: []string{"a*", "ab"}},
+			},
+			want: map[string]marks{"a*": {"*": "?", "ü \"x\"\r\n": "'; %s \\", "b": "2"}, "ab": {"y": "1"}, "[ab]": {}},
+		},
+	}
+	onAll(t, func(t *testing.T, open func() state.Marks) {
+		m := open()
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				// A database for each case would take long.
+				forget(t, m)
+				for _, c := range tc.changes {
+					if c.keep == nil {
+						save(t, m, c.source, c.set, c.drop...)
+						continue
+					}
+					forget(t, m, c.keep...)
+				}
+				for source, want := range tc.want {
+					if diff := cmp.Diff(want, load(t, m, source)); diff != "" {
+						t.Errorf("%s\nmarks of %q: -want +got\n%s", tc.reason, source, diff)
+					}
+				}
+			})
+		}
+	})
+}
+
+// TestMarksAreShared is about two replicas.
+func TestMarksAreShared(t *testing.T) {
+	onAll(t, func(t *testing.T, open func() state.Marks) {
+		one, two := open(), open()
+		save(t, one, "a", marks{"x": "1", "y": "2"})
+		save(t, two, "a", marks{"y": "3"}, "x")
+		if diff := cmp.Diff(marks{"y": "3"}, load(t, one, "a")); diff != "" {
+			t.Error(diff)
+		}
+		forget(t, two)
+		if diff := cmp.Diff(marks{}, load(t, one, "a")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestMarksAreCopies is about a caller who goes on with the map.
+func TestMarksAreCopies(t *testing.T) {
+	onAll(t, func(t *testing.T, open func() state.Marks) {
+		m, set := open(), marks{"x": "1"}
+		save(t, m, "a", set)
+		set["x"] = "2"
+		load(t, m, "a")["y"] = "3"
+		if diff := cmp.Diff(marks{"x": "1"}, load(t, m, "a")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestManyMarks(t *testing.T) {
+	onAll(t, func(t *testing.T, open func() state.Marks) {
+		m, want := open(), many(10_000)
+		save(t, m, "a", want)
+		if diff := cmp.Diff(want, load(t, m, "a")); diff != "" {
+			t.Fatal(diff)
+		}
+		keys := slices.Sorted(maps.Keys(want))
+		save(t, m, "a", nil, keys[1:]...)
+		if diff := cmp.Diff(marks{keys[0]: want[keys[0]]}, load(t, m, "a")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestMarksAtOnce(t *testing.T) {
+	onAll(t, func(t *testing.T, open func() state.Marks) {
+		replicas := []state.Marks{open(), open()}
+		const workers, rounds = 8, 10
+		var all sync.WaitGroup
+		for w := range workers {
+			all.Go(func() {
+				m := replicas[w%len(replicas)]
+				for i := range rounds {
+					key := fmt.Sprintf("%d/%d", w, i)
+					// The source of all, and one that comes and goes.
+					if err := m.Save(t.Context(), "a", marks{key: "1", key + "x": "1"}, nil); err != nil {
+						t.Error(err)
+					}
+					if err := m.Save(t.Context(), "a", nil, []string{key + "x"}); err != nil {
+						t.Error(err)
+					}
+					if err := m.Save(t.Context(), "b", marks{key: "1"}, nil); err != nil {
+						t.Error(err)
+					}
+					if err := m.Forget(t.Context(), []string{"a"}); err != nil {
+						t.Error(err)
+					}
+					if got, err := m.Load(t.Context(), "a"); err != nil || got[key] != "1" {
+						t.Errorf("own mark %q is %q: %v", key, got[key], err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		want := marks{}
+		for w := range workers {
+			for i := range rounds {
+				want[fmt.Sprintf("%d/%d", w, i)] = "1"
+			}
+		}
+		if diff := cmp.Diff(want, load(t, replicas[0], "a")); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(marks{}, load(t, replicas[0], "b")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,381 @@
+package state_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/rueidis"
+
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/test/redis"
+)
+
+// quick is how long Redis may take in tests that wait for it in vain.
+const quick = 500 * time.Millisecond
+
+// soon is far longer than quick, and far shorter than for ever.
+const soon = 20 * time.Second
+
+// failure returns the error of a call that must fail soon, without showing
+// the password.
+func failure(t *testing.T, s *redis.Server, call func(context.Context) error) string {
+	t.Helper()
+	began := time.Now()
+	err := call(t.Context())
+	if err == nil {
+		t.Fatal("there is no Redis, and nobody noticed")
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("it took %v to say %v", took, err)
+	}
+	if strings.Contains(err.Error(), s.Password) {
+		t.Errorf("the password is shown: %v", err)
+	}
+	return err.Error()
+}
+
+// calls are all there are.
+func calls(r *state.Redis) map[string]func(context.Context) error {
+	m := r.Marks()
+	return map[string]func(context.Context) error{
+		"Ping":   r.Ping,
+		"Get":    func(ctx context.Context) error { _, _, err := r.Get(ctx, "k"); return err },
+		"Set":    func(ctx context.Context) error { return r.Set(ctx, "k", []byte("v"), time.Hour) },
+		"Load":   func(ctx context.Context) error { _, err := m.Load(ctx, "a"); return err },
+		"Save":   func(ctx context.Context) error { return m.Save(ctx, "a", marks{"x": "1"}, []string{"y"}) },
+		"Forget": func(ctx context.Context) error { return m.Forget(ctx, []string{"a"}) },
+	}
+}
+
+// comesBack waits until a call works by itself.
+func comesBack(t *testing.T, call func(context.Context) error) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		err := call(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("Redis is back, and still: %v", err)
+		}
+	}
+}
+
+func TestRedisComesLater(t *testing.T) {
+	s := redis.Start(t)
+	s.Kill()
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	want := map[string]string{
+		"Ping": "cannot reach Redis at ", "Get": "cannot read from Redis at ", "Set": "cannot write to Redis at ",
+		"Load": `cannot load the marks of "a": cannot read from Redis at `, "Save": `cannot save the marks of "a": cannot write to Redis at `,
+		"Forget": "cannot forget marks: cannot write to Redis at ",
+	}
+	for name, call := range calls(r) {
+		if diff := cmp.Diff(want[name]+s.Address()+": connect: connection refused", failure(t, s, call)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	s.Restart(t)
+	comesBack(t, r.Ping)
+	for name, call := range calls(r) {
+		if err := call(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRedisGoneAndBack(t *testing.T) {
+	s := redis.StartWith(t, redis.Options{Durable: true})
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	save(t, r.Marks(), "a", marks{"x": "1"})
+
+	// A restart goes unnoticed.
+	s.Restart(t)
+	if diff := cmp.Diff(marks{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
+		t.Error(diff)
+	}
+
+	s.Kill()
+	for name, call := range calls(r) {
+		if got := failure(t, s, call); !strings.Contains(got, s.Address()) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	s.Restart(t)
+	comesBack(t, r.Ping)
+	if diff := cmp.Diff(marks{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRedisForgets(t *testing.T) {
+	s := redis.Start(t)
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	save(t, r.Marks(), "a", marks{"x": "1"})
+	s.Restart(t)
+	if diff := cmp.Diff(marks{}, load(t, r.Marks(), "a")); diff != "" {
+		t.Errorf("marks that Redis lost: %s", diff)
+	}
+}
+
+func TestRedisStandsStill(t *testing.T) {
+	s := redis.Start(t)
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick})
+	long := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: soon})
+	comesBack(t, r.Ping)
+	comesBack(t, long.Ping)
+	s.Pause()
+	for name, call := range calls(r) {
+		if got := failure(t, s, call); !strings.Contains(got, s.Address()+": no answer within 500ms") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	// Whoever gives up is let go at once.
+	ctx, cancel := context.WithTimeout(t.Context(), quick)
+	defer cancel()
+	if err := long.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("after the caller gave up: %v", err)
+	}
+	s.Resume()
+	for _, call := range calls(r) {
+		comesBack(t, call)
+	}
+}
+
+func TestRedisAtOnceWhileItRestarts(t *testing.T) {
+	s := redis.Start(t)
+	one, two := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick}), openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick})
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for i, r := range []*state.Redis{one, two, one, two} {
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// Some fail meanwhile. None may return what is another's.
+				key := strconv.Itoa(i)
+				_ = r.Set(t.Context(), key, []byte(key), time.Hour)
+				if got, ok, err := r.Get(t.Context(), key); err == nil && ok && string(got) != key {
+					t.Errorf("key %s has %q", key, got)
+				}
+			}
+		})
+	}
+	for range 3 {
+		s.Restart(t)
+		s.Kill()
+		s.Restart(t)
+	}
+	close(stop)
+	all.Wait()
+	comesBack(t, one.Ping)
+	comesBack(t, two.Ping)
+}
+
+func TestRedisCache(t *testing.T) {
+	s := redis.Start(t)
+	one, two := openRedis(t, state.RedisOptions{URL: s.URL(0)}), openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	get := func(r *state.Redis, key string) string {
+		t.Helper()
+		got, ok, err := r.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return "nothing"
+		}
+		return string(got)
+	}
+	set := func(r *state.Redis, key, value string, ttl time.Duration) {
+		t.Helper()
+		if err := r.Set(t.Context(), key, []byte(value), ttl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := string([]byte{0, 255, '\r', '\n'}) + strings.Repeat("x", 1<<20)
+	set(one, "k", binary, time.Hour)
+	set(one, "empty", "", time.Hour)
+	// Marks are something else than what is under the same name.
+	save(t, one.Marks(), "k", marks{"x": "1"})
+	if !bytes.Equal([]byte(get(two, "k")), []byte(binary)) {
+		t.Error("another client reads something else")
+	}
+	if got := get(two, "empty"); got != "" {
+		t.Errorf("an empty value is %q", got)
+	}
+	set(two, "k", "new", time.Hour)
+	if got := get(one, "k"); got != "new" {
+		t.Errorf("what another client wrote is %q", got)
+	}
+	set(one, "short", "v", 20*time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); get(one, "short") != "nothing"; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a value is there long after its time")
+		}
+	}
+	if err := one.Set(t.Context(), "k", nil, 0); err == nil {
+		t.Error("a value was kept for no time")
+	}
+
+	apart := map[string]state.RedisOptions{
+		"Prefix":   {URL: s.URL(0), Prefix: "other:"},
+		"Database": {URL: s.URL(3)},
+	}
+	for name, opts := range apart {
+		r := openRedis(t, opts)
+		if got := get(r, "k"); got != "nothing" {
+			t.Errorf("%s: it has %q of another", name, got)
+		}
+		forget(t, r.Marks())
+	}
+	if diff := cmp.Diff(marks{"x": "1"}, load(t, one.Marks(), "k")); diff != "" {
+		t.Errorf("others forgot what is not theirs: %s", diff)
+	}
+	forget(t, one.Marks())
+	if got := get(one, "k"); got != "new" {
+		t.Errorf("forgetting marks leaves %q of the cache", got)
+	}
+}
+
+// TestRedisRoundTrips counts the commands that many marks take.
+func TestRedisRoundTrips(t *testing.T) {
+	s := redis.Start(t)
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	save(t, r.Marks(), "a", many(10_000))
+	load(t, r.Marks(), "a")
+	option, err := rueidis.ParseURL(s.URL(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rueidis.NewClient(option)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	stats, err := client.Do(t.Context(), client.B().Info().Section("commandstats").Build()).ToString()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"hset", "hscan"} {
+		_, rest, _ := strings.Cut(stats, "cmdstat_"+command+":calls=")
+		n, _, _ := strings.Cut(rest, ",")
+		if calls, err := strconv.Atoi(n); err != nil || calls > 5 {
+			t.Errorf("10,000 marks take %q calls of %s", n, command)
+		}
+	}
+	if strings.Contains(stats, "cmdstat_keys") {
+		t.Error("KEYS keeps everybody waiting")
+	}
+}
+
+func TestRedisRefuses(t *testing.T) {
+	s := redis.Start(t)
+	cases := map[string]struct {
+		reason  string
+		url     string
+		timeout time.Duration
+		want    string
+	}{
+		"WrongPassword": {"Redis's own word is passed on", "redis://:" + s.Password + "x@" + s.Address(), 0, "WRONGPASS"},
+		"NoPassword":    {"one is needed", "redis://" + s.Address(), 0, "NOAUTH"},
+		"NoDatabase":    {"there are sixteen", s.URL(99), 0, "out of range"},
+		"NoTLS":         {"it waits for more of what it takes for a command", "rediss://" + s.Address(), quick, "cannot reach Redis at " + s.Address()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := openRedis(t, state.RedisOptions{URL: tc.url, Timeout: tc.timeout})
+			if got := failure(t, s, r.Ping); !strings.Contains(got, tc.want) {
+				t.Errorf("%s\n%s", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestRedisRepeats is about a server that shows what it does not understand.
+func TestRedisRepeats(t *testing.T) {
+	const password = "hunter2hunter2"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = c.Close() }()
+				// Each command begins with how many words it has.
+				for lines := bufio.NewScanner(c); lines.Scan(); {
+					if strings.HasPrefix(lines.Text(), "*") {
+						_, _ = io.WriteString(c, "-ERR unknown command, with args beginning with: 'AUTH' '"+password+"'\r\n")
+					}
+				}
+			}()
+		}
+	}()
+	r := openRedis(t, state.RedisOptions{URL: fmt.Sprintf("redis://:%s@%s", password, l.Addr())})
+	for name, call := range calls(r) {
+		err := call(t.Context())
+		if err == nil || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "********") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRedisAddress(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		url    string
+		want   string
+	}{
+		"Empty":        {"it must be somewhere", "", "want redis://host:port"},
+		"NoScheme":     {"a host alone may be anything", "s3cret@localhost:6379", "want redis://host:port"},
+		"Other":        {"another scheme is another server", "https://:s3cret@localhost", "begin with redis:// or rediss://"},
+		"BadSign":      {"what cannot be parsed is not shown", "redis://:s3cret%zz@localhost", "write signs such as"},
+		"Slash":        {"a slash ends the password", "redis://:s3/cret@localhost:6379", "write signs such as"},
+		"UserAlone":    {"a password without its colon is taken for a user", "redis://s3cret@localhost", "a colon before it"},
+		"Query":        {"nothing is passed over silently", "redis://:s3cret@localhost/0?protocol=2", "nothing behind"},
+		"DatabaseName": {"databases have numbers", "redis://:s3cret@localhost/s3cret", "the number of a database"},
+		"Negative":     {"and no negative ones", "redis://localhost/-1", "the number of a database"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := state.OpenRedis(state.RedisOptions{URL: tc.url})
+			if err == nil || !strings.HasPrefix(err.Error(), "cannot use the address of Redis: ") || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("%s\n%v", tc.reason, err)
+			}
+			if strings.Contains(err.Error(), "s3") || strings.Contains(err.Error(), "cret") {
+				t.Errorf("the address is shown: %v", err)
+			}
+		})
+	}
+}
+
+func TestRedisClosed(t *testing.T) {
+	s := redis.Start(t)
+	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	comesBack(t, r.Ping)
+	r.Close()
+	for name, call := range calls(r) {
+		if got := failure(t, s, call); !strings.HasSuffix(got, ": the connection was closed") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

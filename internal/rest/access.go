@@ -1,0 +1,87 @@
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// header is one that is the same for every response. Its values are shared, so
+// that nobody may change them in place.
+type header struct {
+	key    string
+	values []string
+}
+
+var (
+	idKey        = http.CanonicalHeaderKey("X-Request-Id")
+	bearerHeader = []string{"Bearer"}
+)
+
+const contentPolicy = "Content-Security-Policy"
+
+// fixedHeaders are those that tell browsers to be careful.
+func (s *Server) fixedHeaders() []header {
+	hs := []header{
+		{"X-Content-Type-Options", []string{"nosniff"}},
+		{"X-Frame-Options", []string{"SAMEORIGIN"}},
+		{"Referrer-Policy", []string{"no-referrer"}},
+		{"Cross-Origin-Resource-Policy", []string{"same-origin"}},
+		// What the API answers is data: were it ever shown as a page, that
+		// page could do nothing.
+		{contentPolicy, []string{"default-src 'none'; frame-ancestors 'none'"}},
+	}
+	if s.opts.HTTPS.CertFile != "" || strings.HasPrefix(strings.ToLower(s.opts.BaseURL), "https://") {
+		hs = append(hs, header{"Strict-Transport-Security", []string{"max-age=15552000; includeSubDomains"}})
+	}
+	return hs
+}
+
+func (s *Server) setHeaders(res *response, r *http.Request) {
+	h := res.Header()
+	for _, fixed := range s.headers {
+		h[fixed.key] = fixed.values
+	}
+	h[idKey] = []string{res.id}
+	s.cors.set(h, r)
+}
+
+// logAccess writes the line of a request. The query is left out: it may hold
+// what is secret, such as the code of a sign-in.
+func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
+	level := slog.LevelInfo
+	if res.endpoint != nil && res.endpoint.quiet {
+		level = slog.LevelDebug
+	}
+	r := res.request
+	ctx := r.Context()
+	if !s.opts.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 9)
+	attrs = append(attrs,
+		slog.String("method", shorten(r.Method)),
+		slog.String("path", shorten(r.URL.Path)),
+		slog.Int("status", res.status),
+		slog.Int64("bytes", res.bytes),
+		slog.Float64("milliseconds", float64(took.Microseconds())/1000),
+		slog.String("client", clientOf(r.RemoteAddr)),
+		slog.String("id", res.id),
+	)
+	if res.caller != nil && s.opts.Caller != nil {
+		attrs = append(attrs, slog.String("caller", s.opts.Caller(res.caller)))
+	}
+	if aborted {
+		attrs = append(attrs, slog.Bool("aborted", true))
+	}
+	s.opts.Log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// clientOf returns the address of a client without its port.
+func clientOf(remote string) string {
+	if i := strings.LastIndexByte(remote, ':'); i >= 0 {
+		return remote[:i]
+	}
+	return remote
+}

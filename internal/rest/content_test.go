@@ -1,0 +1,200 @@
+package rest
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWrite(t *testing.T) {
+	long := strings.Repeat("abcdefgh", compressFrom/8)
+	cases := map[string]struct {
+		reason  string
+		method  string
+		content Content
+		headers []string
+		status  int
+		want    map[string]string
+		body    string
+	}{
+		"Plain": {"a short body is sent as it is", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{"Accept-Encoding: gzip"},
+			200, map[string]string{"ETag": `"v1"`, "Content-Type": jsonType, "Content-Length": "2", "Vary": "", "Content-Encoding": ""}, "{}"},
+		"Quoted": {"a tag may have its quotes already", "GET", Content{ETag: `"v1"`, Body: []byte("{}")}, nil,
+			200, map[string]string{"ETag": `"v1"`}, "{}"},
+		"Untagged": {"without a tag nothing matches", "GET", Content{Body: []byte("{}")}, []string{"If-None-Match: *"},
+			200, map[string]string{"ETag": ""}, "{}"},
+		"Has": {"the client has it", "GET", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+			304, map[string]string{"ETag": `"v1"`, "Content-Length": "", "Content-Type": ""}, ""},
+		"HasOther": {"the client has another one", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+			200, map[string]string{"ETag": `"v2"`}, "{}"},
+		"HasAny": {"a star is any", "GET", Content{ETag: "v2", Body: []byte("{}")}, []string{`If-None-Match: *`},
+			304, nil, ""},
+		"Head": {"HEAD has the headers alone", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, nil,
+			200, map[string]string{"ETag": `"v1"`, "Content-Length": "2"}, ""},
+		"HeadHas": {"HEAD may match", "HEAD", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+			304, map[string]string{"ETag": `"v1"`}, ""},
+		"Post": {"only reads are conditional", "POST", Content{ETag: "v1", Body: []byte("{}")}, []string{`If-None-Match: "v1"`},
+			200, nil, "{}"},
+		"Gzip": {"a long body is compressed, under a tag of its own", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: br, GZIP;q=0.5"},
+			200, map[string]string{"ETag": `"v1-gzip"`, "Vary": "Accept-Encoding", "Content-Encoding": "gzip"}, long},
+		"NoGzip": {"unless the client does not read that", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip;q=0, br"},
+			200, map[string]string{"ETag": `"v1"`, "Vary": "Accept-Encoding", "Content-Encoding": "", "Content-Length": "4096"}, long},
+		"GzipHead": {"HEAD shows how GET would be sent", "HEAD", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip"},
+			200, map[string]string{"ETag": `"v1-gzip"`, "Content-Encoding": "gzip"}, ""},
+		"GzipHas": {"what the client has compressed, it has", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1-gzip"`},
+			304, map[string]string{"ETag": `"v1-gzip"`, "Vary": "Accept-Encoding", "Content-Encoding": ""}, ""},
+		"GzipHasPlain": {"so what it has uncompressed", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{"Accept-Encoding: gzip", `If-None-Match: "v1"`},
+			304, map[string]string{"ETag": `"v1"`}, ""},
+		"PlainHasGzip": {"and the other way around", "GET", Content{ETag: "v1", Body: []byte(long)}, []string{`If-None-Match: "v1-gzip"`},
+			304, map[string]string{"ETag": `"v1-gzip"`}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, hs := start(t, Options{}, Route{Method: tc.method, Path: "/x", Public: true,
+				Handle: func(w http.ResponseWriter, r *http.Request) error { return Write(w, r, tc.content) }})
+			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
+			if got.StatusCode != tc.status {
+				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+			}
+			for key, want := range tc.want {
+				if is := got.Header.Get(key); is != want {
+					t.Errorf("%s: %s is %q, want %q", tc.reason, key, is, want)
+				}
+			}
+			body := got.body
+			if got.Header.Get("Content-Encoding") == "gzip" && tc.method != "HEAD" {
+				z, err := gzip.NewReader(strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := io.ReadAll(z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(body) >= len(data) {
+					t.Errorf("%s: %d bytes became %d", tc.reason, len(data), len(body))
+				}
+				body = string(data)
+			}
+			if body != tc.body {
+				t.Errorf("%s: %d bytes, want %d", tc.reason, len(body), len(tc.body))
+			}
+		})
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/", nil)
+	if err := WriteJSON(w, r, http.StatusCreated, map[string]string{"a": "<b> & ☃"}); err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != 201 || w.Body.String() != `{"a":"<b> & ☃"}` || w.Header().Get("Content-Type") != jsonType {
+		t.Errorf("got %d %s %v", w.Code, w.Body, w.Header())
+	}
+	w = httptest.NewRecorder()
+	if err := WriteJSON(w, r, http.StatusOK, math.Inf(1)); err == nil || w.Body.Len() > 0 || len(w.Header()) > 0 {
+		t.Errorf("what cannot be written: %v, %s %v", err, w.Body, w.Header())
+	}
+}
+
+func TestHolds(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		values []string
+		want   bool
+	}{
+		"Same":      {"the same", []string{`"a"`}, true},
+		"Weak":      {"weak tags match", []string{`W/"a"`}, true},
+		"Other":     {"another one", []string{`"b"`}, false},
+		"List":      {"a list", []string{`"b", W/"c" ,"a"`}, true},
+		"Tight":     {"a list without spaces", []string{`"b","a"`}, true},
+		"Comma":     {"a comma in a tag is part of it", []string{`"x,"`, `"b,a"`}, false},
+		"TwoLines":  {"a list in two lines", []string{`"b"`, `"a"`}, true},
+		"Star":      {"any", []string{`*`}, true},
+		"Bare":      {"what is no tag is none", []string{`a`}, false},
+		"Open":      {"a tag has an end", []string{`"a`}, false},
+		"Empty":     {"an empty list", []string{``}, false},
+		"Commas":    {"nothing but commas", []string{`,,, ,`}, false},
+		"AfterBare": {"behind what is no tag nothing is read", []string{`b "a"`}, false},
+		"Prefix":    {"the whole tag counts", []string{`"aa"`}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := holds(tc.values, `"a"`); got != tc.want {
+				t.Errorf("%s: got %t", tc.reason, got)
+			}
+		})
+	}
+}
+
+func FuzzHolds(f *testing.F) {
+	f.Add(`"a", W/"b", *`)
+	f.Fuzz(func(t *testing.T, s string) {
+		if holds([]string{s}, `"a"`) && !strings.Contains(s, `"a"`) && !strings.Contains(s, "*") {
+			t.Errorf("%q holds a tag it does not have", s)
+		}
+	})
+}
+
+func TestETagOf(t *testing.T) {
+	a, b := ETagOf([]byte("a")), ETagOf([]byte("b"))
+	if a == b || a != ETagOf([]byte("a")) || len(a) != 34 || !strings.HasPrefix(a, `"`) {
+		t.Errorf("got %s and %s", a, b)
+	}
+}
+
+func TestWriteStream(t *testing.T) {
+	handle := func(fail int) Handler {
+		return func(w http.ResponseWriter, r *http.Request) error {
+			return WriteStream(w, r, Streamed{Type: "text/plain", ETag: "v1", Write: func(w io.Writer) error {
+				for i := range 3 {
+					if i == fail {
+						return Unavailable(errors.New("x"), "gone")
+					}
+					if _, err := fmt.Fprintln(w, i); err != nil {
+						return err
+					}
+				}
+				return nil
+			}})
+		}
+	}
+	_, hs := start(t, Options{},
+		Route{Method: "GET", Path: "/whole", Public: true, Handle: handle(-1)},
+		Route{Method: "GET", Path: "/none", Public: true, Handle: handle(0)})
+	cases := map[string]struct {
+		reason  string
+		method  string
+		path    string
+		headers []string
+		status  int
+		tag     string
+		body    string
+	}{
+		"Whole": {"it is written as it comes", "GET", "/whole", nil, 200, `"v1"`, "0\n1\n2\n"},
+		"Has":   {"unless the client has it", "GET", "/whole", []string{`If-None-Match: "v1-gzip"`}, 304, `"v1-gzip"`, ""},
+		"Head":  {"HEAD writes nothing", "HEAD", "/whole", nil, 200, `"v1"`, ""},
+		"None": {"what fails at once is an error", "GET", "/none", []string{"Accept-Encoding: gzip"}, 503, "",
+			`{"error":{"name":"ServiceUnavailableError","message":"gone"},"request":{"method":"GET","url":"/none"},"response":{"statusCode":503}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, hs, tc.method, "/api/things"+tc.path, "", tc.headers...)
+			if got.StatusCode != tc.status || got.Header.Get("ETag") != tc.tag {
+				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.Header.Get("ETag"))
+			}
+			if diff := cmp.Diff(tc.body, got.body); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

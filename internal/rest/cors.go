@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/config"
+)
+
+// cors lets pages of other sites ask. Those that are not named are not told
+// that they may, so that browsers keep the answer from them.
+type cors struct {
+	origins     []string
+	any         bool
+	methods     string
+	credentials bool
+}
+
+const exposed = "ETag, Link, Retry-After, X-Request-Id"
+
+func newCORS(c config.CORS) cors {
+	methods := c.Methods
+	if len(methods) == 0 {
+		methods = []string{"GET", "HEAD", "PATCH", "POST", "PUT", "DELETE"}
+	}
+	return cors{
+		origins: c.Origins,
+		any:     slices.Contains(c.Origins, "*"),
+		methods: strings.Join(methods, ","),
+		// Every site at once gets no say in the name of a signed-in person.
+		credentials: c.Credentials && !slices.Contains(c.Origins, "*"),
+	}
+}
+
+// origin returns the origin of the request if it may ask, and else "".
+func (c cors) origin(r *http.Request) string {
+	from := r.Header["Origin"]
+	if len(from) != 1 || len(c.origins) == 0 {
+		return ""
+	}
+	if c.any || slices.Contains(c.origins, from[0]) {
+		return from[0]
+	}
+	return ""
+}
+
+// set sets the headers of a response.
+func (c cors) set(h http.Header, r *http.Request) {
+	if len(c.origins) == 0 {
+		return
+	}
+	addVary(h, "Origin")
+	origin := c.origin(r)
+	if origin == "" {
+		return
+	}
+	h["Access-Control-Allow-Origin"] = []string{origin}
+	h["Access-Control-Expose-Headers"] = []string{exposed}
+	if c.credentials {
+		h["Access-Control-Allow-Credentials"] = []string{"true"}
+	}
+}
+
+// preflight answers a browser that asks whether it may ask, if it may. Others
+// are answered as any request.
+func (c cors) preflight(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodOptions || r.Header["Access-Control-Request-Method"] == nil || c.origin(r) == "" {
+		return false
+	}
+	h := w.Header()
+	addVary(h, "Access-Control-Request-Headers")
+	delete(h, "Access-Control-Expose-Headers")
+	h["Access-Control-Allow-Methods"] = []string{c.methods}
+	if asked := r.Header["Access-Control-Request-Headers"]; len(asked) == 1 && len(asked[0]) <= 1024 {
+		h["Access-Control-Allow-Headers"] = asked
+	}
+	h["Access-Control-Max-Age"] = []string{"600"}
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}

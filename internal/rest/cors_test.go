@@ -1,0 +1,73 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/internal/config"
+)
+
+func TestCORS(t *testing.T) {
+	const (
+		site   = "Origin: https://portal.example.org"
+		other  = "Origin: https://other.example.org"
+		asking = "Access-Control-Request-Method: PUT"
+	)
+	named := config.CORS{Origins: []string{"https://portal.example.org", "http://localhost:3000"}, Credentials: true}
+	cases := map[string]struct {
+		reason  string
+		config  config.CORS
+		method  string
+		headers []string
+		status  int
+		want    map[string]string
+	}{
+		"Closed": {"nobody is named, nobody may ask", config.CORS{}, "OPTIONS", []string{site, asking}, 401,
+			map[string]string{"Access-Control-Allow-Origin": "", "Vary": ""}},
+		"Preflight": {"who is named may ask", named, "OPTIONS", []string{site, asking, "Access-Control-Request-Headers: authorization,content-type"}, 204,
+			map[string]string{
+				"Access-Control-Allow-Origin":      "https://portal.example.org",
+				"Access-Control-Allow-Credentials": "true",
+				"Access-Control-Allow-Methods":     "GET,HEAD,PATCH,POST,PUT,DELETE",
+				"Access-Control-Allow-Headers":     "authorization,content-type",
+				"Vary":                             "Origin, Access-Control-Request-Headers",
+			}},
+		"Stranger": {"who is not named may not", named, "OPTIONS", []string{other, asking}, 401,
+			map[string]string{"Access-Control-Allow-Origin": "", "Access-Control-Allow-Credentials": "", "Access-Control-Allow-Methods": "", "Vary": "Origin"}},
+		"StrangerSignedIn": {"even with a token", named, "OPTIONS", []string{other, asking, signedIn}, 405,
+			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
+		"Prefix": {"an origin is whole", named, "OPTIONS", []string{"Origin: https://portal.example.org.evil.example", asking}, 401,
+			map[string]string{"Access-Control-Allow-Origin": ""}},
+		"Null": {"a page from nowhere is not named", named, "OPTIONS", []string{"Origin: null", asking}, 401,
+			map[string]string{"Access-Control-Allow-Origin": ""}},
+		"Options": {"OPTIONS alone is no preflight", named, "OPTIONS", []string{site}, 401,
+			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org", "Access-Control-Allow-Methods": ""}},
+		"Get": {"an answer may be read", named, "GET", []string{site, signedIn}, 200,
+			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org", "Access-Control-Expose-Headers": exposed, "Vary": "Origin"}},
+		"GetStranger": {"or not", named, "GET", []string{other, signedIn}, 200,
+			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
+		"NoOrigin": {"caches are told even if nobody asks from elsewhere", named, "GET", []string{signedIn}, 200,
+			map[string]string{"Access-Control-Allow-Origin": "", "Vary": "Origin"}},
+		"Fault": {"errors may be read, too", named, "GET", []string{site}, 401,
+			map[string]string{"Access-Control-Allow-Origin": "https://portal.example.org"}},
+		"Methods": {"methods are as configured", config.CORS{Origins: []string{"https://portal.example.org"}, Methods: []string{"GET", "HEAD"}}, "OPTIONS",
+			[]string{site, asking}, 204, map[string]string{"Access-Control-Allow-Methods": "GET,HEAD", "Access-Control-Allow-Credentials": ""}},
+		"Any": {"all may ask, but in nobody's name", config.CORS{Origins: []string{"*"}, Credentials: true}, "GET", []string{other, signedIn}, 200,
+			map[string]string{"Access-Control-Allow-Origin": "https://other.example.org", "Access-Control-Allow-Credentials": ""}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, hs := start(t, Options{CORS: tc.config}, Route{Method: "GET", Path: "/x", Handle: text(func(*http.Request) string { return "x" })})
+			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
+			if got.StatusCode != tc.status {
+				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+			}
+			for key, want := range tc.want {
+				if is := strings.Join(got.Header.Values(key), ", "); is != want {
+					t.Errorf("%s: %s is %q, want %q", tc.reason, key, is, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// compressFrom is the size, in bytes, from which bodies are worth compressing.
+const compressFrom = 4 << 10
+
+var gzipWriters = sync.Pool{New: func() any {
+	// The level is a valid one, so that there is no error.
+	w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	return w
+}}
+
+// gzipped reports whether a body is to be compressed.
+func gzipped(r *http.Request, body []byte) bool {
+	return len(body) >= compressFrom && accepts(r)
+}
+
+// accepts reports whether the client reads gzip.
+func accepts(r *http.Request) bool {
+	for _, list := range r.Header["Accept-Encoding"] {
+		for part := range strings.SplitSeq(list, ",") {
+			name, param, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				return !refused(param)
+			}
+		}
+	}
+	return false
+}
+
+// refused reports whether a parameter such as "q=0" says that a coding is not
+// wanted.
+func refused(param string) bool {
+	name, value, ok := strings.Cut(param, "=")
+	if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {
+		return false
+	}
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return err != nil || q <= 0
+}
+
+func writeGzip(w io.Writer, body []byte) error {
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
+	z.Reset(w)
+	if _, err := z.Write(body); err != nil {
+		return err
+	}
+	return z.Close()
+}

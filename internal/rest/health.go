@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// health is what probes are told.
+type health struct {
+	Status  string `json:"status"`
+	Message string `json:"message,omitempty"`
+}
+
+// mountHealth mounts what machines look after the server with.
+func (s *Server) mountHealth() {
+	probes := map[string]Handler{
+		"/.backstage/health/v1/liveness":  s.live,
+		"/.backstage/health/v1/readiness": s.ready,
+		"/health/live":                    s.live,
+		"/health/ready":                   s.ready,
+		"/metrics":                        s.showMetrics(),
+	}
+	for path, h := range probes {
+		e := s.endpoint("", Route{Path: path, Handle: h, Public: true, Timeout: 10 * time.Second})
+		e.quiet = true
+		s.mux.Handle(http.MethodGet+" "+path, e)
+	}
+}
+
+func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
+	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
+}
+
+// NotReady is why a server is not ready, in words that everybody may read.
+type NotReady struct {
+	// Reason is for whoever asks, who needs no credentials; Err for the log.
+	Reason string
+	Err    error
+}
+
+// Error returns the reason for the log.
+func (e *NotReady) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotReady) Unwrap() error { return e.Err }
+
+// ready tells whether requests may be sent here. Why not is in the log, and in
+// the answer only if everybody may know: probes need no credentials.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
+	w.Header()["Cache-Control"] = []string{"no-store"}
+	if s.draining.Load() {
+		return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", "The portal is shutting down"})
+	}
+	if s.opts.Ready != nil {
+		if err := s.opts.Ready(r.Context()); err != nil {
+			s.opts.Log.LogAttrs(r.Context(), slog.LevelWarn, "not ready", slog.String("id", RequestID(r.Context())), slog.Any("error", err))
+			message := "The portal is not ready; the log says why"
+			if known, ok := errors.AsType[*NotReady](err); ok {
+				message = "The portal is not ready: " + known.Reason
+			}
+			return WriteJSON(w, r, http.StatusServiceUnavailable, health{"error", message})
+		}
+	}
+	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
+}
+
+// showMetrics shows metrics to this machine and, unless they are public, to
+// others only with credentials: they tell how busy the portal is, and with
+// what.
+func (s *Server) showMetrics() Handler {
+	show := promhttp.HandlerFor(s.opts.Registry, promhttp.HandlerOpts{})
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !s.opts.PublicMetrics && !isLocal(r) {
+			if _, err := s.authenticate(r); err != nil {
+				return err
+			}
+		}
+		show.ServeHTTP(w, r)
+		return nil
+	}
+}
+
+// isLocal reports whether a request is made on this machine. What a proxy on it
+// passes on is not.
+func isLocal(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if r.Header[name] != nil {
+			return false
+		}
+	}
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && ap.Addr().Unmap().IsLoopback()
+}

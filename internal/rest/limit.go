@@ -1,0 +1,131 @@
+package rest
+
+import (
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"example.dev/ingestor/internal/config"
+)
+
+// maxClients is how many clients are remembered. Beyond it those go that have
+// not asked for long, and then any.
+const maxClients = 16384
+
+// limiter is how often each client may ask. A nil one has no limit.
+type limiter struct {
+	every rate.Limit
+	burst int
+	allow []netip.Prefix
+
+	mu      sync.Mutex
+	clients map[netip.Addr]*rate.Limiter
+}
+
+func newLimiter(c config.RateLimit) *limiter {
+	if !c.Enabled || c.Requests <= 0 || c.Window <= 0 {
+		return nil
+	}
+	l := &limiter{
+		every:   rate.Limit(float64(c.Requests) / c.Window.Seconds()),
+		burst:   c.Requests,
+		clients: map[netip.Addr]*rate.Limiter{},
+	}
+	for _, s := range c.AllowIPs {
+		// What is neither, configuration has complained of; it lets nobody in.
+		if p, err := netip.ParsePrefix(s); err == nil {
+			l.allow = append(l.allow, p.Masked())
+			continue
+		}
+		if a, err := netip.ParseAddr(s); err == nil {
+			a = a.Unmap()
+			l.allow = append(l.allow, netip.PrefixFrom(a, a.BitLen()))
+		}
+	}
+	return l
+}
+
+// wait returns how long the client must wait before it may ask, 0 if not at
+// all.
+func (l *limiter) wait(remote string, now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	addr, ok := addressOf(remote)
+	if !ok {
+		return 0 // No network: a socket of this machine.
+	}
+	for _, p := range l.allow {
+		if p.Contains(addr) {
+			return 0
+		}
+	}
+	addr = siteOf(addr)
+	turn := l.client(addr, now).ReserveN(now, 1)
+	wait := turn.DelayFrom(now)
+	if wait > 0 {
+		turn.CancelAt(now)
+	}
+	return wait
+}
+
+// addressOf returns the address of a client.
+func addressOf(remote string) (netip.Addr, bool) {
+	ap, err := netip.ParseAddrPort(remote)
+	return ap.Addr().Unmap().WithZone(""), err == nil
+}
+
+// siteOf returns what stands for all addresses that one client may have: a site
+// of IPv6 has a whole /64 to ask from.
+func siteOf(addr netip.Addr) netip.Addr {
+	if !addr.Is6() {
+		return addr
+	}
+	p, _ := addr.Prefix(64)
+	return p.Addr()
+}
+
+// ClientKey returns what tells the client of a request from others as far as limits
+// go, empty if it is on this machine without a network. Behind a proxy that is
+// the proxy.
+func ClientKey(r *http.Request) string {
+	addr, ok := addressOf(r.RemoteAddr)
+	if !ok {
+		return ""
+	}
+	return siteOf(addr).String()
+}
+
+func (l *limiter) client(addr netip.Addr, now time.Time) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.clients[addr]
+	if ok {
+		return c
+	}
+	if len(l.clients) >= maxClients {
+		l.forget(now)
+	}
+	c = rate.NewLimiter(l.every, l.burst)
+	l.clients[addr] = c
+	return c
+}
+
+// forget makes room: of the clients that have waited long enough to begin anew,
+// and if there are none of an eighth of the others.
+func (l *limiter) forget(now time.Time) {
+	for addr, c := range l.clients {
+		if c.TokensAt(now) >= float64(l.burst) {
+			delete(l.clients, addr)
+		}
+	}
+	for addr := range l.clients {
+		if len(l.clients) <= maxClients-maxClients/8 {
+			return
+		}
+		delete(l.clients, addr)
+	}
+}

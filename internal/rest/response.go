@@ -1,0 +1,161 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// response is the http.ResponseWriter of a request, and what is known of the
+// request besides.
+type response struct {
+	http.ResponseWriter
+	server *Server
+	start  time.Time
+	id     string
+	// request is as it came in.
+	request *http.Request
+	// endpoint is nil until the mux has found one.
+	endpoint *endpoint
+	// caller is the context that knows who asks, nil if nobody was asked.
+	caller context.Context
+	status int
+	bytes  int64
+	// extended is when the client was last given time to read.
+	extended time.Time
+	// said is what the mux itself said, of a path or method it does not know.
+	// It is kept from the client, who gets the portal's words.
+	said int
+	// lost is why the client did not get what was written.
+	lost error
+}
+
+// A client must take a piece of a response in the time for a write: one that
+// reads nothing does not hold its connection for ever, and one that is slow
+// gets everything.
+const (
+	pieceSize    = 64 << 10
+	writeTimeout = 30 * time.Second
+)
+
+// WriteHeader begins the response.
+func (w *response) WriteHeader(status int) {
+	if w.endpoint == nil && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+		w.said = status
+		return
+	}
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+		w.part()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// part tells the client, once the server was told to stop, that the connection
+// ends with this response, so that no further request is sent over it.
+func (w *response) part() {
+	if w.server.draining.Load() {
+		w.Header()["Connection"] = []string{"close"}
+	}
+}
+
+// Write writes a part of the body.
+func (w *response) Write(p []byte) (int, error) {
+	if w.said != 0 {
+		return len(p), nil
+	}
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	written := 0
+	for {
+		w.extend()
+		n, err := w.ResponseWriter.Write(p[written:min(written+pieceSize, len(p))])
+		written += n
+		w.bytes += int64(n)
+		if err != nil {
+			w.lost = err
+		}
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// Flush sends what is buffered.
+func (w *response) Flush() { _ = w.FlushError() }
+
+// FlushError is Flush that says whether the client took it.
+func (w *response) FlushError() error {
+	w.extend()
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	if err != nil {
+		w.lost = err
+	}
+	return err
+}
+
+// Unwrap returns the writer below, for http.ResponseController.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// extend gives the client time to take what is written next. Most of the time
+// that it was given last is enough.
+func (w *response) extend() {
+	now := w.server.opts.Now()
+	if now.Sub(w.extended) < w.server.writeTimeout/8 {
+		return
+	}
+	w.extended = now
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(w.server.writeTimeout))
+}
+
+type responseKey struct{}
+
+func responseOf(ctx context.Context) *response {
+	res, _ := ctx.Value(responseKey{}).(*response)
+	return res
+}
+
+// RequestID returns the id of the request a context belongs to; empty if there
+// is none.
+func RequestID(ctx context.Context) string {
+	if res := responseOf(ctx); res != nil {
+		return res.id
+	}
+	return ""
+}
+
+// Client returns the IP address of the client whose request a context belongs
+// to; empty if there is none. It is the address of the connection: behind a
+// proxy that is the proxy.
+func Client(ctx context.Context) string {
+	res := responseOf(ctx)
+	if res == nil {
+		return ""
+	}
+	if at, err := netip.ParseAddrPort(res.request.RemoteAddr); err == nil {
+		return at.Addr().Unmap().WithZone("").String()
+	}
+	return clientOf(res.request.RemoteAddr)
+}
+
+// URL returns the request's path below its plugin with its query, as the
+// portal's clients are shown it in errors and links.
+func URL(r *http.Request) string {
+	if res := responseOf(r.Context()); res != nil {
+		r = res.request
+	}
+	path := r.URL.EscapedPath()
+	if rest, ok := strings.CutPrefix(path, apiPrefix); ok {
+		name, _, _ := strings.Cut(rest, "/")
+		if path = rest[len(name):]; path == "" {
+			path = "/"
+		}
+	}
+	if r.URL.RawQuery != "" {
+		path += "?" + r.URL.RawQuery
+	}
+	return path
+}

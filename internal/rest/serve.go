@@ -1,0 +1,247 @@
+package rest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const apiPrefix = "/api/"
+
+// clientGone is the status, in the log and in metrics, of a request whose
+// client did not wait for the answer.
+const clientGone = 499
+
+// serve is everything that happens around a request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	res := &response{ResponseWriter: w, server: s, start: s.opts.Now(), id: requestID(r), request: r}
+	s.metrics.inFlight.Inc()
+	defer s.finish(res)
+	s.setHeaders(res, r)
+	if !s.hosts.accepts(r) {
+		s.misdirect(res, r)
+		return
+	}
+	if s.cors.preflight(res, r) {
+		return
+	}
+	s.route(res, r)
+}
+
+// route hands the request to its endpoint, or says that there is none.
+func (s *Server) route(res *response, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, apiPrefix) {
+		path := r.URL.EscapedPath()
+		if isCrooked(path) {
+			// The mux would redirect, which the portal's clients do not
+			// expect, and which loses what they send.
+			s.miss(res, r)
+			return
+		}
+		if strings.HasSuffix(path, "/") {
+			r = withoutSlash(r)
+		}
+	}
+	s.mux.ServeHTTP(res, r)
+	if res.said != 0 {
+		s.miss(res, r)
+	}
+}
+
+// isCrooked reports whether a path has segments that are empty, "." or "..".
+func isCrooked(path string) bool {
+	return strings.Contains(path, "//") || strings.Contains(path, "/./") || strings.Contains(path, "/../") ||
+		strings.HasSuffix(path, "/.") || strings.HasSuffix(path, "/..")
+}
+
+// withoutSlash returns the request for the path without the slash at its end:
+// to the portal's clients the two are the same.
+func withoutSlash(r *http.Request) *http.Request {
+	short, u := *r, *r.URL
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+	short.URL = &u
+	return &short
+}
+
+// miss answers a request that fits no route. What a plugin has is told only to
+// those who may use it.
+func (s *Server) miss(res *response, r *http.Request) {
+	allow := res.Header()["Allow"]
+	delete(res.Header(), "Allow")
+	wrongMethod := res.said == http.StatusMethodNotAllowed
+	res.said = 0
+	if s.page != nil && !wrongMethod && forPage(r) {
+		delete(res.Header(), "Content-Type")
+		s.page.ServeHTTP(res, r)
+		return
+	}
+	e := s.none
+	p, known := s.pluginOf(r.URL.Path)
+	if known {
+		e = p.none
+	}
+	res.endpoint = e
+	if !e.admit(res, r) {
+		return
+	}
+	if err := e.bound(res, r); err != nil {
+		s.fail(res, r, err)
+		return
+	}
+	if known && p.guarded {
+		ctx, err := s.authenticate(r.WithContext(context.WithValue(r.Context(), responseKey{}, res)))
+		if err != nil {
+			s.fail(res, r, err)
+			return
+		}
+		res.caller = ctx
+	}
+	if wrongMethod {
+		res.Header()["Allow"] = allow
+		s.fail(res, r, fault(http.StatusMethodNotAllowed, "MethodNotAllowedError",
+			"Cannot %s this, only %s", []any{shorten(r.Method), strings.Join(allow, ", ")}))
+		return
+	}
+	s.fail(res, r, NotFound("There is nothing at %s", shorten(URL(res.request))))
+}
+
+// forPage reports whether a request may be a browser's for a page: a GET of a
+// path that is neither the API's nor a machine's, by who takes HTML.
+func forPage(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if first == "api" || first == "health" || first == "metrics" || strings.HasPrefix(first, ".") {
+		return false
+	}
+	accept := r.Header["Accept"]
+	return len(accept) == 0 || slices.ContainsFunc(accept, func(list string) bool {
+		return strings.Contains(list, "text/html") || strings.Contains(list, "*/*") || !strings.Contains(list, "application/json")
+	})
+}
+
+// shorten bounds what of a request is repeated.
+func shorten(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// fail answers with an error, and logs it if it is the server's own. A response
+// that has begun is aborted, so that the client does not take it for whole.
+func (s *Server) fail(res *response, r *http.Request, err error) {
+	ctx := r.Context()
+	f := FaultOf(err)
+	// What is wrong with a request is said even to who may have left: a body
+	// that does not come in time looks the same.
+	if res.lost != nil || f.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
+		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client gone", slog.String("id", res.id), slog.Any("error", err))
+		if res.status == 0 {
+			res.status = clientGone
+		}
+		panic(http.ErrAbortHandler)
+	}
+	if f.Err != nil && f.Status >= http.StatusInternalServerError || res.status != 0 {
+		s.opts.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("id", res.id),
+			slog.Int("status", f.Status), slog.Any("error", causeOf(f)))
+	}
+	if res.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	s.answer(res, r, f)
+}
+
+// causeOf returns the most that is known of a fault.
+func causeOf(f *Fault) error {
+	if f.Err != nil {
+		return f.Err
+	}
+	return f
+}
+
+// answer writes a fault. What a handler had begun to say in headers is not
+// said.
+func (s *Server) answer(res *response, r *http.Request, f *Fault) {
+	h := res.Header()
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Cache-Control", "Last-Modified", "Link"} {
+		delete(h, name)
+	}
+	if f.RetryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds())))}
+	}
+	if f.Status == http.StatusUnauthorized {
+		h["Www-Authenticate"] = bearerHeader
+	}
+	if err := WriteJSON(res, r, f.Status, f.body(res.request)); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// finish ends a request, whatever became of it.
+func (s *Server) finish(res *response) {
+	cause := recover()
+	r := res.request
+	err, isErr := cause.(error)
+	aborted := isErr && errors.Is(err, http.ErrAbortHandler)
+	if cause != nil && !aborted {
+		s.opts.Log.LogAttrs(r.Context(), slog.LevelError, "request panicked", slog.String("id", res.id),
+			slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+		if aborted = res.status != 0; !aborted {
+			aborted = s.answerPanic(res, r)
+		}
+	}
+	if res.status == 0 {
+		res.status = http.StatusOK
+		res.part()
+	}
+	// What is left in buffers is written behind this function.
+	res.extend()
+	took := s.opts.Now().Sub(res.start)
+	s.metrics.count(res, took)
+	s.logAccess(res, took, aborted)
+	if aborted {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// answerPanic answers a request whose handler panicked, and reports whether
+// that could not be done either.
+func (s *Server) answerPanic(res *response, r *http.Request) (aborted bool) {
+	defer func() { aborted = recover() != nil }()
+	s.answer(res, r, internal(nil))
+	return false
+}
+
+// requestID returns the id a client or proxy gave the request, or a new one.
+func requestID(r *http.Request) string {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && isID(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// isID reports whether s can be the id of a request: short, and of characters
+// that mean nothing in a log.
+func isID(s string) bool {
+	if s == "" || len(s) > 128 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:/+=@", c) >= 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,338 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/store"
+)
+
+func TestRoutes(t *testing.T) {
+	routes := []Route{
+		{Method: "GET", Path: "/named/{name}", Handle: text(func(r *http.Request) string { return "name=" + r.PathValue("name") })},
+		{Method: "GET", Path: "/url", Handle: text(URL)},
+		{Method: "POST", Path: "/url", Handle: text(func(*http.Request) string { return "posted" })},
+		{Method: "GET", Path: "/public", Public: true, Handle: text(func(*http.Request) string { return "public" })},
+	}
+	_, hs := start(t, Options{Extra: map[string]http.Handler{
+		"GET /page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }),
+	}}, routes...)
+	fault := func(method, url string, status int, name, message string) string {
+		return fmt.Sprintf(`{"error":{"name":%q,"message":%q},"request":{"method":%q,"url":%q},"response":{"statusCode":%d}}`,
+			name, message, method, url, status)
+	}
+	nothing := func(url string) string { return fault("GET", url, 404, "NotFoundError", "There is nothing at "+url) }
+	cases := map[string]struct {
+		reason  string
+		method  string
+		path    string
+		headers []string
+		status  int
+		allow   string
+		want    string
+	}{
+		"Name":         {"a path has values", "GET", "/api/things/named/a", []string{signedIn}, 200, "", "name=a"},
+		"OtherName":    {"a plugin may have two names", "GET", "/api/stuff/named/a", []string{signedIn}, 200, "", "name=a"},
+		"Slash":        {"a slash in a name is not one in the path", "GET", "/api/things/named/a%2Fb", []string{signedIn}, 200, "", "name=a/b"},
+		"Percent":      {"a percent sign is just that", "GET", "/api/things/named/100%25", []string{signedIn}, 200, "", "name=100%"},
+		"Twice":        {"what is escaped twice is unescaped once", "GET", "/api/things/named/a%252Fb", []string{signedIn}, 200, "", "name=a%2Fb"},
+		"Unicode":      {"names are of any script", "GET", "/api/things/named/" + "%E2%98%83", []string{signedIn}, 200, "", "name=☃"},
+		"Dots":         {"escaped dots are a name", "GET", "/api/things/named/%2e%2e", []string{signedIn}, 200, "", "name=.."},
+		"Nul":          {"a NUL is a name", "GET", "/api/things/named/%00", []string{signedIn}, 200, "", "name=\x00"},
+		"Long":         {"a name may be long", "GET", "/api/things/named/" + strings.Repeat("x", 30000), []string{signedIn}, 200, "", "name=" + strings.Repeat("x", 30000)},
+		"LastSlash":    {"a slash at the end does not matter", "GET", "/api/things/named/a/", []string{signedIn}, 200, "", "name=a"},
+		"LastEscaped":  {"an escaped one is part of the name", "GET", "/api/things/named/a%2F", []string{signedIn}, 200, "", "name=a/"},
+		"URL":          {"an address is shown below the plugin", "GET", "/api/things/url?a=b%20c", []string{signedIn}, 200, "", "/url?a=b%20c"},
+		"DoubleSlash":  {"no redirect, which clients do not follow", "GET", "/api/things//named/a", []string{signedIn}, 404, "", nothing("//named/a")},
+		"Parent":       {"nor for dots", "GET", "/api/things/x/../named/a", []string{signedIn}, 404, "", nothing("/x/../named/a")},
+		"Unknown":      {"an error has the portal's shape", "GET", "/api/things/nosuch?x=1", []string{signedIn}, 404, "", nothing("/nosuch?x=1")},
+		"Root":         {"a plugin itself is nothing", "GET", "/api/things", []string{signedIn}, 404, "", nothing("/")},
+		"NoPlugin":     {"a plugin that is not there", "GET", "/api/nosuch/x", nil, 404, "", nothing("/x")},
+		"Outside":      {"outside of plugins the path is whole", "GET", "/nosuch", nil, 404, "", nothing("/nosuch")},
+		"Method":       {"the methods that can be used are named", "DELETE", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("DELETE", "/url", 405, "MethodNotAllowedError", "Cannot DELETE this, only GET, HEAD, POST")},
+		"OddMethod":    {"a method may be invented", "BREW", "/api/things/url", []string{signedIn}, 405, "GET, HEAD, POST", fault("BREW", "/url", 405, "MethodNotAllowedError", "Cannot BREW this, only GET, HEAD, POST")},
+		"Nobody":       {"who asks must say who they are", "GET", "/api/things/url", nil, 401, "", fault("GET", "/url", 401, "AuthenticationError", "Missing credentials")},
+		"BadToken":     {"and prove it", "GET", "/api/things/url", []string{"Authorization: Bearer bad"}, 403, "", fault("GET", "/url", 403, "NotAllowedError", "Illegal token")},
+		"NobodyLost":   {"strangers are not told what is there", "GET", "/api/things/nosuch", nil, 401, "", fault("GET", "/nosuch", 401, "AuthenticationError", "Missing credentials")},
+		"NobodyMethod": {"nor how", "DELETE", "/api/things/url", nil, 401, "", fault("DELETE", "/url", 401, "AuthenticationError", "Missing credentials")},
+		"Public":       {"public is for all", "GET", "/api/things/public", []string{"Authorization: Bearer bad"}, 200, "", "public"},
+		"Head":         {"HEAD goes wherever GET does", "HEAD", "/api/things/named/a", []string{signedIn}, 200, "", ""},
+		"Page":         {"pages stand beside plugins", "GET", "/page", nil, 200, "", "page"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, hs, tc.method, tc.path, "", tc.headers...)
+			if got.StatusCode != tc.status {
+				t.Errorf("%s: status %d", tc.reason, got.StatusCode)
+			}
+			if diff := cmp.Diff(tc.want, got.body); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+			if allow := got.Header.Get("Allow"); allow != tc.allow {
+				t.Errorf("%s: Allow %q", tc.reason, allow)
+			}
+			if tc.method == "HEAD" && got.ContentLength != int64(len("name=a")) {
+				t.Errorf("%s: Content-Length %d", tc.reason, got.ContentLength)
+			}
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	secret := errors.New("the password is hunter2")
+	cases := map[string]struct {
+		reason  string
+		handle  Handler
+		status  int
+		message string
+		retry   string
+		logged  string
+	}{
+		"Input": {"a fault is told as it is", func(http.ResponseWriter, *http.Request) error { return Input("wrong %s", "x") },
+			400, "wrong x", "", ""},
+		"Wrapped": {"a fault may be wrapped", func(http.ResponseWriter, *http.Request) error {
+			return fmt.Errorf("cannot: %w", Conflict("there is one"))
+		}, 409, "there is one", "", ""},
+		"Other": {"any other error is ours, and the client is told nothing", func(http.ResponseWriter, *http.Request) error { return secret },
+			500, "Something went wrong here; the log says what, under the request id of the response", "", "request failed"},
+		"Panic": {"so is a panic", func(http.ResponseWriter, *http.Request) error { panic(secret) },
+			500, "Something went wrong here; the log says what, under the request id of the response", "", "request panicked"},
+		"Unavailable": {"a database that is gone is told", func(http.ResponseWriter, *http.Request) error {
+			return fmt.Errorf("%w: %w", store.ErrUnavailable, secret)
+		}, 503, "The database is not available, try again later", "5", "request failed"},
+		"TooMany": {"waits are rounded up", func(http.ResponseWriter, *http.Request) error { return TooMany(1200 * time.Millisecond) },
+			429, "Too many requests, try again later", "2", ""},
+		"Timeout": {"a request has its time", func(_ http.ResponseWriter, r *http.Request) error {
+			<-r.Context().Done()
+			return r.Context().Err()
+		}, 503, "The request took too long, try again later", "5", "request failed"},
+		"Headers": {"a fault has none of the headers of what it stands for", func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("ETag", `"x"`)
+			w.Header().Set("Content-Length", "3")
+			w.Header().Set("Content-Encoding", "gzip")
+			return NotFound("gone")
+		}, 404, "gone", "", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var log lines
+			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle, Timeout: 50 * time.Millisecond})
+			got := ask(t, hs, "GET", "/api/things/x", "")
+			if got.StatusCode != tc.status || !strings.Contains(got.body, `"message":"`+tc.message+`"`) {
+				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.body)
+			}
+			if strings.Contains(got.body, "hunter2") {
+				t.Errorf("%s: the body has the cause", tc.reason)
+			}
+			if got.Header.Get("Retry-After") != tc.retry || got.Header.Get("ETag") != "" {
+				t.Errorf("%s: headers %v", tc.reason, got.Header)
+			}
+			log.find(t, "request")
+			if tc.logged != "" {
+				line := log.find(t, tc.logged)
+				if line["id"] != got.Header.Get("X-Request-Id") {
+					t.Errorf("%s: the line's id is %v", tc.reason, line["id"])
+				}
+			} else if strings.Contains(log.String(), "failed") {
+				t.Errorf("%s: a client's mistake is logged:\n%s", tc.reason, &log)
+			}
+		})
+	}
+}
+
+func TestAbort(t *testing.T) {
+	begin := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "half")
+	}
+	cases := map[string]struct {
+		reason string
+		handle Handler
+	}{
+		"Error": {"an error behind the beginning cuts the response", func(w http.ResponseWriter, _ *http.Request) error {
+			begin(w)
+			return errors.New("x")
+		}},
+		"Panic": {"so does a panic", func(w http.ResponseWriter, _ *http.Request) error {
+			begin(w)
+			panic("x")
+		}},
+		"Abort": {"a handler may cut it itself", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var log lines
+			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)},
+				Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle},
+				Route{Method: "GET", Path: "/ok", Public: true, Handle: text(func(*http.Request) string { return "ok" })})
+			res, err := http.Get(hs.URL + "/api/things/x")
+			if err == nil {
+				var b [200]byte
+				for err == nil {
+					_, err = res.Body.Read(b[:])
+				}
+				res.Body.Close()
+				if err.Error() != "unexpected EOF" {
+					t.Errorf("%s: the body ends with %v", tc.reason, err)
+				}
+			}
+			if line := log.find(t, "request"); line["aborted"] != true {
+				t.Errorf("%s: %v", tc.reason, line)
+			}
+			if got := ask(t, hs, "GET", "/api/things/ok", ""); got.body != "ok" {
+				t.Errorf("%s: the server does not go on: %s", tc.reason, got.body)
+			}
+		})
+	}
+}
+
+func TestClientGone(t *testing.T) {
+	var log lines
+	entered := make(chan struct{})
+	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Public: true,
+		Handle: func(_ http.ResponseWriter, r *http.Request) error {
+			close(entered)
+			<-r.Context().Done()
+			return fmt.Errorf("cannot read: %w", r.Context().Err())
+		}})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-entered
+		cancel()
+	}()
+	req, err := http.NewRequestWithContext(ctx, "GET", hs.URL+"/api/things/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := hs.Client().Do(req); err == nil {
+		res.Body.Close()
+		t.Fatal("the request was answered")
+	}
+	if line := log.find(t, "request"); line["status"] != float64(clientGone) {
+		t.Errorf("got %v", line)
+	}
+	if strings.Contains(log.String(), "failed") {
+		t.Errorf("a client that leaves is no failure:\n%s", &log)
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	made := regexp.MustCompile(`^[A-Z2-7]{26}$`)
+	cases := map[string]struct {
+		reason string
+		given  string
+		kept   bool
+	}{
+		"None":    {"a request without one gets one", "", false},
+		"Given":   {"one that is given is kept", "7f3a-42.b:c/d", true},
+		"Space":   {"what could forge a line is not", "a b", false},
+		"Newline": {"nor what is not ASCII", "\u2028", false},
+		"Long":    {"nor what is long", strings.Repeat("a", 129), false},
+	}
+	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/id", Public: true, Handle: text(func(r *http.Request) string { return RequestID(r.Context()) })})
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, hs, "GET", "/api/things/id", "", "X-Request-Id: "+tc.given)
+			id := got.Header.Get("X-Request-Id")
+			if id != got.body || (id == tc.given) != tc.kept || !tc.kept && !made.MatchString(id) {
+				t.Errorf("%s: %q", tc.reason, id)
+			}
+		})
+	}
+}
+
+// TestGuests asks for what guests may have without saying who asks.
+func TestGuests(t *testing.T) {
+	name := text(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
+	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
+	guest := func(in bool) func(*http.Request) (context.Context, bool) {
+		return func(r *http.Request) (context.Context, bool) {
+			return context.WithValue(r.Context(), subjectKey{}, "guest"), in
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		in     bool
+		path   string
+		header []string
+		status int
+		body   string
+	}{
+		"Guest":  {"whoever says nothing is a guest", true, "/open", nil, 200, "guest"},
+		"Known":  {"whoever does is not", true, "/open", []string{signedIn}, 200, "ada"},
+		"Bad":    {"and must prove it", true, "/open", []string{"Authorization: Bearer bad"}, 403, ""},
+		"NotIn":  {"where no guests are let in there are none", false, "/open", nil, 401, ""},
+		"Others": {"nor for other routes", true, "/shut", nil, 401, ""},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			_, hs := start(t, Options{Guest: guest(tc.in)}, routes...)
+			got := ask(t, hs, "GET", "/api/things"+tc.path, "", tc.header...)
+			if got.StatusCode != tc.status || tc.body != "" && got.body != tc.body {
+				t.Errorf("%s: %d %s", tc.reason, got.StatusCode, got.body)
+			}
+		})
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	var log lines
+	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Handle: text(func(*http.Request) string { return "12345" })})
+	got := ask(t, hs, "GET", "/api/things/x?token=hunter2", "", signedIn)
+	line := log.find(t, "request")
+	delete(line, "time")
+	if d, ok := line["milliseconds"].(float64); !ok || d <= 0 {
+		t.Errorf("milliseconds %v", line["milliseconds"])
+	}
+	delete(line, "milliseconds")
+	want := map[string]any{"level": "INFO", "msg": "request", "method": "GET", "path": "/api/things/x", "status": 200.0,
+		"bytes": 5.0, "client": "127.0.0.1", "id": got.Header.Get("X-Request-Id"), "caller": "ada"}
+	if diff := cmp.Diff(want, line); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if strings.Contains(log.String(), "hunter2") {
+		t.Error("the query is in the log")
+	}
+}
+
+func TestSecurityHeaders(t *testing.T) {
+	page := map[string]http.Handler{"GET /page": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	cases := map[string]struct {
+		reason string
+		base   string
+		path   string
+		want   map[string]string
+	}{
+		"Plain": {"what is not encrypted does not say that it always is", "http://localhost", "/api/things/nosuch", map[string]string{
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+			"Strict-Transport-Security": "", "Server": "", "X-Powered-By": "",
+		}},
+		"Encrypted": {"behind https it does", "https://portal.example.org", "/api/things/nosuch", map[string]string{
+			"Strict-Transport-Security": "max-age=15552000; includeSubDomains",
+		}},
+		"Page": {"a page says itself what it loads", "", "/page", map[string]string{
+			"Content-Security-Policy": "", "X-Frame-Options": "SAMEORIGIN",
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, hs := start(t, Options{BaseURL: tc.base, Extra: page})
+			got := ask(t, hs, "GET", tc.path, "")
+			for key, want := range tc.want {
+				if is := got.Header.Get(key); is != want {
+					t.Errorf("%s: %s is %q, want %q", tc.reason, key, is, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package scaffolder
+
+import (
+	"context"
+	"errors"
+
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/store"
+)
+
+// Resource returns a task as permissions see it: its owner is whoever asked for
+// it. It is nil if there is no such task.
+func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resource, error) {
+	if !query.IsText(id) {
+		return nil, nil
+	}
+	t, err := s.Store.TaskBrief(ctx, id)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return resourceOf(t), nil
+}
+
+func resourceOf(t *store.Task) *permission.Resource {
+	r := &permission.Resource{Ref: t.ID}
+	if t.CreatedBy != "" {
+		r.Owners = []string{t.CreatedBy}
+	}
+	return r
+}
+
+// readers returns whose tasks the caller may read, or the fault for a caller who
+// may read none.
+func (s *Scaffolder) readers(ctx context.Context) (permission.Owners, error) {
+	owners := s.Policy.Owners(auth.From(ctx), permission.TaskRead)
+	if !owners.None() {
+		return owners, nil
+	}
+	if err := s.Policy.Require(ctx, permission.TaskRead, nil); err != nil {
+		return owners, err
+	}
+	return owners, s.Policy.Deny(ctx, permission.TaskRead, nil, "Missing permission "+permission.TaskRead)
+}
+
+// task returns the task with an id, if the caller may read it.
+func (s *Scaffolder) task(ctx context.Context, id string) (*store.Task, error) {
+	owners, err := s.readers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var t *store.Task
+	if query.IsText(id) {
+		if t, err = s.Store.TaskBrief(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if t == nil || !owners.Has(t.CreatedBy) {
+		return nil, rest.NotFound("No task with id '%s' found", query.Short(id))
+	}
+	return t, nil
+}
+
+// mayRun returns the fault for a caller who may not run a Template; nil as a
+// resource is one that is in no catalog.
+func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Resource) error {
+	for _, name := range []string{create, permission.TemplateParameterRead, permission.TemplateStepRead} {
+		if err := s.Policy.Require(ctx, name, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// templateOf returns the Template that a task was made of as permissions see it,
+// also when it is gone.
+func (s *Scaffolder) templateOf(ctx context.Context, t *store.Task) (*permission.Resource, error) {
+	e, err := s.Store.Get(ctx, t.Template)
+	if err == nil {
+		r, err := permission.ResourceOf(e)
+		if err == nil {
+			r.Origin = s.Origin(e.Provider)
+		}
+		return r, err
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	ref, err := entity.ParseRef(t.Template, entity.KindTemplate, "")
+	return &permission.Resource{Ref: t.Template, Kind: ref.Kind, Namespace: ref.Namespace}, err
+}

@@ -1,0 +1,145 @@
+package scaffolder
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder/task"
+)
+
+// file is one that lies beside a Template, or is in the workspace afterwards.
+type file struct {
+	Path       string `json:"path"`
+	Executable bool   `json:"executable"`
+	Content    string `json:"base64Content"`
+}
+
+// change is what a step would make different outside of the workspace.
+type change struct {
+	Step   string  `json:"stepId"`
+	Where  string  `json:"where"`
+	Name   string  `json:"name"`
+	Kind   string  `json:"change"`
+	Before *string `json:"before,omitempty"`
+	After  *string `json:"after,omitempty"`
+	Hidden string  `json:"hidden,omitempty"`
+}
+
+// dryRun answers POST /v2/dry-run: a Template that is in no catalog is tried out.
+// Rules about kinds, namespaces and owners say nothing of it, because it says
+// itself what it is.
+func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	if err := s.mayRun(ctx, permission.TemplateDryRun, nil); err != nil {
+		return err
+	}
+	var body struct {
+		Template json.RawMessage `json:"template"`
+		filled
+		Files []file `json:"directoryContents"`
+	}
+	if err := rest.ReadJSON(r, &body); err != nil {
+		return err
+	}
+	// Only files are large: what is read into memory as a whole takes many times
+	// its size there.
+	if len(body.Template)+len(body.Values) > maxTried {
+		return rest.Input("request/body/template and request/body/values must NOT have more than %d bytes together", maxTried)
+	}
+	t, err := readTemplate(body.Template)
+	if err != nil {
+		return err
+	}
+	order, problems, err := s.order(ctx, t, body.filled)
+	if err != nil {
+		return err
+	}
+	var known found
+	if order.By, known, err = s.tried(ctx, t); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return invalid(w, r, problems)
+	}
+	if err := s.unlocked(known.Node, order.Values); err != nil {
+		return err
+	}
+	dry := task.DryOrder{Order: order}
+	for i, f := range body.Files {
+		content, err := base64.StdEncoding.DecodeString(f.Content)
+		if err != nil {
+			return rest.Input("request/body/directoryContents/%d/base64Content is not base64", i)
+		}
+		dry.Files = append(dry.Files, task.File{Path: f.Path, Executable: f.Executable, Content: content})
+	}
+	done, err := s.Tasks.DryRun(ctx, dry)
+	s.record(ctx, audit.DryRun, "", entity.RefOf(t).String(), err)
+	if err != nil {
+		return failed(w, r, err)
+	}
+	out := struct {
+		Log     []json.RawMessage `json:"log"`
+		Files   []file            `json:"directoryContents"`
+		Output  json.RawMessage   `json:"output"`
+		Steps   json.RawMessage   `json:"steps"`
+		Changes []change          `json:"changes"`
+	}{Log: done.Log, Files: []file{}, Changes: []change{}, Output: raw(done.Output), Steps: raw(done.Steps)}
+	for _, f := range done.Files {
+		out.Files = append(out.Files, file{f.Path, f.Executable, base64.StdEncoding.EncodeToString(f.Content)})
+	}
+	for _, c := range done.Changes {
+		out.Changes = append(out.Changes, change(c))
+	}
+	return rest.WriteJSON(w, r, http.StatusOK, out)
+}
+
+// tried returns the request to try a Template out. One that the catalog has, as
+// the caller sent it, comes from where the catalog has it from, and is returned
+// too.
+func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, found, error) {
+	ref := entity.RefOf(t)
+	by := task.Requester{Caller: auth.From(ctx), Template: ref.String(), Origin: permission.OriginInline}
+	known, err := s.template(ctx, ref)
+	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Status < http.StatusInternalServerError {
+		return by, found{}, nil
+	}
+	if err != nil {
+		return by, found{}, err
+	}
+	if known.Get("spec").Equal(t.Get("spec")) {
+		return s.by(ctx, known), known, nil
+	}
+	return by, found{}, nil
+}
+
+// readTemplate reads a Template that a caller sent.
+func readTemplate(data []byte) (*tree.Node, error) {
+	if len(data) == 0 {
+		return nil, rest.Input("request/body must have required property 'template'")
+	}
+	n, err := tree.Wire{}.Decode(bytes.TrimSpace(data))
+	if err != nil {
+		return nil, rest.Input("request/body/template cannot be read: %s", err)
+	}
+	if !isTemplate(n) {
+		return nil, rest.Input("Input template is not a template")
+	}
+	// Where it comes from is nothing that somebody who tries it out can say.
+	claimed := n.Clone()
+	location.Claim(claimed, "url:dry-run")
+	if problems := location.ProblemsOf(claimed); len(problems) > 0 {
+		return nil, rest.Input("Input template is not a template: %s", problems[0].Text())
+	}
+	return n, nil
+}

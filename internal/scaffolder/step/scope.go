@@ -1,0 +1,300 @@
+package step
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/scaffolder/validation"
+	"example.dev/ingestor/template/expression"
+)
+
+// The functions by which the if of a step asks how things went.
+const (
+	always  = "always"
+	failing = "failure"
+)
+
+// knowing returns env with the functions that tell how things went.
+func knowing(env *expression.Env, failed bool) *expression.Env {
+	c := *env
+	c.Globals = maps.Clone(env.Globals)
+	if c.Globals == nil {
+		c.Globals = map[string]expression.Func{}
+	}
+	tell := func(b bool) expression.Func {
+		return func([]*tree.Node) (*tree.Node, error) { return tree.Boolean(b), nil }
+	}
+	c.Globals[always], c.Globals[failing] = tell(true), tell(failed)
+	return &c
+}
+
+// asks finds the functions in an expression.
+var asks = regexp.MustCompile(`\b(` + always + `|` + failing + `)\s*\(`)
+
+// minds reports whether a condition asks how things went: after a failure no
+// other step is done.
+func minds(condition *tree.Node) bool { return asks.MatchString(condition.Str()) }
+
+func (c *call) env() *expression.Env {
+	if c.s.Failure != nil {
+		return c.r.failed
+	}
+	return c.r.env
+}
+
+// scope is what expressions know. Secrets are for inputs alone: what else is
+// evaluated is shown.
+func (c *call) scope(secrets bool) expression.Scope {
+	s := scope(c.t, c.s)
+	if !secrets || c.t.DryRun {
+		return s
+	}
+	s["secrets"] = tree.Obj()
+	for _, name := range slices.Sorted(maps.Keys(c.t.Secrets)) {
+		s["secrets"].Set(name, tree.Str(c.t.Secrets[name].Reveal()))
+	}
+	return s
+}
+
+func scope(t *Task, s *State) expression.Scope {
+	steps := tree.Obj()
+	for _, at := range t.Steps()[:s.Next] {
+		id := at.Get("id").Scalar()
+		if output := s.Outputs[id]; output != nil {
+			steps.Set(id, tree.Obj(tree.F("output", output)))
+		}
+	}
+	return expression.Scope{
+		"parameters": t.Spec.Get("parameters"),
+		"steps":      steps,
+		"user":       t.Spec.Get("user"),
+		"context":    tree.Obj(tree.F("task", tree.Obj(tree.F("id", tree.Str(t.ID))))),
+	}
+}
+
+// wanted evaluates the if of a step.
+func (c *call) wanted(scope expression.Scope) (bool, error) {
+	v, err := expression.Evaluate(c.at.Get("if"), scope, c.env())
+	if err != nil {
+		return false, c.field("if", err)
+	}
+	return expression.Truthy(v), nil
+}
+
+// input evaluates the input of a step.
+func (c *call) input(scope expression.Scope) (*tree.Node, error) {
+	in, err := expression.Evaluate(c.at.Get("input"), scope, c.env())
+	if err != nil {
+		return nil, c.field("input", err)
+	}
+	if in.IsNull() {
+		in = tree.Obj()
+	}
+	return in, nil
+}
+
+// announce says with which input an action is tried out.
+func (c *call) announce() error {
+	scope := c.scope(false)
+	scope["secrets"] = tree.Obj()
+	for _, name := range slices.Sorted(maps.Keys(c.t.Secrets)) {
+		scope["secrets"].Set(name, tree.Str("***"))
+	}
+	if each := c.at.Get("each"); !each.IsNull() {
+		// What it is for each is said when it comes.
+		scope["each"] = tree.Obj(tree.F("key", tree.Str("<key>")), tree.F("value", tree.Str("<value>")))
+	}
+	in, err := c.input(scope)
+	if err != nil {
+		return err
+	}
+	c.logf("Running %s in dry-run mode with inputs (secrets redacted): %s", c.action.ID, tree.AppendJSON(nil, in, "  "))
+	return nil
+}
+
+// example makes an output of a schema, for the steps behind one that was only
+// tried out.
+func example(schema *tree.Node) *tree.Node {
+	if schema == nil {
+		return tree.Obj()
+	}
+	return sample(schema, 0)
+}
+
+func sample(schema *tree.Node, depth int) *tree.Node {
+	const deepest = 20
+	if examples := schema.Get("examples"); examples.IsList() && examples.Len() > 0 {
+		return examples.Items[0]
+	}
+	if depth > deepest {
+		return tree.Str("<unknown>")
+	}
+	switch schema.Get("type").Str() {
+	case "object":
+		out := tree.Obj()
+		properties := schema.Get("properties")
+		if properties.IsMap() {
+			for _, f := range properties.Fields {
+				out.Set(f.Key, sample(f.Value, depth+1))
+			}
+		}
+		return out
+	case "array":
+		items := schema.Get("items")
+		if items.IsList() && items.Len() > 0 {
+			items = items.Items[0]
+		}
+		if !items.IsMap() {
+			return tree.Arr()
+		}
+		return tree.Arr(sample(items, depth+1))
+	case "string":
+		return tree.Str("<example>")
+	case "number", "integer":
+		return tree.Number(0)
+	case "boolean":
+		return tree.Boolean(false)
+	}
+	return tree.Str("<unknown>")
+}
+
+// check holds an input against the schema of its action. What it says names the
+// field and not its value, which may be a secret.
+func check(name string, schema, input *tree.Node) error {
+	if schema == nil {
+		return nil
+	}
+	problems, err := validation.Check(schema, input, nil)
+	if err != nil {
+		return &wrong{"cannot validate the input of action " + name + ": " + err.Error()}
+	}
+	var all []string
+	for _, p := range problems {
+		field := strings.TrimPrefix(strings.TrimPrefix(p.Property, "instance"), ".")
+		if field == "" {
+			field = "it"
+		}
+		all = append(all, field+" "+p.Message)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &wrong{"Invalid input passed to action " + name + ": " + strings.Join(all, ", ")}
+}
+
+// unknown says which inputs mean nothing to an action that knows what it takes:
+// a slip of the pen would otherwise have no effect, and nobody would know.
+func unknown(a *action.Action, input *tree.Node) []string {
+	properties := a.Input.Get("properties")
+	if !properties.IsMap() || a.Input.Has("additionalProperties") || a.Input.Has("patternProperties") || !input.IsMap() {
+		return nil
+	}
+	var lines []string
+	for _, f := range input.Fields {
+		if properties.Has(f.Key) {
+			continue
+		}
+		line := "the input " + f.Key + " means nothing to " + a.ID
+		for _, p := range properties.Fields {
+			if distance(strings.ToLower(f.Key), strings.ToLower(p.Key)) <= 2 {
+				line += "; did you mean " + p.Key + "?"
+				break
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// wrong is a mistake in the Template.
+type wrong struct{ msg string }
+
+func (e *wrong) Error() string { return e.msg }
+
+// strange is an action that is not there.
+type strange struct{ name, near string }
+
+func (e *strange) Error() string { return "Template action with ID '" + e.name + "' is not registered" }
+
+// field says in which field of the step an expression is wrong.
+func (c *call) field(name string, err error) error {
+	e, ok := errors.AsType[*expression.Error](err)
+	if !ok {
+		return &action.Error{Err: &wrong{"Cannot evaluate the " + name + " of step " + c.id + ": " + err.Error()}}
+	}
+	return &action.Error{Err: &wrong{"Cannot read the " + name + " of step " + c.id + ": " + e.Error()}, Hint: e.Hint}
+}
+
+// failure tells clients of an error.
+func failure(err error) *Failure {
+	f := &Failure{Name: "Error", Message: err.Error()}
+	if e, ok := errors.AsType[*action.Error](err); ok {
+		f.Hint = e.Hint
+	}
+	if _, ok := errors.AsType[*wrong](err); ok {
+		f.Name = "InputError"
+	}
+	if e, ok := errors.AsType[*strange](err); ok {
+		f.Name, f.Hint = "NotFoundError", e.near
+	}
+	return f
+}
+
+// near says which actions have a name like the one that is not there.
+func (r *Runner) near(name string) string {
+	const most = 3
+	type candidate struct {
+		name string
+		far  int
+	}
+	var found []candidate
+	for other := range r.byName {
+		far := distance(strings.ToLower(name), strings.ToLower(other))
+		if far <= max(2, len(name)/3) || last(other) == last(name) {
+			found = append(found, candidate{other, far})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		if a.far != b.far {
+			return a.far - b.far
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	var names []string
+	for _, f := range found[:min(most, len(found))] {
+		names = append(names, f.name)
+	}
+	if len(names) == 0 {
+		return "GET /api/scaffolder/v2/actions lists the actions there are"
+	}
+	return "did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// last returns what stands behind the last colon of a name.
+func last(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+
+// distance counts the letters to insert, remove or change that make a of b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,72 @@
+package task
+
+import (
+	"errors"
+
+	"example.dev/ingestor/internal/identity"
+	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/store"
+)
+
+// Audit is told what the audit log records of tasks. A nil function records
+// nothing; both may be called at once.
+type Audit struct {
+	// Ended is told that a task ended with a status.
+	Ended func(of Moment, status string)
+	// Acted is told what an action did, or why it could not. Secrets of the task
+	// are masked.
+	Acted func(of Moment, event string, target map[string]string, err error)
+}
+
+// Moment is the task and the step that something happened in, and who the task acts for.
+type Moment struct {
+	Task, Template string
+	// Caller is who the task acts for.
+	Caller identity.Caller
+	// Step is the id of the step, and the one that failed for a task that ended;
+	// empty if it is none in particular.
+	Step string
+}
+
+func inTask(t *store.Task, step string) Moment {
+	out := Moment{Task: t.ID, Template: t.Template, Step: step}
+	// A caller that cannot be read is Nobody.
+	if by, err := RequesterOf(t); err == nil {
+		out.Caller = by.Caller
+	}
+	return out
+}
+
+// ended tells that a task ended.
+func (a Audit) ended(of Moment, status string) {
+	if a.Ended != nil {
+		a.Ended(of, status)
+	}
+}
+
+// acted tells what an action did, with the secrets of the task masked.
+func (r *run) acted(step, event string, target map[string]string, err error) {
+	if r.tasks.opts.Audit.Acted == nil {
+		return
+	}
+	masked := map[string]string{}
+	for key, value := range target {
+		masked[key] = r.mask.Text(value)
+	}
+	if err != nil {
+		err = errors.New(r.mask.Text(err.Error()))
+	}
+	r.tasks.opts.Audit.Acted(inTask(r.stored, r.mask.Text(step)), event, masked, err)
+}
+
+// failedStep returns the id of the step that a task failed in; empty if it is
+// none in particular.
+func (r *run) failedStep(failure *step.Failure) string {
+	if failure == nil || r.state == nil || r.state.Failure == nil {
+		return ""
+	}
+	if steps := r.task.Steps(); r.state.failed < len(steps) {
+		return r.mask.Text(steps[r.state.failed].Get("id").Scalar())
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"example.dev/ingestor/internal/scaffolder/mask"
+	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// flushAfter is how long an event waits for others to be written with, and
+	// flushSoon how long the first after a while does: somebody may look on.
+	flushAfter = 50 * time.Millisecond
+	flushSoon  = 10 * time.Millisecond
+	// batch is how much is written at once, and the most that waits.
+	batch = 64 << 10
+	// longest is the longest message.
+	longest = 64 << 10
+	// mostLogged is the most that a task logs.
+	mostLogged = 64 << 20
+	// writeWithin is how long one try to write may take.
+	writeWithin = 20 * time.Second
+	longestWait = 2 * time.Second
+)
+
+// journal writes what happens in a run. Events are collected for a moment, since
+// each write costs; their order is kept. All methods may be called at once.
+type journal struct {
+	tasks *Tasks
+	id    string
+	run   int64
+	mask  *mask.Mask
+	// stopping ends with the process. What is to be written then is tried once
+	// more.
+	stopping context.Context
+	// lost is told that the task is another's.
+	lost func()
+
+	// writing is held while something is written, so that the order is kept.
+	writing sync.Mutex
+
+	mu     sync.Mutex
+	events []store.TaskEvent
+	size   int
+	timer  *time.Timer
+	closed bool
+	// flushed is when something was last written.
+	flushed time.Time
+	// logged is how much was logged in all runs.
+	logged int64
+}
+
+// Log notes what happened during a step. It waits while there is too much to
+// write.
+func (j *journal) Log(e step.Event) {
+	full := j.note(e)
+	if full {
+		// If it fails, whoever ends the step finds out.
+		_ = j.commit(store.TaskChange{})
+	}
+}
+
+// note keeps an event for the next write, and tells whether that is due.
+func (j *journal) note(e step.Event) (full bool) {
+	e.Message = cut(j.mask.Text(e.Message))
+	made := store.TaskEvent{Type: store.EventLog, Body: body(e), Created: j.tasks.opts.Now()}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return false
+	}
+	if e.Status == "" && j.logged > mostLogged {
+		return false
+	}
+	before := j.logged
+	j.logged += int64(len(made.Body))
+	if e.Status == "" && before <= mostLogged && j.logged > mostLogged {
+		e.Message = fmt.Sprintf("The rest of the log is dropped: the task has written more than %d MiB", mostLogged>>20)
+		made.Body = body(e)
+	}
+	j.events = append(j.events, made)
+	j.size += len(made.Body)
+	if j.timer == nil {
+		after := max(flushSoon, flushAfter-j.tasks.opts.Now().Sub(j.flushed))
+		j.timer = time.AfterFunc(after, func() { _ = j.commit(store.TaskChange{}) })
+	}
+	return j.size >= batch
+}
+
+// total is how much was logged in all runs.
+func (j *journal) total() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.logged
+}
+
+// commit writes what was noted, and c behind it, in one go. While the database
+// is away it waits. The error is ErrTaskLost if the task is another's.
+func (j *journal) commit(c store.TaskChange) error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	j.mu.Lock()
+	if j.timer != nil {
+		j.timer.Stop()
+		j.timer = nil
+	}
+	c.Events = append(j.events, c.Events...)
+	closed := j.closed
+	j.events, j.size = nil, 0
+	j.closed = j.closed || c.Status != ""
+	j.flushed = j.tasks.opts.Now()
+	j.mu.Unlock()
+	if closed {
+		return store.ErrTaskLost
+	}
+	if len(c.Events) == 0 && c.State == nil && c.Status == "" {
+		return nil
+	}
+	err := j.write(c)
+	if err != nil {
+		j.close()
+	}
+	if errors.Is(err, store.ErrTaskLost) {
+		j.lost()
+	}
+	if err == nil && len(c.Events) > 0 {
+		j.tasks.hub.wake(j.id)
+	}
+	return err
+}
+
+// write tries until it succeeds, or the process stops.
+func (j *journal) write(c store.TaskChange) error {
+	const first = 20 * time.Millisecond
+	for pause := first; ; pause = min(2*pause, longestWait) {
+		stopping := j.stopping.Err() != nil
+		once, cancel := context.WithTimeout(context.WithoutCancel(j.stopping), writeWithin)
+		_, err := j.tasks.opts.Store.WriteTask(once, j.id, j.run, c)
+		cancel()
+		if err == nil || errors.Is(err, store.ErrTaskLost) || stopping {
+			return err
+		}
+		if pause == first {
+			j.tasks.log.Warn("cannot write down what a task does, trying again", "task", j.id, "err", err)
+		}
+		wait(j.stopping, pause)
+	}
+}
+
+// close drops what was noted and what will be.
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed, j.events, j.size = true, nil, 0
+	if j.timer != nil {
+		j.timer.Stop()
+		j.timer = nil
+	}
+}
+
+// wait waits for a while, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// cut shortens a message that is too long.
+func cut(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= longest {
+		return s
+	}
+	end := longest
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes more are left out)", s[:end], len(s)-end)
+}
+
+// field is a further field of an event's body.
+type field struct {
+	key   string
+	value json.RawMessage
+}
+
+// body is what clients see of an event.
+func body(e step.Event, more ...field) []byte {
+	all := []field{{"message", quote(e.Message)}}
+	if e.Step != "" {
+		all = append(all, field{"stepId", quote(e.Step)})
+	}
+	if e.Status != "" {
+		all = append(all, field{"status", quote(e.Status)})
+	}
+	return object(append(all, more...))
+}
+
+// object is a JSON object with fields in that order.
+func object(fields []field) []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(quote(f.key))
+		b.WriteByte(':')
+		b.Write(f.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// quote writes a text as JSON, as JavaScript does.
+func quote(s string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		return json.RawMessage(`""`)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,397 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/identity"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/scaffolder/mask"
+	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/workspace"
+	"example.dev/ingestor/internal/store"
+)
+
+const (
+	// beatEvery is how often who runs a task says so.
+	beatEvery = 2 * time.Second
+	// mostRuns is how often a task is begun without a step ending: it may be
+	// the step that ends the process.
+	mostRuns = 25
+	// mostFiles is how much a run may write into its workspace, in bytes: tasks
+	// share the disk.
+	mostFiles = 1 << 30
+)
+
+// Why a run ends early.
+var (
+	errCancelled = errors.New("somebody cancelled the task")
+	errLate      = errors.New("the task took too long")
+)
+
+// run is one run of a task.
+type run struct {
+	tasks *Tasks
+	// stopping ends with the process.
+	stopping context.Context
+	// ctx ends with the run, and its cause is why.
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	stored  *store.Task
+	task    *step.Task
+	state   *state
+	journal *journal
+	mask    *mask.Mask
+	// dir is the workspace, and made what it was when it was made.
+	dir  string
+	made fs.FileInfo
+}
+
+// run runs a task for the queue. An error has the queue try again.
+func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
+	caller, err := t.runsFor(ctx, j.Key)
+	if err != nil {
+		return err
+	}
+	if err := t.slots.take(caller, j.Key); err != nil {
+		return err
+	}
+	defer func() {
+		if next := t.slots.free(caller); next != "" && ctx.Err() == nil {
+			t.enqueue(ctx, next, true)
+		}
+	}()
+	stored, err := t.opts.Store.BeginTask(ctx, j.Key)
+	if err != nil || stored == nil {
+		return err
+	}
+	r := &run{tasks: t, stopping: ctx, stored: stored}
+	r.ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
+	r.journal = &journal{tasks: t, id: stored.ID, run: stored.Run, stopping: ctx, lost: func() { r.stop(store.ErrTaskLost) }}
+	t.mu.Lock()
+	t.running[stored.ID] = r
+	t.mu.Unlock()
+	t.metrics.began()
+	beating := make(chan struct{})
+	go func() { defer close(beating); r.beat() }()
+	defer func() {
+		r.stop(nil)
+		<-beating
+		r.journal.close()
+		t.mu.Lock()
+		delete(t.running, stored.ID)
+		t.mu.Unlock()
+		t.metrics.ended()
+	}()
+	if stored.Cancel {
+		r.stop(errCancelled)
+	}
+	return r.all()
+}
+
+// beat says that the task goes on, until the run ends.
+func (r *run) beat() {
+	for missed := false; ; {
+		wait(r.ctx, r.tasks.opts.beat)
+		if r.ctx.Err() != nil {
+			return
+		}
+		once, done := context.WithTimeout(r.ctx, writeWithin)
+		cancel, err := r.tasks.opts.Store.BeatTask(once, r.stored.ID, r.stored.Run)
+		done()
+		switch {
+		case errors.Is(err, store.ErrTaskLost):
+			r.stop(store.ErrTaskLost)
+		case err != nil && r.ctx.Err() == nil && !missed:
+			missed = true
+			r.tasks.log.Warn("cannot say that a task goes on", "task", r.stored.ID, "err", err)
+		case cancel:
+			r.stop(errCancelled)
+		}
+		missed = missed && err != nil
+	}
+}
+
+// all does what is left of the task. Nil says that nothing is.
+func (r *run) all() error {
+	spec, err := (tree.Wire{}).Decode(r.stored.Spec)
+	if err != nil {
+		return r.fail("cannot read the spec of the task")
+	}
+	if err := r.open(spec); err != nil {
+		return r.fail(err.Error())
+	}
+	defer r.cleanUp()
+	late := r.tasks.opts.Timeout - r.tasks.opts.Now().Sub(r.state.began)
+	timer := time.AfterFunc(max(late, 0), func() { r.stop(errLate) })
+	defer timer.Stop()
+	r.announce()
+	return r.steps()
+}
+
+// open makes ready what steps need.
+func (r *run) open(spec *tree.Node) error {
+	t := r.tasks
+	by, err := RequesterOf(r.stored)
+	if err != nil {
+		return err
+	}
+	r.task = &step.Task{ID: r.stored.ID, Spec: spec, Log: r.journal.Log, Ended: t.metrics.step, Audit: r.acted}
+	t.actFor(r.task, by)
+	r.ctx = identity.With(r.ctx, by.Caller)
+	if r.task.Secrets, err = t.openSecrets(r.stored); err != nil {
+		return fmt.Errorf("cannot open the secrets of the task: %w; was scaffolder.secretKey changed?", err)
+	}
+	r.mask = mask.New(r.task.Secrets)
+	r.journal.mask = r.mask
+	if r.state, err = t.openState(r.stored); err != nil {
+		return fmt.Errorf("cannot go on with the task: its state cannot be opened: %w; was scaffolder.secretKey changed?", err)
+	}
+	if r.state.Next > len(r.task.Steps()) {
+		return errors.New("cannot go on with the task: its state is that of another")
+	}
+	if r.state.began.IsZero() || r.state.over {
+		r.state.began = t.opts.Now()
+	}
+	r.journal.logged = r.state.logged
+	if r.state.large {
+		return errors.New("cannot go on with the task: its workspace is gone with the run before, since it was too large to be kept; create the task again")
+	}
+	if r.state.lost {
+		return errors.New("cannot go on with the task: its workspace was removed from outside the portal, with what its steps had left there; create the task again")
+	}
+	if r.state.hidden != "" {
+		return fmt.Errorf("cannot go on with the task: %s held a secret, and secrets are gone once a task is over; create it again", r.state.hidden)
+	}
+	if n := r.stored.Run - r.state.run; n > mostRuns {
+		return fmt.Errorf("cannot go on with the task: it was begun %d times, and each time its process ended before a step did", n-1)
+	}
+	if r.dir, err = t.root.Make(r.stored.ID); err != nil {
+		return err
+	}
+	if r.made, err = os.Lstat(r.dir); err != nil {
+		return errRemoved
+	}
+	if err := workspace.Restore(r.dir, r.state.files); err != nil {
+		r.cleanUp()
+		return err
+	}
+	if r.task.Workspace, err = action.OpenWorkspace(r.dir); err != nil {
+		r.cleanUp()
+		return err
+	}
+	r.task.Workspace.Limit(mostFiles)
+	return nil
+}
+
+// cleanUp removes the workspace.
+func (r *run) cleanUp() {
+	if r.task.Workspace != nil {
+		_ = r.task.Workspace.Close() // Nothing is lost.
+	}
+	if err := r.tasks.root.Remove(r.stored.ID); err != nil {
+		r.tasks.log.Warn("cannot remove a workspace", "task", r.stored.ID, "err", err)
+	}
+}
+
+// announce says that the task begins, or goes on.
+func (r *run) announce() {
+	steps := r.task.Steps()
+	if r.stored.Run == 1 || r.state.over {
+		r.journal.Log(step.Event{Message: fmt.Sprintf("Starting up task with %d steps", len(steps))})
+	}
+	if r.stored.Run == 1 || r.state.Next >= len(steps) {
+		return
+	}
+	at := steps[r.state.Next]
+	message := "Going on with step " + at.Get("name").Scalar()
+	if !r.state.over {
+		message = "The process that ran the task is gone: beginning step " + at.Get("name").Scalar() + " again, if it had begun"
+	}
+	r.journal.Log(step.Event{Step: at.Get("id").Scalar(), Message: message})
+	r.state.over = false
+}
+
+// steps does the steps that are left, and ends the task.
+func (r *run) steps() error {
+	for r.state.Next < len(r.task.Steps()) {
+		if r.ctx.Err() != nil {
+			return r.cutOff()
+		}
+		at, well := r.state.Next, r.state.Failure == nil
+		events := r.tasks.runner.Step(r.ctx, r.task, &r.state.State)
+		if events == nil {
+			return r.cutOff()
+		}
+		if well && isGone(r.dir, r.made) {
+			events = r.removed(events)
+		}
+		if well && r.state.Failure != nil {
+			r.state.failed = at
+		}
+		if r.state.Next == len(r.task.Steps()) {
+			return r.end(events)
+		}
+		if len(events) == 0 {
+			continue
+		}
+		if err := r.advance(events); err != nil {
+			return r.settle(err)
+		}
+	}
+	return r.end(nil)
+}
+
+// errRemoved is why a task fails whose workspace is gone. Its files cannot be
+// had again.
+var errRemoved = errors.New("cannot go on with the task: its workspace was removed from outside the portal; " +
+	"keep programs that clean up away from the folder, or set scaffolder.workingDirectory to one that they leave alone")
+
+// isGone tells whether a workspace was removed from outside.
+func isGone(dir string, made fs.FileInfo) bool {
+	now, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, made)
+}
+
+// removed lets a task fail whose workspace is gone, and returns the events of its
+// last step with that. A task that has no more steps needs no workspace.
+func (r *run) removed(events []step.Event) []step.Event {
+	if r.state.Failure == nil && r.state.Next == len(r.task.Steps()) {
+		return events
+	}
+	if r.state.Failure == nil {
+		// The step has ended, and what it left is lost.
+		r.state.files, r.state.lost = nil, true
+	}
+	r.tasks.log.Error("the workspace of a task was removed from outside", "task", r.stored.ID)
+	r.state.Failure = &step.Failure{Name: "Error", Message: errRemoved.Error()}
+	return append(events, step.Event{Message: errRemoved.Error()})
+}
+
+// advance writes that a step ended, and what whoever takes over needs.
+func (r *run) advance(events []step.Event) error {
+	s := r.state
+	// The step has ended, whether its files can be kept or not: to try again would
+	// be to run it twice.
+	files, err := workspace.Save(r.dir)
+	gone := isGone(r.dir, r.made)
+	if err != nil && !gone && !errors.Is(err, workspace.ErrLarge) {
+		r.tasks.log.Warn("cannot keep the files of a task", "task", r.stored.ID, "err", err)
+	}
+	if err != nil && !gone && !s.large {
+		r.journal.Log(step.Event{Message: "The workspace is too large to be kept, or cannot be read: if this process ends, the task fails"})
+	}
+	if !gone {
+		s.files, s.large = files, err != nil
+	}
+	s.run, s.logged = r.stored.Run, r.journal.total()
+	data, err := r.tasks.sealState(r.stored.ID, s)
+	if err != nil {
+		return err
+	}
+	return r.journal.commit(store.TaskChange{Events: r.events(events), State: data})
+}
+
+// events are those of a step as they are stored.
+func (r *run) events(events []step.Event) []store.TaskEvent {
+	var out []store.TaskEvent
+	for _, e := range events {
+		e.Message = cut(r.mask.Text(e.Message))
+		out = append(out, store.TaskEvent{Type: store.EventLog, Body: body(e), Created: r.tasks.opts.Now()})
+	}
+	return out
+}
+
+// end writes how the task ended, with the events of its last step.
+func (r *run) end(events []step.Event) error {
+	if f := r.state.Failure; f != nil {
+		return r.over(store.TaskFailed, r.events(events), nil, f)
+	}
+	output := r.mask.Node(r.tasks.runner.Output(r.task, &r.state.State))
+	return r.over(store.TaskCompleted, r.events(events), output, nil)
+}
+
+// fail ends the task for a reason that is no step's.
+func (r *run) fail(message string) error {
+	return r.over(store.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
+		&step.Failure{Name: "Error", Message: message})
+}
+
+// cutOff ends a run whose context ended before its steps did.
+func (r *run) cutOff() error {
+	at := r.task.Steps()[r.state.Next]
+	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
+	switch cause := context.Cause(r.ctx); {
+	case errors.Is(cause, store.ErrTaskLost):
+		return nil
+	case errors.Is(cause, errCancelled):
+		told := step.Event{Step: id, Status: step.Cancelled, Message: "Step " + name + " has been cancelled."}
+		return r.over(store.TaskCancelled, []store.TaskEvent{{Type: store.EventCancelled, Body: body(told)}}, nil, nil)
+	case errors.Is(cause, errLate), errors.Is(cause, context.DeadlineExceeded):
+		message := fmt.Sprintf("The task took longer than %s: step %s was stopped", r.tasks.opts.Timeout, name)
+		return r.over(store.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
+			&step.Failure{Name: "Error", Message: message})
+	}
+	// The process stops: whoever is next goes on.
+	_ = r.journal.commit(store.TaskChange{})
+	return fmt.Errorf("cannot go on with task %s here: %w", r.stored.ID, context.Cause(r.ctx))
+}
+
+// over writes the end of the task. What whoever tries it again needs is kept.
+func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, failure *step.Failure) error {
+	if failure != nil {
+		failure = &step.Failure{Name: failure.Name, Message: cut(r.mask.Text(failure.Message))}
+	}
+	c := store.TaskChange{Events: append(events, completion(status, output, failure)), Status: status}
+	if status != store.TaskCompleted && r.state != nil {
+		again := *r.state
+		if again.Failure != nil {
+			again.Next, again.Failure = again.failed, nil
+		}
+		again.over, again.run, again.logged = true, r.stored.Run, r.journal.total()
+		if len(r.task.Secrets) > 0 {
+			again.forget(r.task.Steps(), r.mask)
+		}
+		var err error
+		if c.State, err = r.tasks.sealState(r.stored.ID, &again); err != nil {
+			return err
+		}
+	}
+	if err := r.journal.commit(c); err != nil {
+		return r.settle(err)
+	}
+	r.tasks.metrics.over(status)
+	r.tasks.opts.Audit.ended(inTask(r.stored, r.failedStep(failure)), status)
+	return nil
+}
+
+// settle makes nothing of the loss of the task: another goes on with it. Any
+// other error has the queue try again.
+func (r *run) settle(err error) error {
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	return err
+}
+
+// completion is the last event of a task.
+func completion(status string, output *tree.Node, failure *step.Failure) store.TaskEvent {
+	if output == nil {
+		output = tree.Obj()
+	}
+	fields := []field{
+		{"message", quote("Run completed with status: " + status)},
+		{"output", tree.AppendJSON(nil, output, "")},
+	}
+	if failure != nil {
+		fields = append(fields, field{"error", object([]field{{"name", quote(failure.Name)}, {"message", quote(failure.Message)}})})
+	}
+	return store.TaskEvent{Type: store.EventCompletion, Body: object(fields)}
+}

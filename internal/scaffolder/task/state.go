@@ -1,0 +1,121 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/scaffolder/mask"
+	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/workspace"
+	"example.dev/ingestor/internal/store"
+)
+
+// state is how far a task has come, for whoever takes it over. It is stored as
+// a line of JSON, and behind it the files of the workspace.
+type state struct {
+	step.State
+	// failed is the step that failed, if there is a failure.
+	failed int
+	// began is when it was first begun.
+	began time.Time
+	// run is the run in which the last step ended: what ends its process again
+	// and again is given up.
+	run int64
+	// logged is how much was logged.
+	logged int64
+	// over says that it had ended, and was asked to go on.
+	over bool
+	// large says that the workspace is too large to be handed on.
+	large bool
+	// lost says that the workspace was removed after a step had ended.
+	lost bool
+	// hidden names what of it held a secret and was left out; empty is nothing.
+	hidden string
+	files  []byte
+}
+
+// forget makes it the state of a task that is over: secrets do not outlive that,
+// whatever steps have made of them. Whoever goes on might bring others, so that
+// nobody would know what to mask.
+func (s *state) forget(steps []*tree.Node, m *mask.Mask) {
+	outputs := map[string]*tree.Node{}
+	for _, at := range steps[:min(s.Next, len(steps))] {
+		id := at.Get("id").Scalar()
+		output := s.Outputs[id]
+		if output == nil {
+			continue
+		}
+		if outputs[id] = m.Node(output); !outputs[id].Equal(output) {
+			s.hidden = "the outputs of step " + id
+		}
+	}
+	s.Outputs = outputs
+	if workspace.Any(s.files, func(text string) bool { return m.Text(text) != text }) {
+		s.files, s.hidden = nil, "the workspace"
+	}
+}
+
+// line is the first line of a stored state.
+type line struct {
+	Next    int             `json:"next"`
+	Steps   map[string]kept `json:"steps,omitempty"`
+	Failure *step.Failure   `json:"failure,omitempty"`
+	Failed  int             `json:"failed,omitempty"`
+	Began   time.Time       `json:"began"`
+	Run     int64           `json:"run"`
+	Logged  int64           `json:"logged,omitempty"`
+	Over    bool            `json:"over,omitempty"`
+	Large   bool            `json:"large,omitempty"`
+	Lost    bool            `json:"lost,omitempty"`
+	Hidden  string          `json:"hidden,omitempty"`
+}
+
+type kept struct {
+	Output json.RawMessage `json:"output"`
+}
+
+// sealState returns a state as it is stored.
+func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
+	l := line{Next: s.Next, Failure: s.Failure, Failed: s.failed, Began: s.began, Run: s.run, Logged: s.logged, Over: s.over, Large: s.large, Lost: s.lost, Hidden: s.hidden,
+		Steps: map[string]kept{}}
+	for id, output := range s.Outputs {
+		l.Steps[id] = kept{Output: tree.AppendJSON(nil, output, "")}
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the state of task %s: %w", id, err)
+	}
+	data = append(append(data, '\n'), s.files...)
+	return t.key.Seal(data, id+"/state"), nil
+}
+
+// openState is the reverse of sealState. A task that was never begun has an
+// empty one.
+func (t *Tasks) openState(stored *store.Task) (*state, error) {
+	s := &state{}
+	if len(stored.State) == 0 {
+		return s, nil
+	}
+	data, err := t.key.Open(stored.State, stored.ID+"/state")
+	if err != nil {
+		return nil, err
+	}
+	first, files, ok := bytes.Cut(data, []byte("\n"))
+	var l line
+	if !ok || json.Unmarshal(first, &l) != nil || l.Next < 0 {
+		return nil, errors.New("it is damaged")
+	}
+	s.State = step.State{Next: l.Next, Failure: l.Failure, Outputs: map[string]*tree.Node{}}
+	s.failed, s.began, s.run, s.logged, s.over, s.hidden, s.files = l.Failed, l.Began, l.Run, l.Logged, l.Over, l.Hidden, files
+	s.large, s.lost = l.Large, l.Lost
+	for id, k := range l.Steps {
+		if s.Outputs[id], err = (tree.Wire{}).Decode(k.Output); err != nil {
+			return nil, errors.New("it is damaged")
+		}
+	}
+	return s, nil
+}

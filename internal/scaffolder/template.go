@@ -1,0 +1,207 @@
+package scaffolder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder/task"
+	"example.dev/ingestor/internal/scaffolder/validation"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/words"
+)
+
+// found is a Template, and what permissions know of it.
+type found struct {
+	*tree.Node
+	resource *permission.Resource
+	// read says that the catalog has read it itself, from a location.
+	read bool
+}
+
+// by returns the request of a caller to run the Template.
+func (s *Scaffolder) by(ctx context.Context, t found) task.Requester {
+	r := task.Requester{Caller: auth.From(ctx), Template: t.resource.Ref, Owners: t.resource.Owners, Origin: t.resource.Origin}
+	if permission.Trusted(r.Origin) {
+		r.Repositories = repositoriesOf(t.Node, s.Env)
+	}
+	return r
+}
+
+// template returns the Template with a reference, if the caller may read it.
+func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error) {
+	e, err := s.Catalog.Find(ctx, ref.String())
+	if errors.Is(err, store.ErrNotFound) {
+		return found{}, rest.NotFound("Template %s not found", query.Short(ref.String()))
+	}
+	if err != nil {
+		return found{}, err
+	}
+	n, err := tree.Wire{}.Decode(e.JSON)
+	if err != nil {
+		return found{}, err
+	}
+	if !isTemplate(n) {
+		return found{}, rest.Input("Unsupported apiVersion field in schema entity, %s", query.Short(n.Get("apiVersion").Str()))
+	}
+	resource, err := permission.ResourceOf(e)
+	if err != nil {
+		return found{}, err
+	}
+	resource.Origin = s.Origin(e.Provider)
+	return found{n, resource, store.IsLocationProvider(e.Provider)}, nil
+}
+
+// isTemplate reports whether an entity is a Template as the scaffolder knows
+// them, in either spelling.
+func isTemplate(n *tree.Node) bool {
+	return strings.EqualFold(n.Get("kind").Str(), entity.KindTemplate) && words.APIVersionIn(n.Get("apiVersion").Str()) == words.TemplateVersion
+}
+
+// untitled is what a page without a title is called.
+const untitled = "Please enter the following information"
+
+// parameterSchema answers GET
+// /v2/templates/{namespace}/{kind}/{name}/parameter-schema: the form, and, if a
+// resource is named, what it is filled with.
+func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	params, err := query.Params(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	t, err := s.template(ctx, entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")})
+	if err != nil {
+		return err
+	}
+	if err := s.Policy.Require(ctx, permission.TemplateParameterRead, t.resource); err != nil {
+		return err
+	}
+	var live *tree.Node
+	if params.Has("name") {
+		if live, err = s.fill(ctx, t, params.Get("cluster"), params.Get("namespace"), params.Get("name")); err != nil {
+			return err
+		}
+	}
+	body := tree.AppendJSON(nil, formOf(t.Node, live, t.resource.Origin), "")
+	return rest.Write(w, r, rest.Content{ETag: rest.ETagOf(body), Body: body})
+}
+
+// formOf returns the form of a Template that comes from origin, filled with the
+// values unless they are nil.
+func formOf(t, live *tree.Node, origin string) *tree.Node {
+	metadata, spec := t.Get("metadata"), t.Get("spec")
+	pages := tree.Arr()
+	for _, page := range validation.Pages(spec.Get("parameters")) {
+		if live != nil {
+			page = page.Clone()
+			setDefaults(page, live, 0)
+		}
+		pages.Items = append(pages.Items, tree.Obj(
+			tree.F("title", tree.Str(cmp.Or(page.Get("title").Str(), untitled))),
+			tree.F("description", page.Get("description")),
+			tree.F("schema", page),
+		))
+	}
+	decorators := spec.Get("formDecorators")
+	if decorators == nil {
+		decorators = spec.Get("EXPERIMENTAL_formDecorators")
+	}
+	return tree.Obj(
+		tree.F("title", tree.Str(cmp.Or(metadata.Get("title").Str(), metadata.Get("name").Str()))),
+		tree.F("presentation", spec.Get("presentation")),
+		tree.F("description", metadata.Get("description")),
+		tree.F("ui:options", metadata.Get("ui:options")),
+		tree.F("origin", tree.Str(origin)),
+		tree.F("steps", pages),
+		tree.F("formDecorators", decorators),
+		tree.F("values", live),
+	)
+}
+
+// maxDepth is how deep the parts of a page that say what it has are nested.
+const maxDepth = 32
+
+// setDefaults makes the values the defaults of a schema's properties, which it
+// may have under conditions too. A property that a condition asks for keeps its
+// one value.
+func setDefaults(schema, live *tree.Node, depth int) {
+	if !schema.IsMap() || depth > maxDepth {
+		return
+	}
+	if properties := schema.Get("properties"); properties.IsMap() {
+		for _, f := range properties.Fields {
+			fixed := f.Value.Has("const") || f.Value.Get("enum").Len() == 1
+			if value := live.Get(f.Key); value != nil && f.Value.IsMap() && !fixed {
+				f.Value.Set("default", value)
+			}
+		}
+	}
+	for _, key := range []string{"then", "else"} {
+		setDefaults(schema.Get(key), live, depth+1)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, part := range schema.Get(key).List() {
+			setDefaults(part, live, depth+1)
+		}
+	}
+	if dependencies := schema.Get("dependencies"); dependencies.IsMap() {
+		for _, f := range dependencies.Fields {
+			setDefaults(f.Value, live, depth+1)
+		}
+	}
+}
+
+// fill returns what the form of a Template is filled with. A live resource is
+// shown to those who may run the Template on it.
+func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name string) (*tree.Node, error) {
+	if err := s.Policy.Require(ctx, permission.TaskCreate, t.resource); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct{ name, value string }{{"cluster", cluster}, {"namespace", namespace}, {"name", name}} {
+		if err := query.CheckText(part.name, part.value); err != nil {
+			return nil, err
+		}
+	}
+	var live *tree.Node
+	var err error
+	if s.Fill != nil {
+		live, err = s.Fill(ctx, s.by(ctx, t), t.Node, cluster, namespace, name)
+	}
+	if err != nil {
+		return nil, told(err)
+	}
+	if live == nil {
+		return nil, rest.Input("Template %s does not update anything, so that there is nothing to fill its form with", t.resource.Ref)
+	}
+	return live, nil
+}
+
+// told returns the error of an action as the caller is told of it. Others are
+// nobody's business.
+func told(err error) error {
+	if _, ok := errors.AsType[*rest.Fault](err); ok {
+		return err
+	}
+	if denied, ok := errors.AsType[*action.Denied](err); ok {
+		return rest.NotAllowed("%s", denied.Message)
+	}
+	failed, ok := errors.AsType[*action.Error](err)
+	if !ok {
+		return err
+	}
+	message := failed.Error()
+	if failed.Hint != "" {
+		message += "; " + failed.Hint
+	}
+	return rest.Input("%s", message)
+}

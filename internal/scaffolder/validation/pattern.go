@@ -1,0 +1,236 @@
+package validation
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+)
+
+// pattern is a regular expression of JavaScript.
+type pattern struct {
+	// linear is set if RE2 can say the same: it needs time in proportion to the
+	// text. The other one backtracks, but can look around.
+	linear *regexp.Regexp
+	trying *regexp2.Regexp
+	// size is the number of instructions of linear.
+	size int
+	err  error
+}
+
+const (
+	// mostSource is the most characters a pattern may have.
+	mostSource = 16384
+	// mostTried is the longest text that a pattern is tried on which
+	// backtracks: it takes memory for every character of it.
+	mostTried = 64 << 10
+	// matchTime is how long such a pattern may try one text.
+	matchTime = 250 * time.Millisecond
+)
+
+// matches reports whether a pattern is found in a text.
+func (c *checker) matches(f frame, name, source, s string) bool {
+	p := c.pattern(f, source)
+	if c.done() {
+		return true
+	}
+	if p.err != nil {
+		c.senseless(f, name, "the pattern cannot be read")
+		return true
+	}
+	if p.linear != nil {
+		return c.found(f, p, s)
+	}
+	c.spend(f, 1)
+	if c.spendText(f, len(s)); c.done() {
+		return true
+	}
+	if len(s) > mostTried {
+		c.senseless(f, name, "the text is too long for a pattern that looks around")
+		return true
+	}
+	if c.budget.wait() {
+		found, err := p.try(s)
+		if err == nil && c.budget.wait() {
+			return found
+		}
+		c.budget.giveUp()
+	}
+	c.senseless(f, name, "the pattern takes too long")
+	return true
+}
+
+// found reports whether a pattern that is linear is found in a text.
+func (c *checker) found(f frame, p *pattern, s string) bool {
+	// At worst each character is held against each instruction.
+	const perStep = 64
+	c.spend(f, 1+len(s)*p.size/perStep)
+	return c.done() || p.linear.MatchString(s)
+}
+
+// pattern returns the pattern of a source, which is read once for all checks of
+// a budget.
+func (c *checker) pattern(f frame, source string) *pattern {
+	b := c.budget
+	if p := b.patterns[source]; p != nil {
+		return p
+	}
+	if b.patterns == nil {
+		b.patterns = map[string]*pattern{}
+	}
+	p := newPattern(source, func(steps int) bool {
+		c.spend(f, steps)
+		return !b.exhausted()
+	})
+	b.patterns[source] = p
+	return p
+}
+
+var errTooLarge = errors.New("it takes too many steps to read")
+
+// newPattern reads a pattern. It asks spend for the steps that takes before it
+// goes on.
+func newPattern(source string, spend func(steps int) bool) *pattern {
+	if len(source) > mostSource {
+		return &pattern{err: fmt.Errorf("it has more than %d characters", mostSource)}
+	}
+	if !spend(1 + len(source)) {
+		return &pattern{err: errTooLarge}
+	}
+	if re2, ok := translate(source); ok {
+		size := instructions(re2)
+		if !spend(2 * size) {
+			return &pattern{err: errTooLarge}
+		}
+		if compiled, err := regexp.Compile(re2); err == nil {
+			return &pattern{linear: compiled, size: size}
+		}
+	}
+	compiled, err := compile(source)
+	if err != nil {
+		return &pattern{err: err}
+	}
+	compiled.MatchTimeout = matchTime
+	return &pattern{trying: compiled}
+}
+
+// instructions counts those that RE2 makes of a pattern, roughly; 0 if it cannot
+// read it. What is repeated is written out, which may make a thousand of each
+// character.
+func instructions(source string) int {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	return written(parsed)
+}
+
+// written counts the instructions of a part of a pattern.
+func written(re *syntax.Regexp) int {
+	n := 1 + len(re.Sub) + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += written(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
+
+// compile reads a pattern as JavaScript does: first strictly, then forgivingly.
+func compile(source string) (compiled *regexp2.Regexp, err error) {
+	// What comes from outside must not end the process, whatever it makes of the
+	// library.
+	defer func() {
+		if p := recover(); p != nil {
+			compiled, err = nil, fmt.Errorf("cannot read pattern: %v", p)
+		}
+	}()
+	compiled, err = regexp2.Compile(source, regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		compiled, err = regexp2.Compile(source, regexp2.ECMAScript)
+	}
+	return compiled, err
+}
+
+func (p *pattern) try(s string) (found bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			found, err = false, fmt.Errorf("cannot match pattern: %v", p)
+		}
+	}()
+	return p.trying.MatchString(s)
+}
+
+// white is JavaScript's white space, and line what ends a line, within a class.
+const (
+	white = `\t\n\v\f\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}`
+	line  = `\n\r\x{2028}\x{2029}`
+)
+
+// translate writes a pattern for RE2, and false if it has anything that the two
+// might read differently.
+func translate(source string) (string, bool) {
+	var b strings.Builder
+	class := false
+	for i := 0; i < len(source); i++ {
+		switch ch := source[i]; {
+		case ch == '\\':
+			i++
+			if i == len(source) {
+				return "", false
+			}
+			escape, ok := translateEscape(source[i], class)
+			if !ok {
+				return "", false
+			}
+			b.WriteString(escape)
+		case class && ch == '[':
+			b.WriteString(`\[`)
+		case class:
+			class = ch != ']'
+			b.WriteByte(ch)
+		case ch == '[':
+			class = true
+			b.WriteByte(ch)
+			if strings.HasPrefix(source[i+1:], "^") {
+				i++
+				b.WriteByte('^')
+			}
+			// An empty class is nothing, or anything, to JavaScript.
+			if strings.HasPrefix(source[i+1:], "]") {
+				return "", false
+			}
+		case ch == '.':
+			b.WriteString("[^" + line + "]")
+		case ch == '(' && strings.HasPrefix(source[i+1:], "?") && !strings.HasPrefix(source[i+1:], "?:"):
+			return "", false
+		default:
+			b.WriteByte(ch)
+		}
+	}
+	return b.String(), !class
+}
+
+// translateEscape writes what a backslash before a character means.
+func translateEscape(ch byte, class bool) (string, bool) {
+	switch {
+	case ch == 's' && class:
+		return white, true
+	case ch == 's':
+		return "[" + white + "]", true
+	case ch == 'S' && !class:
+		return "[^" + white + "]", true
+	case (ch == 'b' || ch == 'B') && !class, strings.IndexByte("dDwWnrtfv", ch) >= 0,
+		ch < 0x80 && strings.IndexByte(`^$\.*+?()[]{}|/-_"'#%&,:;<=>@!~`+"` ", ch) >= 0:
+		return `\` + string(rune(ch)), true
+	}
+	return "", false
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/server/doctor"
+	"example.dev/ingestor/internal/store"
+)
+
+// Copy is a file that was backed up.
+type Copy struct {
+	From, To string
+	// Bytes is the size of the copy.
+	Bytes int64
+}
+
+// Dump is the error about a database that its own program backs up.
+type Dump struct {
+	// Command is how, without the password.
+	Command string
+}
+
+// Error says which.
+func (d *Dump) Error() string { return "cannot back up a PostgreSQL database: its own program does" }
+
+// Backup copies the databases of SQLite, while a server uses them or not, and the
+// key for the secrets of tasks beside them: that of the catalog to a path, the
+// others beside it under the names that the server looks for. No file is replaced.
+// The error is a *Dump for PostgreSQL, fs.ErrExist if there is a file, and
+// fs.ErrNotExist if there is no database.
+func Backup(ctx context.Context, db config.Database, to string) ([]Copy, error) {
+	if db.Client != config.ClientSQLite {
+		return nil, &Dump{Command: store.DumpCommand(db.URL.Reveal(), to)}
+	}
+	dest := config.Database{Client: db.Client, Path: to}
+	copies := []struct {
+		Copy
+		// needed says that there is no backup without it.
+		needed bool
+		copy   func(from, to string) error
+	}{
+		// A task without a job is queued again; a job without a task would be lost.
+		{Copy{From: db.JobsPath(), To: dest.JobsPath()}, false, func(from, to string) error { return store.Backup(ctx, from, to) }},
+		{Copy{From: db.TasksKeyPath(), To: dest.TasksKeyPath()}, false, store.CopyFile},
+		{Copy{From: db.Path, To: to}, true, func(from, to string) error { return store.Backup(ctx, from, to) }},
+	}
+	for _, c := range copies {
+		if _, err := os.Lstat(c.To); err == nil {
+			return nil, fmt.Errorf("cannot back up to %s: %w", c.To, fs.ErrExist)
+		}
+		if _, err := os.Stat(c.From); err != nil && c.needed {
+			return nil, fmt.Errorf("cannot back up the database %s: %w", c.From, err)
+		}
+	}
+	var done []Copy
+	for _, c := range copies {
+		err := c.copy(c.From, c.To)
+		if errors.Is(err, fs.ErrNotExist) && !c.needed {
+			if _, missing := os.Stat(c.From); missing != nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, remove(done))
+		}
+		info, err := os.Stat(c.To)
+		if err != nil {
+			return nil, errors.Join(err, remove(done))
+		}
+		c.Bytes = info.Size()
+		done = append(done, c.Copy)
+	}
+	return done, nil
+}
+
+// remove removes the copies of a backup that failed.
+func remove(done []Copy) error {
+	var errs []error
+	for _, c := range done {
+		errs = append(errs, os.Remove(c.To))
+	}
+	return errors.Join(errs...)
+}
+
+// Examine looks at what a portal works with, beside it or while it is down.
+func Examine(ctx context.Context, c *config.Config, now func() time.Time) []doctor.Result {
+	return doctor.Examine(ctx, doctor.Options{Config: c, WorkDir: workDir(c), Now: now})
+}

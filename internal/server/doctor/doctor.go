@@ -1,0 +1,289 @@
+// Package doctor looks at what a portal works with, beside it or while it is down:
+// its databases, the disk, the clocks, and what it has stored about tasks, jobs and
+// sources. It writes nothing.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/store"
+)
+
+// The statuses of a Result.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Error   = "error"
+)
+
+// Result is what a check found.
+type Result struct {
+	// Check is its name, Status one of the above.
+	Check   string `json:"check"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	// Hint is the way out; empty if there is none to name.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Options are what is looked at. All are needed.
+type Options struct {
+	Config *config.Config
+	// WorkDir is the folder for the workspaces of tasks.
+	WorkDir string
+	Now     func() time.Time
+}
+
+// How far clocks may be apart, and how long a database may take for a question.
+const (
+	skewWarning = 5 * time.Second
+	skewError   = time.Minute
+	askWithin   = 15 * time.Second
+	// idleTask is how long a task must have had no heartbeat to count as stuck.
+	// One that runs has one every two seconds, and one whose process is gone is
+	// taken over after ten.
+	idleTask = time.Minute
+)
+
+// examination is one run of all checks.
+type examination struct {
+	Options
+	found []Result
+}
+
+// Examine makes all checks, and returns what they found in their order.
+func Examine(ctx context.Context, opts Options) []Result {
+	e := &examination{Options: opts}
+	e.database(ctx)
+	e.disk()
+	e.clusters(ctx)
+	return e.found
+}
+
+// Worst returns the worst status of results.
+func Worst(found []Result) string {
+	worst := OK
+	for _, r := range found {
+		if r.Status == Error || r.Status == Warning && worst == OK {
+			worst = r.Status
+		}
+	}
+	return worst
+}
+
+func (e *examination) add(check, status, hint, format string, args ...any) {
+	e.found = append(e.found, Result{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// failed adds that a check could not be made.
+func (e *examination) failed(check string, err error) {
+	hint := "run the command as the user that runs the server, beside its files"
+	if e.Config.Backend.Database.Client == config.ClientPostgres {
+		hint = "check that PostgreSQL runs, and backend.database.connection"
+	}
+	e.add(check, Error, hint, "%v", err)
+}
+
+// database looks at the catalog's database and at the queue.
+func (e *examination) database(ctx context.Context) {
+	db := e.Config.Backend.Database
+	opening, stop := context.WithTimeout(ctx, askWithin)
+	i, err := store.Inspect(opening, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: e.Now})
+	stop()
+	if errors.Is(err, fs.ErrNotExist) {
+		e.add("database", Warning, "the server creates it when it starts; if there should be one, check backend.database.connection", "there is no file %s", db.Path)
+		return
+	}
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	defer func() { _ = i.Close() }() // It was only read.
+	current := e.version(ctx, i)
+	e.integrity(ctx, i)
+	e.queue(ctx)
+	e.clock(ctx, i, current)
+	if !current {
+		return
+	}
+	e.tasks(ctx, i)
+	e.sources(ctx, i)
+}
+
+// version compares the version of the database with that of the program, and
+// reports whether they are the same.
+func (e *examination) version(ctx context.Context, i *store.Inspection) bool {
+	const check = "database"
+	ctx, stop := context.WithTimeout(ctx, askWithin)
+	defer stop()
+	has, known, err := i.Versions(ctx)
+	if err != nil {
+		e.failed(check, err)
+		return false
+	}
+	standby, err := i.ReadOnly(ctx)
+	switch {
+	case err != nil:
+		e.failed(check, err)
+	case standby:
+		e.add(check, Error, "set backend.database.connection to the primary server", "the database is a standby, which takes no changes")
+	case has > known:
+		e.add(check, Error, "use a newer program, or a copy of the database from before it was opened by one", "the database has version %d, and this program knows %d", has, known)
+	case has < known:
+		e.add(check, Warning, "start the server, which brings it up to date; back it up first", "the database has version %d, and this program knows %d", has, known)
+	default:
+		e.add(check, OK, "", "version %d, as the program", has)
+	}
+	return has == known
+}
+
+func (e *examination) integrity(ctx context.Context, i *store.Inspection) {
+	damage, err := i.Integrity(ctx)
+	if err != nil {
+		e.add("integrity", Error, restore, "%v", err)
+		return
+	}
+	e.damage("integrity", damage)
+}
+
+// restore is the way out of damage.
+const restore = "stop the server, and restore the last backup (portal-backend backup)"
+
+func (e *examination) damage(check string, damage []string) {
+	if len(damage) > 0 {
+		e.add(check, Error, restore, "the database is damaged: %s", strings.Join(damage, "; "))
+		return
+	}
+	e.add(check, OK, "", "no damage found")
+}
+
+// queue looks at the queue, which has a file of its own with SQLite.
+func (e *examination) queue(ctx context.Context) {
+	const check = "jobs"
+	db := e.Config.Backend.Database
+	if db.Client == config.ClientPostgres {
+		// SQLite reads the whole file.
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, askWithin)
+		defer stop()
+	}
+	c, err := jobs.Inspect(ctx, jobs.Options{Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Now: e.Now})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.add(check, Warning, "the server creates it when it starts", "there is no file %s", db.JobsPath())
+		return
+	case err != nil:
+		e.failed(check, err)
+		return
+	}
+	if len(c.Damage) > 0 {
+		e.add(check, Error, "stop the server and remove "+db.JobsPath()+": the queue is made anew, and tasks are queued again", "the queue is damaged: %s", strings.Join(c.Damage, "; "))
+		return
+	}
+	if c.Version > c.Known {
+		e.add(check, Error, "use a newer program", "the queue has version %d, and this program knows %d", c.Version, c.Known)
+		return
+	}
+	if c.Version < c.Known {
+		e.add(check, Warning, "start the server, which brings it up to date", "the queue has version %d, and this program knows %d", c.Version, c.Known)
+		return
+	}
+	well := true
+	for _, s := range []struct {
+		jobs       map[string]int
+		what, hint string
+	}{
+		{c.Overdue, "run longer than they may", "look for the task in the server's log; a restart of the server begins them again"},
+		{c.Waiting, "wait for more than 5 minutes", "start the server, or a replica; if one runs, all of its workers are busy"},
+		{c.Failed, "failed in the last 24 hours", "look for \"a task failed\" in the server's log"},
+	} {
+		if len(s.jobs) > 0 {
+			well = false
+			e.add(check, Warning, s.hint, "%s jobs %s: %s", total(s.jobs), s.what, listed(s.jobs))
+		}
+	}
+	if well {
+		e.add(check, OK, "", "none is stuck, and none failed in the last 24 hours")
+	}
+}
+
+func total(counts map[string]int) string {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return fmt.Sprint(n)
+}
+
+// listed are counts by name, in the order of the names.
+func listed(counts map[string]int) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s (%d)", name, counts[name]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// tasks looks for tasks that are not over and that no process runs.
+func (e *examination) tasks(ctx context.Context, i *store.Inspection) {
+	const check, most = "tasks", 5
+	ctx, stop := context.WithTimeout(ctx, askWithin)
+	defer stop()
+	ids, err := i.IdleTasks(ctx, idleTask)
+	if err != nil {
+		e.failed(check, err)
+		return
+	}
+	if len(ids) == 0 {
+		e.add(check, OK, "", "none is stuck")
+		return
+	}
+	names := strings.Join(ids[:min(len(ids), most)], ", ")
+	if len(ids) > most {
+		names += ", …"
+	}
+	e.add(check, Warning, "start the server, which goes on with them; if it runs, its workers are busy, or cancel them",
+		"%d tasks are not over, and no process has run them for a minute: %s", len(ids), names)
+}
+
+// sources says how the sources fared when they were last read.
+func (e *examination) sources(ctx context.Context, i *store.Inspection) {
+	const check = "sources"
+	ctx, stop := context.WithTimeout(ctx, askWithin)
+	defer stop()
+	states, err := i.SourceStates(ctx)
+	if err != nil {
+		e.failed(check, err)
+		return
+	}
+	all, err := ingest.Recorded(states)
+	if err != nil {
+		e.failed(check, err)
+		return
+	}
+	good := 0
+	for _, s := range all {
+		if s.State == ingest.Connected {
+			good++
+			continue
+		}
+		last := "it was never read"
+		if !s.LastSuccess.IsZero() {
+			last = fmt.Sprintf("last read %v ago", e.Now().Sub(s.LastSuccess).Round(time.Second))
+		}
+		e.add(check, Warning, s.Hint, "%s: %s, %s: %s", s.Name, s.State, last, s.LastError)
+	}
+	if good == len(all) {
+		e.add(check, OK, "", "%d read, all without errors", good)
+	}
+}

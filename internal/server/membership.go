@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/catalog/provider"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/store"
+)
+
+// membership returns how the groups of a user are found in the catalog: by the
+// memberOf of their entity, if one of the providers brought it. It is nil if
+// there are no such providers.
+func (p *Portal) membership(providers []string) func(ctx context.Context, user string) ([]string, error) {
+	if len(providers) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, user string) ([]string, error) {
+		e, err := p.store.Get(ctx, user)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		configured := provider.IsConfigured(e.Provider) && slices.Contains(providers, config.MembershipLocations)
+		if !configured && !slices.Contains(providers, e.Provider) {
+			return nil, nil
+		}
+		n, err := tree.Wire{}.Decode(e.JSON)
+		if err != nil {
+			return nil, err
+		}
+		// Relations count for nothing: an entity of any provider can declare one.
+		var groups []string
+		for _, name := range n.Get("spec", "memberOf").Strings() {
+			ref, err := entity.ParseExisting(name, "Group", entity.RefOf(n).Namespace)
+			if err == nil && strings.EqualFold(ref.Kind, "Group") {
+				groups = append(groups, ref.String())
+			}
+		}
+		return groups, nil
+	}
+}

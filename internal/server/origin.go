@@ -1,0 +1,24 @@
+package server
+
+import (
+	"example.dev/ingestor/internal/catalog/provider"
+	"example.dev/ingestor/internal/catalog/provider/definition"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/store"
+)
+
+// originOf returns where entities of a provider come from.
+func originOf(name string) string {
+	switch {
+	case ingest.Provides(name):
+		return permission.OriginDefinition
+	case name == definition.Provider:
+		return permission.OriginGenerated
+	case provider.IsConfigured(name):
+		return permission.OriginConfig
+	case store.IsLocationProvider(name):
+		return permission.OriginRegistered
+	}
+	return permission.OriginPush + name
+}

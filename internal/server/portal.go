@@ -1,0 +1,296 @@
+// Package server is the portal's backend: it puts store, queue, callers,
+// permissions, catalog, intake, ingestion, scaffolder and server together, and
+// starts and stops them.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.dev/ingestor/action"
+	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/provider"
+	"example.dev/ingestor/internal/catalog/provider/definition"
+	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/identity/audit"
+	"example.dev/ingestor/internal/identity/auth"
+	"example.dev/ingestor/internal/identity/permission"
+	"example.dev/ingestor/internal/ingestion"
+	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/rest"
+	"example.dev/ingestor/internal/scaffolder/task"
+	"example.dev/ingestor/internal/scaffolder/workspace"
+	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/web"
+)
+
+// Options are what a Portal is made of. All but Build, Actions, Extension and
+// Stdout are needed.
+type Options struct {
+	Config *config.Config
+	// Build names the version of the program. What another one made of a
+	// definition is made anew.
+	Build string
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Actions are what steps can do beside what the portal brings.
+	Actions []action.Action
+	// Extension is code of somebody else around the engine.
+	Extension engine.Extension
+	// Stdout is where the audit log goes if it is configured to go to standard
+	// output; otherwise it is not needed.
+	Stdout io.Writer
+}
+
+// Portal is a backend that can be run.
+type Portal struct {
+	store     *store.Store
+	queue     *jobs.Queue
+	redis     *state.Redis
+	auth      *auth.Auth
+	intake    *provider.Intake
+	ingestion *ingestion.Ingestion
+	generated *definition.Generated
+	tasks     *task.Tasks
+	server    *rest.Server
+	routes    []rest.Plugin
+	audit     *recorder
+}
+
+// New opens the database and puts the parts together. Whoever calls it calls
+// Close. A process that serves has the database's lock before: see Acquire.
+func New(ctx context.Context, opts Options) (*Portal, error) {
+	c := opts.Config
+	db := c.Backend.Database
+	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now, UIDRetention: opts.Config.Catalog.UIDRetention})
+	if err != nil {
+		return nil, err
+	}
+	p := &Portal{store: st}
+	if err := p.assemble(ctx, opts); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// open opens what the portal works with besides the store.
+func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
+	db := opts.Config.Backend.Database
+	p.queue, err = jobs.Open(ctx, jobs.Options{
+		Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+	})
+	if err != nil {
+		return err
+	}
+	if cache := opts.Config.Backend.Cache; cache.Store == config.CacheRedis {
+		if p.redis, err = state.OpenRedis(state.RedisOptions{URL: cache.Connection.Reveal()}); err != nil {
+			return err
+		}
+	}
+	log, err := audit.New(audit.Options{Config: opts.Config.Audit, Stdout: opts.Stdout, Now: opts.Now, Log: opts.Log, Registry: registry})
+	p.audit = &recorder{log: log}
+	return err
+}
+
+// Hint says what to do when Acquire or New fails; empty if that is not known.
+func Hint(err error, c *config.Config) string {
+	if open, ok := errors.AsType[*audit.OpenError](err); ok {
+		return open.Hint
+	}
+	if used, ok := errors.AsType[*InUse](err); ok {
+		return used.hint()
+	}
+	if hint := store.Hint(err); hint != "" {
+		return hint
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "give yourself the right to it, or choose another place in the configuration"
+	case errors.Is(err, store.ErrUnavailable) && c.Backend.Database.Client == config.ClientPostgres:
+		return "is PostgreSQL running, is the database made (createdb), and is backend.database.connection right?"
+	}
+	return ""
+}
+
+func (p *Portal) assemble(ctx context.Context, opts Options) error {
+	c := opts.Config
+	registry := prometheus.NewRegistry()
+	if err := p.open(ctx, opts, registry); err != nil {
+		return err
+	}
+	who, err := auth.New(ctx, auth.Options{
+		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
+		Keys: p.store, Sessions: p.store, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log, Audit: p.audit.caller,
+	})
+	if err != nil {
+		return err
+	}
+	policy := permission.New(c.Permission, c.Auth.Membership...)
+	policy.Refused = p.audit.refused
+	cat := catalog.New(p.store, policy)
+	cat.Audit, cat.Origin = p.audit.log, originOf
+	in := provider.New(provider.Options{
+		Store: p.store, Policy: policy, Catalog: cat, Now: opts.Now, Log: opts.Log,
+		Config: c.Catalog, Reading: c.Backend.Reading, MaxPush: c.Backend.MaxPush, Registry: registry, Audit: p.audit.log,
+	})
+	p.auth, p.intake = who, in
+	p.ingestion = ingestion.New(ingestion.Options{
+		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
+		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
+	})
+	cat.Deleted = p.ingestion.Restore
+	p.generated = definition.New(definition.Options{
+		Store: p.store, Config: c.Catalog.XRDTemplates, Doubt: ingest.MassRemoval(c.Composer.MassRemoval).Is, Settle: ingestion.Settle, Changed: p.folderChanged,
+		Now: opts.Now, Log: opts.Log, Registry: registry,
+	})
+	p.schedule(c.Catalog.XRDTemplates)
+	scaffold, err := p.scaffold(opts, policy, cat, in, registry)
+	if err != nil {
+		return err
+	}
+	p.routes = append([]rest.Plugin{
+		who.Plugin(), policy.Plugin(cat.Resource, scaffold.Resource),
+		{Names: []string{"catalog"}, Routes: slices.Concat(cat.Routes(), in.Routes())},
+		scaffold.Plugin(),
+	}, p.ingestion.Plugins()...)
+	p.server = rest.New(rest.Options{
+		Plugins: p.routes,
+		Authenticate: func(r *http.Request) (context.Context, error) {
+			caller, err := who.Authenticate(r)
+			return auth.With(r.Context(), caller), err
+		},
+		Guest: func(r *http.Request) (context.Context, bool) {
+			guest, ok := who.Guest()
+			return auth.With(r.Context(), guest), ok
+		},
+		Caller: func(ctx context.Context) string { return auth.From(ctx).Subject },
+		CORS:   c.Backend.CORS, RateLimit: c.Backend.RateLimit, HTTPS: c.Backend.HTTPS,
+		BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL, AllowedHosts: c.Backend.AllowedHosts, MaxBody: c.Backend.MaxBody,
+		Log: opts.Log, Now: opts.Now, Registry: registry, Ready: p.ready,
+		ShutdownDelay: c.Backend.ShutdownDelay,
+		Page:          web.Handler(web.Options{Title: c.App.Title}),
+	})
+	return p.server.Check()
+}
+
+// ready returns an error if requests should not be sent here: the database is
+// away, entities cannot be listed, or tasks have no place to work.
+func (p *Portal) ready(ctx context.Context) error {
+	if err := p.store.Ping(ctx); err != nil {
+		return err
+	}
+	// A damaged file may have a revision, and no entities.
+	if _, err := p.store.Query(ctx, store.Query{Limit: 1}); err != nil {
+		return err
+	}
+	err := p.tasks.Ready()
+	if e, ok := errors.AsType[*workspace.Unusable](err); ok {
+		return &rest.NotReady{Reason: e.Public(), Err: err}
+	}
+	return err
+}
+
+// taskGenerated is the task that reads the folder of generated entities.
+const taskGenerated = "xrdTemplates"
+
+// schedule has the folder of generated entities read now and then. Switched off
+// it is looked at once, for what is left of the time before.
+func (p *Portal) schedule(c config.XRDTemplates) {
+	p.queue.Handle(jobs.Task{Name: taskGenerated, Run: func(ctx context.Context, _ jobs.Job) error {
+		again, err := p.generated.Refresh(ctx)
+		if err == nil && again > 0 {
+			return jobs.Later(again)
+		}
+		return err
+	}})
+	every := c.Frequency
+	if !c.Enabled {
+		every = 24 * time.Hour
+	}
+	p.queue.Every(taskGenerated, "", every, jobs.How{Timeout: generatedTimeout})
+}
+
+// generatedTimeout is how long it may take to read the folder.
+const generatedTimeout = 2 * time.Minute
+
+// folderChanged has the folder of generated entities read soon. Every replica
+// notices that it changed; one of them reads it.
+func (p *Portal) folderChanged(ctx context.Context) error {
+	_, err := p.queue.Add(ctx, taskGenerated, "", jobs.How{Trigger: ingest.TriggerWatch, Timeout: generatedTimeout})
+	return err
+}
+
+// replica names this process among those that share a database.
+func replica() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + "/" + uuid.NewString()[:8]
+}
+
+// Handler answers the portal's requests.
+func (p *Portal) Handler() http.Handler { return p.server.Handler() }
+
+// Plugins are the parts of the portal that answer requests.
+func (p *Portal) Plugins() []rest.Plugin { return p.routes }
+
+// Run serves connections of l, ingests, reads locations and renews keys until
+// the context ends; then it finishes what it has begun.
+func (p *Portal) Run(ctx context.Context, l net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { p.auth.Run(ctx) })
+	background.Go(func() { p.intake.Run(ctx) })
+	background.Go(func() { p.ingestion.Run(ctx) })
+	background.Go(func() { p.generated.Watch(ctx) })
+	background.Go(func() { p.tasks.Run(ctx) })
+	var queue error
+	background.Go(func() {
+		if queue = p.queue.Run(ctx); queue != nil {
+			// Without the queue nothing would be kept true.
+			stop()
+		}
+	})
+	err := p.server.Serve(ctx, l)
+	stop()
+	background.Wait()
+	if err != nil {
+		return fmt.Errorf("cannot serve: %w", err)
+	}
+	return queue
+}
+
+// Close closes the databases, when nothing runs any more.
+func (p *Portal) Close() error {
+	var err error
+	if p.queue != nil {
+		err = p.queue.Close()
+	}
+	if p.tasks != nil {
+		err = errors.Join(err, p.tasks.Close())
+	}
+	if p.redis != nil {
+		p.redis.Close()
+	}
+	if p.audit != nil {
+		err = errors.Join(err, p.audit.log.Close())
+	}
+	return errors.Join(err, p.store.Close())
+}
