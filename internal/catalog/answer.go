@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // maxBuffered is the longest page that is put together in memory. Longer ones

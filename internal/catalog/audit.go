@@ -3,8 +3,8 @@ package catalog
 import (
 	"context"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
-	"example.dev/ingestor/internal/store"
 )
 
 // recordDelete records that an entity was deleted, or why not.

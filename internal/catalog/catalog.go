@@ -6,9 +6,9 @@ import (
 	"context"
 	"sync/atomic"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/store"
 )
 
 // Catalog answers for the catalog.

@@ -9,7 +9,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog/query"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/words"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // longest is how long a listing of everything may take a slow client.

@@ -10,8 +10,8 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 const (

@@ -8,13 +8,14 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // Find returns the entity with a reference, if the caller may read it. Others do
-// not exist, as far as the caller is told: the error is store.ErrNotFound.
+// not exist, as far as the caller is told: the error is db.ErrNotFound.
 func (c *Catalog) Find(ctx context.Context, ref string) (*store.Entity, error) {
 	return c.find(ctx, ref, c.store.Get)
 }
@@ -22,14 +23,14 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*store.Entity, error) {
 // find is Find by any name that an entity has.
 func (c *Catalog) find(ctx context.Context, name string, get func(context.Context, string) (*store.Entity, error)) (*store.Entity, error) {
 	if !query.IsText(name) {
-		return nil, store.ErrNotFound
+		return nil, db.ErrNotFound
 	}
 	e, err := get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if ok, err := c.mayRead(ctx, e); err != nil || !ok {
-		return nil, errors.Join(err, store.ErrNotFound)
+		return nil, errors.Join(err, db.ErrNotFound)
 	}
 	return e, nil
 }
@@ -47,7 +48,7 @@ func nameOf(r *http.Request) entity.Ref {
 func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r)
 	e, err := c.Find(r.Context(), ref.String())
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("No entity named '%s' found, with kind '%s' in namespace '%s'", ref.Name, ref.Kind, ref.Namespace)
 	}
 	if err != nil {
@@ -60,7 +61,7 @@ func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
 func (c *Catalog) entityByUID(w http.ResponseWriter, r *http.Request) error {
 	uid := r.PathValue("uid")
 	e, err := c.find(r.Context(), uid, c.store.GetByUID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("No entity with uid %s", uid)
 	}
 	if err != nil {
@@ -78,7 +79,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		resource, err = permission.ResourceOf(e)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
 	if err := c.policy.Require(r.Context(), permission.EntityDelete, resource); err != nil {
@@ -93,7 +94,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	}
 	if e != nil {
 		err := c.store.DeleteByUID(r.Context(), uid)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			err = nil
 		}
 		c.recordDelete(r.Context(), e, err)
@@ -118,7 +119,7 @@ func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
 		return rest.NotFound("No such entity %s", ref)
 	}
 	line, err := c.store.Ancestry(r.Context(), ref)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
 	for i := range line {

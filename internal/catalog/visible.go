@@ -5,9 +5,10 @@ import (
 	"errors"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/store"
 )
 
 // visible returns the filter that passes what the caller may read.
@@ -33,7 +34,7 @@ func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
 // no such entity.
 func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resource, error) {
 	e, err := c.store.Get(ctx, strings.ToLower(ref))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/store"
 )
 
 // TestVisible lets a team read what it owns, and groups, and nothing else, on

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +15,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/database"
 )
 
 // world is a catalog with entities in it, as a client sees it.
@@ -95,15 +95,7 @@ func newWorld(t testing.TB, rules ...config.PermissionRule) *world {
 // newEmptyWorld makes a catalog without entities.
 func newEmptyWorld(t testing.TB, rules ...config.PermissionRule) *world {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
+	s := store.New(database.Open(t, database.SQLite(t)), store.Options{})
 	c := New(s, permission.New(config.Permission{Enabled: true, Rules: rules}))
 	srv := rest.New(rest.Options{
 		Plugins:      []rest.Plugin{{Names: []string{"catalog"}, Routes: c.Routes()}},

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/ingestion/ingest"
-	"example.dev/ingestor/internal/store"
 )
 
 // scanNow asks the queue to scan sources before all others.
 func (in *Ingestion) scanNow(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := in.scanSoon(ctx, name, ingest.TriggerManual); err != nil {
-			return errors.Join(store.ErrUnavailable, err)
+			return errors.Join(db.ErrUnavailable, err)
 		}
 	}
 	return nil

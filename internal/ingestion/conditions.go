@@ -8,11 +8,11 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/words"
 )
 
@@ -21,7 +21,7 @@ import (
 func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	c, err := in.composite(r.Context(), ref.String())
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("No resource of a cluster is behind %s", query.Short(ref.String()))
 	}
 	if err != nil {
@@ -37,12 +37,12 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items})
 }
 
-// composite returns what an entity stands for. The error is store.ErrNotFound if
+// composite returns what an entity stands for. The error is db.ErrNotFound if
 // there is no such entity, the caller may not read it, or it is another's: what
 // somebody else writes into an entity opens nothing.
 func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composite, error) {
 	if !query.IsText(ref) {
-		return ingest.Composite{}, store.ErrNotFound
+		return ingest.Composite{}, db.ErrNotFound
 	}
 	e, err := in.store.Get(ctx, ref)
 	if err != nil {
@@ -53,7 +53,7 @@ func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composit
 		return ingest.Composite{}, err
 	}
 	if !ingest.Provides(e.Provider) || !in.policy.Decide(auth.From(ctx), permission.EntityRead, resource) {
-		return ingest.Composite{}, store.ErrNotFound
+		return ingest.Composite{}, db.ErrNotFound
 	}
 	n, err := tree.Wire{}.Decode(e.JSON)
 	if err != nil {
@@ -73,7 +73,7 @@ func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composit
 		Namespace: note(words.AnnotationClusterNamespace), Name: note(words.AnnotationXRName),
 	}
 	if c.Kind == "" || c.Name == "" {
-		return c, store.ErrNotFound
+		return c, db.ErrNotFound
 	}
 	return c, nil
 }

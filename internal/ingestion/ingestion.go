@@ -15,19 +15,21 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
-	"example.dev/ingestor/internal/store"
 )
 
 // Options are what an Ingestion is made of. All but Redis are needed.
 type Options struct {
 	Config *config.Config
 	Store  *store.Store
+	Mirror *mirror.Mirror
 	Queue  *jobs.Queue
 	// Redis, if not nil, is where marks and caches are shared.
 	Redis  *state.Redis
@@ -64,7 +66,7 @@ func New(opts Options) *Ingestion {
 	c := opts.Config
 	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
 	in.ingest = ingest.New(ingest.Options{
-		Parts: opts.parts(), Memory: opts.Store, Catalog: catalog{opts.Store},
+		Parts: opts.parts(), Memory: opts.Mirror, Catalog: catalog{opts.Store},
 		Processing: ingest.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
 		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,

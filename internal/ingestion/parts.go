@@ -77,7 +77,7 @@ func (o *Options) detection() ingest.Detection {
 func (o *Options) marks(storage string) state.Marks {
 	switch {
 	case storage == config.StorageDatabase:
-		return state.NewDatabase(o.Store)
+		return state.NewDatabase(o.Mirror)
 	case storage == config.StorageRedis && o.Redis != nil:
 		return o.Redis.Marks()
 	}

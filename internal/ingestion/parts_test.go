@@ -12,14 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/finding"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/git"
+	"example.dev/ingestor/test/database"
 )
 
 // load reads a configuration.
@@ -40,12 +43,9 @@ func load(t testing.TB, text string) *config.Config {
 func opened(t *testing.T, c *config.Config) *Ingestion {
 	t.Helper()
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := database.Open(t, database.SQLite(t))
 	log := slog.New(slog.DiscardHandler)
-	queue, err := jobs.Open(t.Context(), jobs.Options{Client: store.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now})
+	queue, err := jobs.Open(t.Context(), jobs.Options{Client: db.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,8 @@ func opened(t *testing.T, c *config.Config) *Ingestion {
 		if err := queue.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
 	})
-	return New(Options{Config: c, Store: st, Queue: queue, Policy: permission.New(c.Permission), Now: time.Now, Log: log})
+	return New(Options{Config: c, Store: store.New(d, store.Options{}), Mirror: mirror.New(d), Queue: queue, Policy: permission.New(c.Permission), Now: time.Now, Log: log})
 }
 
 // everything is a configuration in which no value is the default.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -33,11 +33,11 @@ func onBoth(t *testing.T, test func(t *testing.T, opts Options)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "queue", "jobs.db"), Now: time.Now})
+		test(t, Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "queue", "jobs.db"), Now: time.Now})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		test(t, Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now})
+		test(t, Options{Client: db.Postgres, URL: shared.Database(t), Now: time.Now})
 	})
 }
 
@@ -119,7 +119,7 @@ func eventually(tb testing.TB, what string, is func() bool) {
 func state(tb testing.TB, q *Queue, key string) (state, failure string) {
 	tb.Helper()
 	query := `SELECT state, coalesce(errors -> -1 ->> 'error', '') FROM river_job WHERE args ->> 'key' = $1 ORDER BY id DESC LIMIT 1`
-	if q.opts.Client == store.Postgres {
+	if q.opts.Client == db.Postgres {
 		query = `SELECT state::text, coalesce(errors[array_length(errors, 1)] ->> 'error', '') FROM river_job
 			WHERE args ->> 'key' = $1 ORDER BY id DESC LIMIT 1`
 	}

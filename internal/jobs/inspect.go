@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // Condition is how a queue fares, as its database has it.
@@ -35,7 +35,7 @@ const waitsLong = 5 * time.Minute
 // error is fs.ErrNotExist if SQLite's file is missing.
 func Inspect(ctx context.Context, opts Options) (Condition, error) {
 	doing := "look at the queue"
-	if opts.Client == store.SQLite {
+	if opts.Client == db.SQLite {
 		doing += " " + opts.Path
 	}
 	c, err := inspect(ctx, opts)
@@ -46,11 +46,11 @@ func Inspect(ctx context.Context, opts Options) (Condition, error) {
 }
 
 func inspect(ctx context.Context, opts Options) (c Condition, err error) {
-	db, dialect, err := openRead(opts)
+	queue, dialect, err := openRead(opts)
 	if err != nil {
 		return c, err
 	}
-	defer func() { _ = db.Close() }() // It was only read.
+	defer func() { _ = queue.Close() }() // It was only read.
 	m, err := rivermigrate.New(riversqlite.New(nil), nil)
 	if err != nil {
 		return c, err
@@ -58,12 +58,12 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 	for _, v := range m.AllVersions() {
 		c.Known = max(c.Known, v.Version)
 	}
-	err = db.QueryRowContext(ctx, versionOfTables).Scan(&c.Version)
+	err = queue.QueryRowContext(ctx, versionOfTables).Scan(&c.Version)
 	if err != nil && !isNoTable(err) {
 		return c, err
 	}
-	if opts.Client == store.SQLite {
-		if c.Damage, err = store.CheckSQLite(ctx, db); err != nil {
+	if opts.Client == db.SQLite {
+		if c.Damage, err = db.CheckSQLite(ctx, queue); err != nil {
 			return c, err
 		}
 	}
@@ -80,7 +80,7 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 		{&c.Waiting, dialect.isWaiting, float64(now.Add(-waitsLong).Unix())},
 		{&c.Failed, dialect.isFailed, float64(now.Add(-failedFor).Unix())},
 	} {
-		if *q.into, err = countJobs(ctx, db, q.where, q.arg); err != nil {
+		if *q.into, err = countJobs(ctx, queue, q.where, q.arg); err != nil {
 			return c, err
 		}
 	}
@@ -89,9 +89,9 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 
 // openRead opens the database for reading alone.
 func openRead(opts Options) (*sql.DB, dialect, error) {
-	if opts.Client == store.SQLite {
-		db, err := store.ReadSQLite(opts.Path)
-		return db, sqliteDialect, err
+	if opts.Client == db.SQLite {
+		queue, err := db.ReadSQLite(opts.Path)
+		return queue, sqliteDialect, err
 	}
 	config, err := pgx.ParseConfig(opts.URL)
 	if err != nil {

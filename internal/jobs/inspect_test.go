@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // TestInspect wants jobs to be counted that are stuck, and those that are not to be
@@ -58,7 +58,7 @@ func TestInspect(t *testing.T) {
 func TestInspectNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.sqlite")
 	for range 2 {
-		if _, err := Inspect(t.Context(), Options{Client: store.SQLite, Path: path, Now: time.Now}); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Inspect(t.Context(), Options{Client: db.SQLite, Path: path, Now: time.Now}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("got %v", err)
 		}
 	}

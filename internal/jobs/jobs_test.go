@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // TestRun has a job done, with everything that was said about it, and soon.
@@ -315,9 +315,9 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		"NoClient": {"the client is named", Options{Client: "mysql"}, `cannot open the queue: there is no client "mysql"; use "sqlite" or "pg"`},
-		"Folder":   {"a folder is no database", Options{Client: store.SQLite, Path: file}, "cannot open the queue " + file + ": "},
-		"URL":      {"a connection string that cannot be read is not shown", Options{Client: store.Postgres, URL: "postgres://u:secret@%zz"}, "its connection string cannot be read"},
-		"Nobody":   {"nobody listens there", Options{Client: store.Postgres, URL: "postgres://u:secret@127.0.0.1:1/x?sslmode=disable"}, "cannot open the queue: "},
+		"Folder":   {"a folder is no database", Options{Client: db.SQLite, Path: file}, "cannot open the queue " + file + ": "},
+		"URL":      {"a connection string that cannot be read is not shown", Options{Client: db.Postgres, URL: "postgres://u:secret@%zz"}, "its connection string cannot be read"},
+		"Nobody":   {"nobody listens there", Options{Client: db.Postgres, URL: "postgres://u:secret@127.0.0.1:1/x?sslmode=disable"}, "cannot open the queue: "},
 	}
 	for name, c := range opens {
 		t.Run(name, func(t *testing.T) {
@@ -341,7 +341,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, c := range runs {
 		t.Run(name, func(t *testing.T) {
-			q := open(t, Options{Client: store.SQLite, Path: t.TempDir() + "/jobs.db", Now: time.Now})
+			q := open(t, Options{Client: db.SQLite, Path: t.TempDir() + "/jobs.db", Now: time.Now})
 			q.Handle(fine)
 			c.set(q)
 			if err := q.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {

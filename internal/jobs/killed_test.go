@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/process"
 )
 
@@ -145,7 +145,7 @@ func TestKilledSoon(t *testing.T) {
 			add(t, asker, task, key, How{Timeout: time.Hour})
 			awaitLine(t, says, key)
 		}
-		if opts.Client == store.SQLite {
+		if opts.Client == db.SQLite {
 			kill()
 		}
 		began := make(chan Job, 1000)
@@ -182,7 +182,7 @@ func TestAbsent(t *testing.T) {
 	t.Parallel()
 	url := shared.Database(t)
 	now := time.Now()
-	q := open(t, Options{Client: store.Postgres, URL: url, Now: func() time.Time { return now }})
+	q := open(t, Options{Client: db.Postgres, URL: url, Now: func() time.Time { return now }})
 	add(t, q, "scan", "a", How{})
 	_, err := q.db.ExecContext(t.Context(),
 		"UPDATE river_job SET state = 'running', attempt = 2, attempted_at = now(), attempted_by = ARRAY[$1, 'gone']", q.id)
@@ -306,7 +306,7 @@ func TestNotOverdue(t *testing.T) {
 // left.
 func TestDeadLeader(t *testing.T) {
 	t.Parallel()
-	opts := Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now}
+	opts := Options{Client: db.Postgres, URL: shared.Database(t), Now: time.Now}
 	q := open(t, opts)
 	_, err := q.db.ExecContext(t.Context(), "INSERT INTO river_leader (leader_id, elected_at, expires_at) VALUES ('gone', now(), now() + interval '1 hour')")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // The driver of SQLite.
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 const (
@@ -102,13 +102,13 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 	var err error
 	doing := "open the queue"
 	switch opts.Client {
-	case store.SQLite:
+	case db.SQLite:
 		doing += " " + opts.Path
 		err = q.openSQLite(ctx)
-	case store.Postgres:
+	case db.Postgres:
 		err = q.openPostgres(ctx)
 	default:
-		return nil, fmt.Errorf("cannot %s: there is no client %q; use %q or %q", doing, opts.Client, store.SQLite, store.Postgres)
+		return nil, fmt.Errorf("cannot %s: there is no client %q; use %q or %q", doing, opts.Client, db.SQLite, db.Postgres)
 	}
 	if err == nil {
 		q.metrics, err = newMetrics(opts.Registry, q)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -21,7 +21,7 @@ func TestOutage(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t)
 	var said text
-	q := open(t, Options{Client: store.Postgres, URL: server.Database(t), Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	q := open(t, Options{Client: db.Postgres, URL: server.Database(t), Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	began, proceed, ticks := make(chan Job, 9), make(chan error), make(chan Job, 1000)
 	q.Handle(Task{Name: "scan", Run: func(_ context.Context, j Job) error {
 		if j.Key == "tick" {

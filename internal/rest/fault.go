@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // Fault is an error as the portal's clients know it.
@@ -101,7 +101,7 @@ func FaultOf(err error) *Fault {
 	if tooBig, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return TooLarge("The body has more than %d bytes", tooBig.Limit)
 	}
-	if errors.Is(err, store.ErrUnavailable) {
+	if errors.Is(err, db.ErrUnavailable) {
 		return Unavailable(err, "The database is not available, try again later")
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 func TestRoutes(t *testing.T) {
@@ -107,7 +107,7 @@ func TestFaults(t *testing.T) {
 		"Panic": {"so is a panic", func(http.ResponseWriter, *http.Request) error { panic(secret) },
 			500, "Something went wrong here; the log says what, under the request id of the response", "", "request panicked"},
 		"Unavailable": {"a database that is gone is told", func(http.ResponseWriter, *http.Request) error {
-			return fmt.Errorf("%w: %w", store.ErrUnavailable, secret)
+			return fmt.Errorf("%w: %w", db.ErrUnavailable, secret)
 		}, 503, "The database is not available, try again later", "5", "request failed"},
 		"TooMany": {"waits are rounded up", func(http.ResponseWriter, *http.Request) error { return TooMany(1200 * time.Millisecond) },
 			429, "Too many requests, try again later", "2", ""},

@@ -6,10 +6,11 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // Resource returns a task as permissions see it: its owner is whoever asked for
@@ -18,14 +19,14 @@ func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resou
 	if !query.IsText(id) {
 		return nil, nil
 	}
-	t, err := s.Store.TaskBrief(ctx, id)
+	t, err := s.TaskStore.TaskBrief(ctx, id)
 	if err != nil || t == nil {
 		return nil, err
 	}
 	return resourceOf(t), nil
 }
 
-func resourceOf(t *store.Task) *permission.Resource {
+func resourceOf(t *taskstore.Task) *permission.Resource {
 	r := &permission.Resource{Ref: t.ID}
 	if t.CreatedBy != "" {
 		r.Owners = []string{t.CreatedBy}
@@ -47,14 +48,14 @@ func (s *Scaffolder) readers(ctx context.Context) (permission.Owners, error) {
 }
 
 // task returns the task with an id, if the caller may read it.
-func (s *Scaffolder) task(ctx context.Context, id string) (*store.Task, error) {
+func (s *Scaffolder) task(ctx context.Context, id string) (*taskstore.Task, error) {
 	owners, err := s.readers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var t *store.Task
+	var t *taskstore.Task
 	if query.IsText(id) {
-		if t, err = s.Store.TaskBrief(ctx, id); err != nil {
+		if t, err = s.TaskStore.TaskBrief(ctx, id); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +78,7 @@ func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Re
 
 // templateOf returns the Template that a task was made of as permissions see it,
 // also when it is gone.
-func (s *Scaffolder) templateOf(ctx context.Context, t *store.Task) (*permission.Resource, error) {
+func (s *Scaffolder) templateOf(ctx context.Context, t *taskstore.Task) (*permission.Resource, error) {
 	e, err := s.Store.Get(ctx, t.Template)
 	if err == nil {
 		r, err := permission.ResourceOf(e)
@@ -86,7 +87,7 @@ func (s *Scaffolder) templateOf(ctx context.Context, t *store.Task) (*permission
 		}
 		return r, err
 	}
-	if !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, db.ErrNotFound) {
 		return nil, err
 	}
 	ref, err := entity.ParseRef(t.Template, entity.KindTemplate, "")

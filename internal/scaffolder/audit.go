@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // record records what became of a task, or of a dry run, which has no id. What
@@ -26,7 +26,7 @@ func (s *Scaffolder) record(ctx context.Context, event, id, template string, err
 
 // recordCancel records that a task was cancelled. One that was over stays as it
 // is.
-func (s *Scaffolder) recordCancel(ctx context.Context, t *store.Task, err error) {
+func (s *Scaffolder) recordCancel(ctx context.Context, t *taskstore.Task, err error) {
 	if !over(t) {
 		s.record(ctx, audit.TaskCancelled, t.ID, t.Template, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"example.dev/ingestor/internal/catalog/query"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // pageSize is how many events are read at once.
@@ -36,23 +36,23 @@ type writer struct {
 	to   io.Writer
 	task string
 	// before and behind are what stands around an event.
-	before func(e *store.TaskEvent) string
+	before func(e *taskstore.TaskEvent) string
 	behind string
 
-	kept []store.TaskEvent
+	kept []taskstore.TaskEvent
 	// count is how many were written.
 	count int
 	buf   bytes.Buffer
 }
 
 // write writes events that follow those written before.
-func (w *writer) write(events []store.TaskEvent) error {
+func (w *writer) write(events []taskstore.TaskEvent) error {
 	for _, e := range events {
 		switch e.Type {
-		case store.EventCompletion, store.EventCancelled:
+		case taskstore.EventCompletion, taskstore.EventCancelled:
 			w.kept = append(w.kept, e)
 			continue
-		case store.EventRecovered:
+		case taskstore.EventRecovered:
 			w.kept = nil
 		}
 		if err := w.end(); err != nil {
@@ -76,7 +76,7 @@ func (w *writer) end() error {
 	return nil
 }
 
-func (w *writer) one(e *store.TaskEvent) error {
+func (w *writer) one(e *taskstore.TaskEvent) error {
 	w.buf.Reset()
 	w.buf.WriteString(w.before(e))
 	enc := json.NewEncoder(&w.buf)
@@ -111,13 +111,13 @@ func after(r *http.Request) (int64, error) {
 // ending returns the event that a task which is over ended with, for those who
 // ask for what follows it: they learn that there is nothing to wait for. It is
 // nil if there is none.
-func (s *Scaffolder) ending(ctx context.Context, id string) ([]store.TaskEvent, error) {
-	marks, err := s.Store.TaskMarks(ctx, []string{id})
+func (s *Scaffolder) ending(ctx context.Context, id string) ([]taskstore.TaskEvent, error) {
+	marks, err := s.TaskStore.TaskMarks(ctx, []string{id})
 	if err != nil || marks[id] == 0 {
 		return nil, err
 	}
-	events, err := s.Store.TaskEvents(ctx, id, marks[id]-1, 1)
-	if err != nil || len(events) == 0 || events[0].Type != store.EventCompletion {
+	events, err := s.TaskStore.TaskEvents(ctx, id, marks[id]-1, 1)
+	if err != nil || len(events) == 0 || events[0].Type != taskstore.EventCompletion {
 		return nil, err
 	}
 	return events, nil
@@ -138,7 +138,7 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Store.TaskEvents(ctx, t.ID, from, pageSize)
+	page, err := s.TaskStore.TaskEvents(ctx, t.ID, from, pageSize)
 	if err == nil && len(page) == 0 && !over(t) {
 		page, err = s.next(r, t.ID, from)
 	}
@@ -154,7 +154,7 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 }
 
 // next waits for events, for a while.
-func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []store.TaskEvent, err error) {
+func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []taskstore.TaskEvent, err error) {
 	done, err := s.followers.add(r)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []stor
 	ctx := r.Context()
 	wait, cancel := context.WithTimeout(ctx, s.poll)
 	defer cancel()
-	err = s.Tasks.Follow(wait, id, from, func(some []store.TaskEvent) error {
+	err = s.Tasks.Follow(wait, id, from, func(some []taskstore.TaskEvent) error {
 		events = some
 		return errEnough
 	})
@@ -175,11 +175,11 @@ func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []stor
 
 // list writes events, beginning with a page, as one list. All of a task can be
 // many times what fits into memory.
-func (s *Scaffolder) list(ctx context.Context, to *bufio.Writer, id string, page []store.TaskEvent) error {
+func (s *Scaffolder) list(ctx context.Context, to *bufio.Writer, id string, page []taskstore.TaskEvent) error {
 	// The writer keeps its first error, and Flush returns it.
 	_ = to.WriteByte('[')
 	out := &writer{to: to, task: id}
-	out.before = func(*store.TaskEvent) string {
+	out.before = func(*taskstore.TaskEvent) string {
 		if out.count == 0 {
 			return ""
 		}
@@ -188,7 +188,7 @@ func (s *Scaffolder) list(ctx context.Context, to *bufio.Writer, id string, page
 	var err error
 	for len(page) > 0 && err == nil {
 		if err = out.write(page); err == nil {
-			page, err = s.Store.TaskEvents(ctx, id, page[len(page)-1].N, pageSize)
+			page, err = s.TaskStore.TaskEvents(ctx, id, page[len(page)-1].N, pageSize)
 		}
 	}
 	if err == nil {

@@ -57,7 +57,7 @@ func TestStreamLimit(t *testing.T) {
 	follow(3)
 	// The task has begun, so that there is something to tell.
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		events, err := w.store.TaskEvents(ctx, id, 0, 1)
+		events, err := w.tasks.TaskEvents(ctx, id, 0, 1)
 		if err == nil && len(events) > 0 {
 			break
 		}

@@ -28,21 +28,24 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/template/expression"
 )
 
-// Options are what a Scaffolder is made of. Tasks, Store, Policy, Catalog and Log
+// Options are what a Scaffolder is made of. Tasks, Store, TaskStore, Policy, Catalog and Log
 // are needed.
 type Options struct {
-	Tasks   *task.Tasks
-	Store   *store.Store
-	Policy  *permission.Policy
-	Catalog *catalog.Catalog
+	Tasks *task.Tasks
+	Store *store.Store
+	// TaskStore is the one of Tasks.
+	TaskStore *taskstore.Store
+	Policy    *permission.Policy
+	Catalog   *catalog.Catalog
 	// Env is the language of the Templates' expressions; nil means
 	// expression.Default.
 	Env *expression.Env

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // eventStream answers GET /v2/tasks/{id}/eventstream with what happened and what
@@ -47,7 +47,7 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Whoever was told of nothing asked for what follows the end.
-	var rest []store.TaskEvent
+	var rest []taskstore.TaskEvent
 	if out.silent() {
 		if rest, err = s.ending(ctx, t.ID); err != nil {
 			return err
@@ -72,7 +72,7 @@ type stream struct {
 // else notices.
 func newStream(w http.ResponseWriter, task string, every time.Duration, lost func(error)) *stream {
 	s := &stream{flush: http.NewResponseController(w).Flush, every: every}
-	s.events = &writer{to: w, task: task, behind: "\n\n", before: func(e *store.TaskEvent) string {
+	s.events = &writer{to: w, task: task, behind: "\n\n", before: func(e *taskstore.TaskEvent) string {
 		return "event: " + e.Type + "\ndata: "
 	}}
 	s.timer = time.AfterFunc(every, func() {
@@ -106,7 +106,7 @@ func (s *stream) begin() error {
 }
 
 // write sends events.
-func (s *stream) write(events []store.TaskEvent) error {
+func (s *stream) write(events []taskstore.TaskEvent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.events.write(events); err != nil {
@@ -116,7 +116,7 @@ func (s *stream) write(events []store.TaskEvent) error {
 }
 
 // end sends the last events.
-func (s *stream) end(events []store.TaskEvent) error {
+func (s *stream) end(events []taskstore.TaskEvent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.events.write(events); err != nil {

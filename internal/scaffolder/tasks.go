@@ -16,12 +16,13 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // mostTasks is how many tasks are listed at once, also if no limit is given.
@@ -52,7 +53,7 @@ type shown struct {
 	Origin string `json:"origin,omitempty"`
 }
 
-func show(t *store.Task) shown {
+func show(t *taskstore.Task) shown {
 	out := shown{ID: t.ID, Spec: t.Spec, Status: t.Status, CreatedAt: asTime(t.Created), CreatedBy: t.CreatedBy}
 	if by, err := task.RequesterOf(t); err == nil {
 		out.Origin = by.Origin
@@ -81,7 +82,7 @@ func (s *Scaffolder) listTasks(w http.ResponseWriter, r *http.Request) error {
 
 // writeTasks writes the tasks that q asks for, if there can be any. All of a page
 // can be many times what fits into memory.
-func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q store.TaskQuery, some bool) error {
+func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q taskstore.TaskQuery, some bool) error {
 	// The writer keeps its first error, and Flush returns it.
 	_, _ = to.WriteString(`{"tasks":[`)
 	total, between := 0, ""
@@ -90,7 +91,7 @@ func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q store.T
 	enc.SetEscapeHTML(false)
 	if some {
 		var err error
-		total, err = s.Store.EachTask(ctx, q, func(t *store.Task) error {
+		total, err = s.TaskStore.EachTask(ctx, q, func(t *taskstore.Task) error {
 			one.Reset()
 			if err := enc.Encode(show(t)); err != nil {
 				return err
@@ -111,7 +112,7 @@ func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q store.T
 
 // narrow makes a query ask only for tasks that may be read, and reports whether
 // there can be any.
-func narrow(q *store.TaskQuery, owners permission.Owners) bool {
+func narrow(q *taskstore.TaskQuery, owners permission.Owners) bool {
 	if len(q.CreatedBy) > 0 {
 		q.CreatedBy = slices.DeleteFunc(q.CreatedBy, func(ref string) bool { return !owners.Has(ref) })
 		return len(q.CreatedBy) > 0
@@ -125,7 +126,7 @@ func narrow(q *store.TaskQuery, owners permission.Owners) bool {
 }
 
 // parseTasks reads the parameters of a listing of tasks.
-func parseTasks(r *http.Request) (q store.TaskQuery, err error) {
+func parseTasks(r *http.Request) (q taskstore.TaskQuery, err error) {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
 		return q, err
@@ -159,7 +160,7 @@ func parseTasks(r *http.Request) (q store.TaskQuery, err error) {
 		if !ok {
 			return q, rest.Input("Invalid order parameter \"%s\", the field is none of created_at, last_heartbeat_at, created_by, status, templateRef", query.Short(o))
 		}
-		q.Order = append(q.Order, store.TaskOrder{Field: column, Desc: direction == "desc"})
+		q.Order = append(q.Order, taskstore.TaskOrder{Field: column, Desc: direction == "desc"})
 	}
 	if q.Limit, err = query.Count(params, "limit", mostTasks); err != nil {
 		return q, err
@@ -248,7 +249,7 @@ func (s *Scaffolder) cancelTask(w http.ResponseWriter, r *http.Request) error {
 	s.Log.InfoContext(ctx, "task cancelled", "task", t.ID, "by", auth.From(ctx).Subject)
 	return rest.WriteJSON(w, r, http.StatusOK, struct {
 		Status string `json:"status"`
-	}{store.TaskCancelled})
+	}{taskstore.TaskCancelled})
 }
 
 // retryTask answers POST /v2/tasks/{id}/retry.
@@ -295,7 +296,7 @@ func (s *Scaffolder) userEntity(ctx context.Context, ref string) (*tree.Node, er
 		return nil, nil
 	}
 	e, err := s.Catalog.Find(ctx, ref)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -305,6 +306,6 @@ func (s *Scaffolder) userEntity(ctx context.Context, ref string) (*tree.Node, er
 }
 
 // over reports whether nothing more will happen to a task by itself.
-func over(t *store.Task) bool {
-	return t.Status != store.TaskOpen && t.Status != store.TaskProcessing
+func over(t *taskstore.Task) bool {
+	return t.Status != taskstore.TaskOpen && t.Status != taskstore.TaskProcessing
 }

@@ -11,12 +11,13 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/validation"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/words"
 )
 
@@ -40,7 +41,7 @@ func (s *Scaffolder) by(ctx context.Context, t found) task.Requester {
 // template returns the Template with a reference, if the caller may read it.
 func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error) {
 	e, err := s.Catalog.Find(ctx, ref.String())
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return found{}, rest.NotFound("Template %s not found", query.Short(ref.String()))
 	}
 	if err != nil {

@@ -21,13 +21,16 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
+	"example.dev/ingestor/test/database"
 )
 
 // patience is how long a test waits for what must come.
@@ -127,6 +130,7 @@ type world struct {
 	t       *testing.T
 	base    string
 	store   *store.Store
+	tasks   *taskstore.Store
 	scaffer *Scaffolder
 	// released lets test:wait end, and mended test:fail succeed.
 	released, mended chan struct{}
@@ -143,19 +147,17 @@ func newWorld(t *testing.T, change func(*Options), rules ...config.PermissionRul
 func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules ...config.PermissionRule) *world {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue, err := jobs.Open(t.Context(), jobs.Options{Client: store.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now, Registry: prometheus.NewRegistry()})
+	d := database.Open(t, database.SQLite(t))
+	st, taskStore := store.New(d, store.Options{}), taskstore.New(d)
+	queue, err := jobs.Open(t.Context(), jobs.Options{Client: db.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules = append(rules, config.PermissionRule{Permissions: []string{permission.ActionExecute}, Providers: []string{"inline"}, Allow: true})
 	policy := permission.New(config.Permission{Enabled: true, Rules: rules})
-	w := &world{t: t, store: st, released: make(chan struct{}), mended: make(chan struct{}), lines: 20_000}
+	w := &world{t: t, store: st, tasks: taskStore, released: make(chan struct{}), mended: make(chan struct{}), lines: 20_000}
 	tasks, err := task.New(task.Options{
-		Store: st, Queue: queue, Actions: w.actions(), Key: []byte("a key for the tests of this package"),
+		Store: taskStore, Queue: queue, Actions: w.actions(), Key: []byte("a key for the tests of this package"),
 		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log, Authorize: Authorizer(policy, "portal"), Limits: limits,
 	})
 	if err != nil {
@@ -163,7 +165,7 @@ func newWorldOf(t *testing.T, limits task.Limits, change func(*Options), rules .
 	}
 	w.put(entities)
 	opts := Options{
-		Tasks: tasks, Store: st, Policy: policy, Catalog: catalog.New(st, policy), Log: log,
+		Tasks: tasks, Store: st, TaskStore: taskStore, Policy: policy, Catalog: catalog.New(st, policy), Log: log,
 		Origin: func(string) string { return permission.OriginConfig },
 	}
 	if change != nil {

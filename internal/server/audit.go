@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // recorder connects packages that do not import package audit to the audit log.
@@ -46,13 +46,13 @@ func (r *recorder) ended(of task.Moment, status string) {
 	e := r.event(audit.TaskEnded, of)
 	e.Target["status"], e.Result = status, audit.Success
 	switch status {
-	case store.TaskFailed:
+	case taskstore.TaskFailed:
 		// Why is in the events of the task, which may quote its values.
 		e.Result, e.Reason = audit.Failure, "the task failed"
 		if of.Step != "" {
 			e.Reason = "a step failed"
 		}
-	case store.TaskCancelled:
+	case taskstore.TaskCancelled:
 		e.Result, e.Reason = audit.Failure, "the task was cancelled"
 	}
 	r.log.Record(context.Background(), e)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/server/doctor"
-	"example.dev/ingestor/internal/store"
 )
 
 // Copy is a file that was backed up.
@@ -34,11 +34,11 @@ func (d *Dump) Error() string { return "cannot back up a PostgreSQL database: it
 // others beside it under the names that the server looks for. No file is replaced.
 // The error is a *Dump for PostgreSQL, fs.ErrExist if there is a file, and
 // fs.ErrNotExist if there is no database.
-func Backup(ctx context.Context, db config.Database, to string) ([]Copy, error) {
-	if db.Client != config.ClientSQLite {
-		return nil, &Dump{Command: store.DumpCommand(db.URL.Reveal(), to)}
+func Backup(ctx context.Context, at config.Database, to string) ([]Copy, error) {
+	if at.Client != config.ClientSQLite {
+		return nil, &Dump{Command: db.DumpCommand(at.URL.Reveal(), to)}
 	}
-	dest := config.Database{Client: db.Client, Path: to}
+	dest := config.Database{Client: at.Client, Path: to}
 	copies := []struct {
 		Copy
 		// needed says that there is no backup without it.
@@ -46,9 +46,9 @@ func Backup(ctx context.Context, db config.Database, to string) ([]Copy, error) 
 		copy   func(from, to string) error
 	}{
 		// A task without a job is queued again; a job without a task would be lost.
-		{Copy{From: db.JobsPath(), To: dest.JobsPath()}, false, func(from, to string) error { return store.Backup(ctx, from, to) }},
-		{Copy{From: db.TasksKeyPath(), To: dest.TasksKeyPath()}, false, store.CopyFile},
-		{Copy{From: db.Path, To: to}, true, func(from, to string) error { return store.Backup(ctx, from, to) }},
+		{Copy{From: at.JobsPath(), To: dest.JobsPath()}, false, func(from, to string) error { return db.Backup(ctx, from, to) }},
+		{Copy{From: at.TasksKeyPath(), To: dest.TasksKeyPath()}, false, db.CopyFile},
+		{Copy{From: at.Path, To: to}, true, func(from, to string) error { return db.Backup(ctx, from, to) }},
 	}
 	for _, c := range copies {
 		if _, err := os.Lstat(c.To); err == nil {

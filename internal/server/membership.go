@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // membership returns how the groups of a user are found in the catalog: by the
@@ -22,7 +22,7 @@ func (p *Portal) membership(providers []string) func(ctx context.Context, user s
 	}
 	return func(ctx context.Context, user string) ([]string, error) {
 		e, err := p.store.Get(ctx, user)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, db.ErrNotFound) {
 			return nil, nil
 		}
 		if err != nil {

@@ -3,9 +3,9 @@ package server
 import (
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/catalog/provider/definition"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
-	"example.dev/ingestor/internal/store"
 )
 
 // originOf returns where entities of a provider come from.

@@ -25,18 +25,21 @@ import (
 	"example.dev/ingestor/internal/catalog"
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/catalog/provider/definition"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/web"
 )
 
@@ -60,7 +63,10 @@ type Options struct {
 
 // Portal is a backend that can be run.
 type Portal struct {
+	db        *db.DB
 	store     *store.Store
+	mirror    *mirror.Mirror
+	taskStore *taskstore.Store
 	queue     *jobs.Queue
 	redis     *state.Redis
 	auth      *auth.Auth
@@ -77,12 +83,15 @@ type Portal struct {
 // Close. A process that serves has the database's lock before: see Acquire.
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
-	db := c.Backend.Database
-	st, err := store.Open(ctx, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: opts.Now, UIDRetention: opts.Config.Catalog.UIDRetention})
+	at := c.Backend.Database
+	d, err := db.Open(ctx, db.Options{Client: at.Client, Path: at.Path, URL: at.URL.Reveal(), Now: opts.Now})
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{store: st}
+	p := &Portal{
+		db: d, store: store.New(d, store.Options{UIDRetention: c.Catalog.UIDRetention}),
+		mirror: mirror.New(d), taskStore: taskstore.New(d),
+	}
 	if err := p.assemble(ctx, opts); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -91,9 +100,9 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 
 // open opens what the portal works with besides the store.
 func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
-	db := opts.Config.Backend.Database
+	at := opts.Config.Backend.Database
 	p.queue, err = jobs.Open(ctx, jobs.Options{
-		Client: db.Client, Path: db.JobsPath(), URL: db.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
+		Client: at.Client, Path: at.JobsPath(), URL: at.URL.Reveal(), Log: opts.Log, Now: opts.Now, Registry: registry,
 	})
 	if err != nil {
 		return err
@@ -116,13 +125,13 @@ func Hint(err error, c *config.Config) string {
 	if used, ok := errors.AsType[*InUse](err); ok {
 		return used.hint()
 	}
-	if hint := store.Hint(err); hint != "" {
+	if hint := db.Hint(err); hint != "" {
 		return hint
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "give yourself the right to it, or choose another place in the configuration"
-	case errors.Is(err, store.ErrUnavailable) && c.Backend.Database.Client == config.ClientPostgres:
+	case errors.Is(err, db.ErrUnavailable) && c.Backend.Database.Client == config.ClientPostgres:
 		return "is PostgreSQL running, is the database made (createdb), and is backend.database.connection right?"
 	}
 	return ""
@@ -134,9 +143,10 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	if err := p.open(ctx, opts, registry); err != nil {
 		return err
 	}
+	keys := auth.NewStorage(p.db)
 	who, err := auth.New(ctx, auth.Options{
 		Config: c.Auth, External: c.Backend.ExternalAccess, BaseURL: c.Backend.BaseURL, AppURL: c.App.BaseURL,
-		Keys: p.store, Sessions: p.store, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log, Audit: p.audit.caller,
+		Keys: keys, Sessions: keys, Membership: p.membership(c.Auth.Membership), Now: opts.Now, Log: opts.Log, Audit: p.audit.caller,
 	})
 	if err != nil {
 		return err
@@ -151,7 +161,7 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 	})
 	p.auth, p.intake = who, in
 	p.ingestion = ingestion.New(ingestion.Options{
-		Config: c, Store: p.store, Queue: p.queue, Redis: p.redis, Policy: policy,
+		Config: c, Store: p.store, Mirror: p.mirror, Queue: p.queue, Redis: p.redis, Policy: policy,
 		Build: opts.Build, Extension: opts.Extension, Replica: replica(), Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.log,
 	})
 	cat.Deleted = p.ingestion.Restore
@@ -292,5 +302,5 @@ func (p *Portal) Close() error {
 	if p.audit != nil {
 		err = errors.Join(err, p.audit.log.Close())
 	}
-	return errors.Join(err, p.store.Close())
+	return errors.Join(err, p.db.Close())
 }

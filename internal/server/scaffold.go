@@ -26,6 +26,7 @@ import (
 	"example.dev/ingestor/internal/catalog/provider"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/git/fetch"
 	"example.dev/ingestor/internal/git/integration"
 	"example.dev/ingestor/internal/identity/permission"
@@ -33,7 +34,6 @@ import (
 	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
 	"example.dev/ingestor/internal/scaffolder/validation"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/template/expression"
 	"example.dev/ingestor/words"
@@ -52,7 +52,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 		return nil, err
 	}
 	p.tasks, err = task.New(task.Options{
-		Store: p.store, Queue: p.queue, Env: env, Key: key,
+		Store: p.taskStore, Queue: p.queue, Env: env, Key: key,
 		Dir:     workDir(opts.Config),
 		Workers: c.Workers, Limits: task.Limits{OpenTasks: c.Limits.OpenTasks, RunningTasks: c.Limits.RunningTasks}, Timeout: c.TaskTimeout, Keep: c.KeepTasks,
 		Now: opts.Now, Log: opts.Log, Registry: registry, Audit: p.audit.tasks(), Authorize: scaffolder.Authorizer(policy, c.BranchPrefix),
@@ -72,7 +72,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}
 	f := filler{clusteractions.NewReader(clusters, choices), scaffolder.Authorizer(policy, c.BranchPrefix)}
 	return scaffolder.New(scaffolder.Options{
-		Tasks: p.tasks, Store: p.store, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
+		Tasks: p.tasks, Store: p.store, TaskStore: p.taskStore, Policy: policy, Catalog: cat, Env: env, Log: opts.Log, Fill: f.fill, Origin: originOf, Audit: p.audit.log,
 		EventStreams: c.Limits.EventStreams, Cluster: func(name string) string { return clusteractions.Chosen(clusters, choices, name) },
 		Autocomplete: map[string]scaffolder.Complete{"cluster": func(_ context.Context, resource string, _ map[string]string) ([]scaffolder.Result, error) {
 			return offered(clusters.Names(), resource)
@@ -159,7 +159,7 @@ type registrar struct {
 // Entity implements the catalog of actions.
 func (r registrar) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	e, err := r.catalog.Find(ctx, ref)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {

@@ -18,10 +18,13 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/app"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/cli/ingestor"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
+	"example.dev/ingestor/test/database"
 )
 
 // soonEnough is a limit for what takes moments: the machine may be busy.
@@ -141,19 +144,18 @@ func open(t *testing.T) *world {
 	t.Helper()
 	w, dir, log := &world{t: t}, t.TempDir(), slog.New(slog.DiscardHandler)
 	var err error
-	if w.store, err = store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now}); err != nil {
-		t.Fatal(err)
-	}
-	if w.queue, err = jobs.Open(t.Context(), jobs.Options{Client: store.SQLite, Path: filepath.Join(dir, "jobs.db"), Now: time.Now, Log: log}); err != nil {
+	d := database.Open(t, database.SQLite(t))
+	w.store = store.New(d, store.Options{})
+	if w.queue, err = jobs.Open(t.Context(), jobs.Options{Client: db.SQLite, Path: filepath.Join(dir, "jobs.db"), Now: time.Now, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	if w.tasks, err = task.New(task.Options{
 		Authorize: func(context.Context, task.Requester, string, string, action.Target) error { return nil },
-		Store:     w.store, Queue: w.queue, Actions: logging(t), Dir: filepath.Join(dir, "work"), Now: time.Now, Log: log,
+		Store:     taskstore.New(d), Queue: w.queue, Actions: logging(t), Dir: filepath.Join(dir, "work"), Now: time.Now, Log: log,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.tasks.Close(); _ = w.queue.Close(); _ = w.store.Close() })
+	t.Cleanup(func() { _ = w.tasks.Close(); _ = w.queue.Close() })
 	return w
 }
 
@@ -190,7 +192,7 @@ func logging(t *testing.T) []action.Action {
 }
 
 // run runs a task to its end.
-func (w *world) run(o task.Order) (*store.Task, []store.TaskEvent) {
+func (w *world) run(o task.Order) (*taskstore.Task, []taskstore.TaskEvent) {
 	w.t.Helper()
 	id, err := w.tasks.Create(w.t.Context(), o)
 	if err != nil {
@@ -198,15 +200,15 @@ func (w *world) run(o task.Order) (*store.Task, []store.TaskEvent) {
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), soonEnough)
 	defer cancel()
-	var events []store.TaskEvent
-	err = w.tasks.Follow(ctx, id, 0, func(some []store.TaskEvent) error {
+	var events []taskstore.TaskEvent
+	err = w.tasks.Follow(ctx, id, 0, func(some []taskstore.TaskEvent) error {
 		events = append(events, some...)
 		return nil
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	found, err := w.store.Task(w.t.Context(), id)
+	found, err := taskstore.New(w.store.DB).Task(w.t.Context(), id)
 	if err != nil || found == nil {
 		w.t.Fatalf("the task is %v: %v", found, err)
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // cancel cancels a task.
 func (c client) cancel(id string) {
 	c.t.Helper()
-	if s := c.want(http.StatusOK, http.MethodPost, api+"/tasks/"+id+"/cancel", nil).Get("status").Str(); s != store.TaskCancelled {
+	if s := c.want(http.StatusOK, http.MethodPost, api+"/tasks/"+id+"/cancel", nil).Get("status").Str(); s != taskstore.TaskCancelled {
 		c.t.Errorf("the answer to the cancelling is %s", s)
 	}
 }
@@ -33,7 +33,7 @@ func TestCancelInside(t *testing.T) {
 	began := time.Now()
 	c.cancel(id)
 	h := c.follow(id)
-	if took := time.Since(began); h.status != store.TaskCancelled || took > patience/2 {
+	if took := time.Since(began); h.status != taskstore.TaskCancelled || took > patience/2 {
 		t.Errorf("after %v it is %s:\n%s", took, h.status, h.log())
 	}
 	if strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
@@ -53,11 +53,11 @@ func TestCancelBetween(t *testing.T) {
 	c.cancel(id)
 	release("cancel-between")
 	h := c.follow(id)
-	if h.status != store.TaskCancelled || strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
+	if h.status != taskstore.TaskCancelled || strings.Contains(h.log(), "Beginning step kubernetes:apply") || w.find(t, things+ns+"/things/one") != nil {
 		t.Fatalf("it is %s, and went on:\n%s", h.status, h.log())
 	}
 	c.cancel(id)
-	if s := c.task(id).Get("status").Str(); s != store.TaskCancelled {
+	if s := c.task(id).Get("status").Str(); s != taskstore.TaskCancelled {
 		t.Errorf("cancelled twice it is %s", s)
 	}
 }
@@ -73,14 +73,14 @@ func TestCancelWaiting(t *testing.T) {
 	held(t, "waiting")
 	second := c.create("next", tree.Obj(), nil)
 	c.cancel(second)
-	if s := c.task(second).Get("status").Str(); s != store.TaskCancelled {
+	if s := c.task(second).Get("status").Str(); s != taskstore.TaskCancelled {
 		t.Errorf("it is %s", s)
 	}
 	release("waiting")
-	if h := c.follow(first); h.status != store.TaskCompleted {
+	if h := c.follow(first); h.status != taskstore.TaskCompleted {
 		t.Errorf("it is %s:\n%s", h.status, h.log())
 	}
-	if h := c.follow(second); h.status != store.TaskCancelled || strings.Contains(h.log(), "never") {
+	if h := c.follow(second); h.status != taskstore.TaskCancelled || strings.Contains(h.log(), "never") {
 		t.Errorf("it is %s:\n%s", h.status, h.log())
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 const api = "/api/scaffolder/v2"
@@ -203,7 +203,7 @@ func (c client) follow(id string) *history {
 		if e.ID != int64(len(h.events)) {
 			c.t.Errorf("event %d of task %s has the number %d", len(h.events), id, e.ID)
 		}
-		return e.Type == store.EventCompletion
+		return e.Type == taskstore.EventCompletion
 	})
 	h.raw = raw.String()
 	h.status = c.task(id).Get("status").Str()
@@ -226,7 +226,7 @@ func (c client) run(template string, values *tree.Node) *history {
 func (c client) completes(template string, values *tree.Node) *history {
 	c.t.Helper()
 	h := c.run(template, values)
-	if h.status != store.TaskCompleted {
+	if h.status != taskstore.TaskCompleted {
 		c.t.Fatalf("task of %s with %s is %s:\n%s", template, tree.AppendJSON(nil, values, ""), h.status, h.log())
 	}
 	return h
@@ -236,7 +236,7 @@ func (c client) completes(template string, values *tree.Node) *history {
 func (c client) fails(template string, values *tree.Node, why ...string) *history {
 	c.t.Helper()
 	h := c.run(template, values)
-	if h.status != store.TaskFailed {
+	if h.status != taskstore.TaskFailed {
 		c.t.Fatalf("task of %s is %s:\n%s", template, h.status, h.log())
 	}
 	last := h.events[len(h.events)-1]

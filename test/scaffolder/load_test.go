@@ -12,7 +12,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // lineSize is how long a line of flood is.
@@ -71,9 +71,9 @@ func TestManyTasks(t *testing.T) {
 		return total
 	}
 	until(t, "all tasks are over", func() bool {
-		return count(store.TaskCompleted)+count(store.TaskFailed)+count(store.TaskCancelled) == all
+		return count(taskstore.TaskCompleted)+count(taskstore.TaskFailed)+count(taskstore.TaskCancelled) == all
 	})
-	if n := count(store.TaskCompleted); n != all {
+	if n := count(taskstore.TaskCompleted); n != all {
 		t.Errorf("%d of %d completed", n, all)
 	}
 	for i := 0; i < all; i += 17 {
@@ -126,7 +126,7 @@ func TestLongLog(t *testing.T) {
 		}
 	}
 	h := c.follow(id)
-	if h.status != store.TaskCompleted {
+	if h.status != taskstore.TaskCompleted {
 		t.Fatalf("it is %s", h.status)
 	}
 	want("who keeps up", h.events, len(h.raw))

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/git/forge/contract"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // delivery are the values of the page about delivery.
@@ -120,7 +120,7 @@ func TestChangeRequestAgain(t *testing.T) {
 	}
 	r.Before = nil
 	c.want(http.StatusCreated, http.MethodPost, api+"/tasks/"+h.id+"/retry", nil)
-	until(t, "the task is completed", func() bool { return c.task(h.id).Get("status").Str() == store.TaskCompleted })
+	until(t, "the task is completed", func() bool { return c.task(h.id).Get("status").Str() == taskstore.TaskCompleted })
 	r.request(1, "One of small")
 
 	h = c.completes("again", parse(t, "{size: large}"))

@@ -14,8 +14,9 @@ import (
 
 	"example.dev/ingestor/internal/app"
 	program "example.dev/ingestor/internal/cli/portal"
-	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
+	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/process"
 )
 
@@ -111,12 +112,12 @@ func TestSecrets(t *testing.T) {
 	secrets := map[string]string{"token": theSecret}
 	var told []string
 	h := c.follow(c.create("secret", parse(t, "{}"), secrets))
-	if h.status != store.TaskCompleted || !strings.Contains(h.log(), "it is ***!") {
+	if h.status != taskstore.TaskCompleted || !strings.Contains(h.log(), "it is ***!") {
 		t.Errorf("it is %s:\n%s", h.status, h.log())
 	}
 	told = append(told, h.raw)
 	failed := c.follow(c.create("fails", parse(t, "{}"), secrets))
-	if failed.status != store.TaskFailed || !strings.Contains(failed.log(), "***") {
+	if failed.status != taskstore.TaskFailed || !strings.Contains(failed.log(), "***") {
 		t.Errorf("it is %s:\n%s", failed.status, failed.log())
 	}
 	told = append(told, failed.raw)
@@ -147,11 +148,7 @@ func TestSecrets(t *testing.T) {
 	}
 	// Workspaces are gone now.
 	absent(t, dir, "")
-	s, err := store.Open(t.Context(), store.Options{Client: config.ClientSQLite, Path: filepath.Join(dir, "portal.sqlite")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close() //nolint:errcheck // it was read
+	s := taskstore.New(database.Open(t, db.Options{Client: db.SQLite, Path: filepath.Join(dir, "portal.sqlite")}))
 	for _, id := range []string{h.id, failed.id, running} {
 		if task, err := s.Task(t.Context(), id); err != nil || task.Secrets != nil {
 			t.Errorf("after the end the secrets of %s are kept: %v", id, err)

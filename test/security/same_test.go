@@ -23,14 +23,17 @@ import (
 	catalogactions "example.dev/ingestor/action/catalog"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder"
 	"example.dev/ingestor/internal/scaffolder/task"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
+	"example.dev/ingestor/test/database"
 )
 
 // ruleSets is how many policies are drawn.
@@ -90,7 +93,7 @@ type ruled struct {
 // Entity implements the catalog of actions.
 func (r *ruled) Entity(ctx context.Context, ref string) (*tree.Node, error) {
 	e, err := r.catalog.Find(ctx, ref)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -125,17 +128,15 @@ func (c *changing) Register(ctx context.Context, target string, dry bool) ([]str
 func newChanging(t *testing.T) *changing {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(dir, "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue, err := jobs.Open(t.Context(), jobs.Options{Client: store.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now, Registry: prometheus.NewRegistry()})
+	d := database.Open(t, database.SQLite(t))
+	st := store.New(d, store.Options{})
+	queue, err := jobs.Open(t.Context(), jobs.Options{Client: db.SQLite, Path: filepath.Join(dir, "jobs.db"), Log: log, Now: time.Now, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &changing{store: st}
 	c.tasks, err = task.New(task.Options{
-		Store: st, Queue: queue, Actions: catalogactions.Actions(catalogactions.Options{Catalog: c}), Key: []byte("a key for the tests of this package"),
+		Store: taskstore.New(d), Queue: queue, Actions: catalogactions.Actions(catalogactions.Options{Catalog: c}), Key: []byte("a key for the tests of this package"),
 		Dir: filepath.Join(dir, "tasks"), Now: time.Now, Log: log,
 		Authorize: func(ctx context.Context, by task.Requester, id, name string, target action.Target) error {
 			return c.now.Load().authorize(ctx, by, id, name, target)
@@ -164,7 +165,7 @@ func (c *changing) under(rules []config.PermissionRule) *ruled {
 	r := &ruled{catalog: catalog.New(c.store, policy), authorize: scaffolder.Authorizer(policy, "portal")}
 	log := slog.New(slog.DiscardHandler)
 	s := scaffolder.New(scaffolder.Options{
-		Tasks: c.tasks, Store: c.store, Policy: policy, Catalog: r.catalog, Log: log,
+		Tasks: c.tasks, Store: c.store, TaskStore: taskstore.New(c.store.DB), Policy: policy, Catalog: r.catalog, Log: log,
 		Origin: func(string) string { return permission.OriginConfig },
 	})
 	r.handler = rest.New(rest.Options{
@@ -230,7 +231,7 @@ func (c *changing) inTask(t *testing.T, by auth.Caller, refs []string) []bool {
 		t.Fatalf("cannot create a task: %v", err)
 	}
 	c.await(t, id)
-	events, err := c.store.TaskEvents(t.Context(), id, 0, 100)
+	events, err := taskstore.New(c.store.DB).TaskEvents(t.Context(), id, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,11 +253,11 @@ func (c *changing) inTask(t *testing.T, by auth.Caller, refs []string) []bool {
 func (c *changing) await(t *testing.T, id string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		found, err := c.store.TaskBrief(t.Context(), id)
+		found, err := taskstore.New(c.store.DB).TaskBrief(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Status != store.TaskOpen && found.Status != store.TaskProcessing {
+		if found.Status != taskstore.TaskOpen && found.Status != taskstore.TaskProcessing {
 			return
 		}
 	}

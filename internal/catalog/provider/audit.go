@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/store"
 )
 
 // recordPush records a push that was carried out.

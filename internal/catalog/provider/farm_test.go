@@ -17,11 +17,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/catalog"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // site is a server with pages that can be changed.
@@ -103,10 +104,11 @@ func newFarm(t *testing.T, path string, opts Options, rules ...config.Permission
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "portal.db")
 	}
-	s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: path, Now: time.Now})
+	d, err := db.Open(t.Context(), db.Options{Client: db.SQLite, Path: path, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := store.New(d, store.Options{})
 	f := &farm{t: t, store: s, registry: prometheus.NewRegistry()}
 	opts.Store, opts.Policy, opts.Now, opts.Registry = s, permission.New(config.Permission{Enabled: true, Rules: rules}), time.Now, f.registry
 	opts.Catalog, opts.Log = catalog.New(s, opts.Policy), slog.New(slog.DiscardHandler)

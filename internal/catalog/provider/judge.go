@@ -10,10 +10,10 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/internal/store"
 )
 
 // judge decides what of a push is taken.

@@ -13,10 +13,11 @@ import (
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // locationView is a location as clients see it.
@@ -114,10 +115,10 @@ func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 		return in.tryLocation(w, r, typ, target)
 	}
 	l, err := in.store.AddLocation(ctx, typ, target)
-	if errors.Is(err, store.ErrExists) && onConflict == "refresh" {
+	if errors.Is(err, db.ErrExists) && onConflict == "refresh" {
 		l, err = in.sameLocation(r.Context(), typ, target)
 	}
-	if errors.Is(err, store.ErrExists) {
+	if errors.Is(err, db.ErrExists) {
 		err = rest.Conflict("Location %s:%s already exists", typ, target)
 	}
 	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: typ, Target: target}, err)
@@ -144,13 +145,13 @@ func (in *Intake) sameLocation(ctx context.Context, typ, target string) (store.L
 			return l, nil
 		}
 	}
-	return store.Location{}, store.ErrExists
+	return store.Location{}, db.ErrExists
 }
 
 // tryLocation reads a location and tells what registering it would bring.
 func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
 	_, err := in.sameLocation(r.Context(), typ, target)
-	if err != nil && !errors.Is(err, store.ErrExists) {
+	if err != nil && !errors.Is(err, db.ErrExists) {
 		return err
 	}
 	exists := err == nil
@@ -213,7 +214,7 @@ func (in *Intake) oneLocation(r *http.Request) (store.Location, error) {
 		return store.Location{}, noLocation(id)
 	}
 	l, err := in.store.Location(r.Context(), id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return l, noLocation(id)
 	}
 	return l, err
@@ -257,9 +258,9 @@ func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
 		l, err = in.store.UpdateLocation(r.Context(), old.ID, typ, target)
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, db.ErrNotFound):
 		err = noLocation(old.ID)
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, db.ErrExists):
 		err = rest.Conflict("Location %s:%s already exists", typ, target)
 	}
 	in.recordLocation(r.Context(), audit.LocationUpdate, store.Location{ID: old.ID, Type: typ, Target: target}, err)
@@ -281,7 +282,7 @@ func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
 		return noLocation(id)
 	}
 	err := in.store.RemoveLocation(r.Context(), id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		err = noLocation(id)
 	}
 	in.recordLocation(r.Context(), audit.LocationDelete, store.Location{ID: id}, err)
@@ -301,7 +302,7 @@ func (in *Intake) locationByEntity(w http.ResponseWriter, r *http.Request) error
 	}
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}.String()
 	e, err := in.catalog.Find(ctx, ref)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("found no entity for ref %s", query.Short(ref))
 	}
 	if err != nil {
@@ -312,7 +313,7 @@ func (in *Intake) locationByEntity(w http.ResponseWriter, r *http.Request) error
 		return rest.NotFound("found no location for ref %s", ref)
 	}
 	l, err := in.store.Location(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		return rest.NotFound("found no location for ref %s", ref)
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 // Where entities come from, and what became of them, as labels say it.

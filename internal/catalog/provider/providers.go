@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/spool"
-	"example.dev/ingestor/internal/store"
 )
 
 // pushes is what pushing needs.

@@ -7,9 +7,10 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/query"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // refresh answers POST /refresh: the location an entity comes from is read
@@ -30,7 +31,7 @@ func (in *Intake) refresh(w http.ResponseWriter, r *http.Request) error {
 		return rest.Input("Malformed entity reference '%s', expected <kind>:<namespace>/<name>", query.Short(*body.EntityRef))
 	}
 	e, err := in.catalog.Find(ctx, ref.String())
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		// Whoever may refresh nothing is told so rather than what there is.
 		if err := in.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
 			return err

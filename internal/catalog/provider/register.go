@@ -7,9 +7,10 @@ import (
 
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
-	"example.dev/ingestor/internal/store"
 )
 
 // Register has the file at a URL read from now on, if the caller of ctx may, and
@@ -41,7 +42,7 @@ func (in *Intake) Register(ctx context.Context, target string, dry bool) ([]stri
 		return refs, nil
 	}
 	l, err := in.store.AddLocation(ctx, at.Type, at.Target)
-	if errors.Is(err, store.ErrExists) {
+	if errors.Is(err, db.ErrExists) {
 		l, err = in.sameLocation(ctx, at.Type, at.Target)
 	}
 	in.recordLocation(ctx, audit.LocationRegister, store.Location{ID: l.ID, Type: at.Type, Target: at.Target}, err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/ingestion/state"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // guarded is reread that survives a bug: what somebody writes into a file must
@@ -61,7 +61,7 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 	r.memo, r.trusted = nil, 0
 	defer settle(len(res.Documents))
 	conflicts, err := in.put(ctx, r, res, failed)
-	if errors.Is(err, state.ErrSuperseded) {
+	if errors.Is(err, db.ErrSuperseded) {
 		return false
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func (in *Intake) orphaned(ctx context.Context, r *reading) error {
 		return nil
 	}
 	_, err := in.store.Location(ctx, r.id)
-	if !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
 	_, err = in.store.Sync(ctx, store.Change{Provider: r.provider(), Full: true})
@@ -196,7 +196,7 @@ func (in *Intake) note(ctx context.Context, r *reading, problem string) error {
 		return nil
 	}
 	err := in.store.NoteLocation(ctx, r.id, problem, in.now())
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) {
 		// It was removed meanwhile.
 		return nil
 	}

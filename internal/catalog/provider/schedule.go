@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 const (
@@ -305,7 +306,7 @@ func (in *Intake) sweep(ctx context.Context) error {
 		}
 		if !strings.HasPrefix(id, staticPrefix) {
 			// It may have been registered a moment ago.
-			if _, err := in.store.Location(ctx, id); !errors.Is(err, store.ErrNotFound) {
+			if _, err := in.store.Location(ctx, id); !errors.Is(err, db.ErrNotFound) {
 				continue
 			}
 		}

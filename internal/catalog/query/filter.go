@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // maxConditions is how many conditions a request may have in all, each value

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 func TestFilters(t *testing.T) {

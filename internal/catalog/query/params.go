@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // What a request may ask for at most.

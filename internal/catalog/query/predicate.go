@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // maxNesting is how deep predicates may be nested.

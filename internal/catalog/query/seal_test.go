@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 var testKey = []byte("0123456789abcdef0123456789abcdef")

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // TestRecord compares whole lines: their order of fields, and what hostile texts
@@ -137,7 +137,7 @@ func TestDone(t *testing.T) {
 		"NotFound":    {"so may a name", rest.NotFound("hunter2"), []line{{Result: Failure, Reason: "NotFoundError"}}},
 		"Conflict":    {"so may an address", rest.Conflict("hunter2"), []line{{Result: Failure, Reason: "ConflictError"}}},
 		"Internal":    {"and an error of ours", errors.New("hunter2"), []line{{Result: Failure, Reason: "InternalServerError"}}},
-		"Unavailable": {"the database", fmt.Errorf("%w: hunter2", store.ErrUnavailable), []line{{Result: Failure, Reason: "The database is not available, try again later"}}},
+		"Unavailable": {"the database", fmt.Errorf("%w: hunter2", db.ErrUnavailable), []line{{Result: Failure, Reason: "The database is not available, try again later"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

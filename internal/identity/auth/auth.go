@@ -13,16 +13,15 @@ import (
 
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // KeyStore is where replicas find each other's public keys, and the secret
-// they share. It may be used at once by many; *store.Store is one.
+// they share. It may be used at once by many; *Storage is one.
 type KeyStore interface {
 	// AddKey publishes a key until it expires.
-	AddKey(ctx context.Context, k store.Key) error
+	AddKey(ctx context.Context, k Key) error
 	// Keys returns the keys that have been published.
-	Keys(ctx context.Context) ([]store.Key, error)
+	Keys(ctx context.Context) ([]Key, error)
 	// DropKeys removes the keys that have expired.
 	DropKeys(ctx context.Context) error
 	// Secret returns the secret of that name, which is made the first time

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/database"
 )
 
 func TestHeader(t *testing.T) {
@@ -123,7 +123,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	gone := newShelf(time.Now)
 	gone.fail(errGone)
-	if _, err := New(t.Context(), Options{BaseURL: base, Keys: gone, Now: time.Now}); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := New(t.Context(), Options{BaseURL: base, Keys: gone, Now: time.Now}); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("without a store: got %v", err)
 	}
 }
@@ -134,12 +134,7 @@ func TestPeers(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) KeyStore{
 		"memory": func(*testing.T) KeyStore { return newShelf(time.Now) },
 		"SQLite": func(t *testing.T) KeyStore {
-			s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			return s
+			return NewStorage(database.Open(t, database.SQLite(t)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

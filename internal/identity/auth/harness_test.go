@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 // base is where the portal of the tests is.
@@ -29,7 +29,7 @@ const base = "http://127.0.0.1:7007"
 type shelf struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	keys    map[string]store.Key
+	keys    map[string]Key
 	secrets map[string][]byte
 	// revoked are the sessions that have been revoked, and when they expire.
 	revoked map[string]time.Time
@@ -39,10 +39,10 @@ type shelf struct {
 }
 
 func newShelf(now func() time.Time) *shelf {
-	return &shelf{now: now, keys: map[string]store.Key{}, secrets: map[string][]byte{}, revoked: map[string]time.Time{}}
+	return &shelf{now: now, keys: map[string]Key{}, secrets: map[string][]byte{}, revoked: map[string]time.Time{}}
 }
 
-func (s *shelf) AddKey(_ context.Context, k store.Key) error {
+func (s *shelf) AddKey(_ context.Context, k Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -51,11 +51,11 @@ func (s *shelf) AddKey(_ context.Context, k store.Key) error {
 	return s.err
 }
 
-func (s *shelf) Keys(context.Context) ([]store.Key, error) {
+func (s *shelf) Keys(context.Context) ([]Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reads++
-	var out []store.Key
+	var out []Key
 	for _, k := range s.keys {
 		out = append(out, k)
 	}
@@ -127,7 +127,7 @@ func (s *shelf) ids() map[string]bool {
 	return out
 }
 
-var errGone = errors.Join(store.ErrUnavailable, errors.New("no such host"))
+var errGone = errors.Join(db.ErrUnavailable, errors.New("no such host"))
 
 // clock is a clock that stands still.
 type clock struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // SessionStore is where replicas find the sessions that a logout has ended. It
-// may be used at once by many; *store.Store is one.
+// may be used at once by many; *Storage is one.
 type SessionStore interface {
 	// RevokeSession records that a session has ended, until it expires.
 	RevokeSession(ctx context.Context, id string, expires time.Time) error

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/database"
 	provider "example.dev/ingestor/test/issuer"
 )
 
@@ -46,11 +45,7 @@ func (p *portal) token(t *testing.T, c *http.Client) string {
 // remembers tokens.
 func TestLogout(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := NewStorage(database.Open(t, database.SQLite(t)))
 	p, i := withIssuer(t, provider.Options{Groups: []string{"a"}})
 	p.keys = s
 	p.open(t, time.Now)

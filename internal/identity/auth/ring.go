@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-
-	"example.dev/ingestor/internal/store"
 )
 
 // ring is the portal's keys: the one this process signs with, which never
@@ -92,7 +90,7 @@ func (r *ring) rotate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot use a signing key: %w", err)
 	}
-	if err := r.store.AddKey(ctx, store.Key{ID: s.id, JWK: jwk, Expires: s.expires}); err != nil {
+	if err := r.store.AddKey(ctx, Key{ID: s.id, JWK: jwk, Expires: s.expires}); err != nil {
 		return fmt.Errorf("cannot publish a signing key: %w", err)
 	}
 	r.keys.add(public)

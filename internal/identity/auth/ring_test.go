@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 )
 
 // TestRotation lets a day pass: keys come and go, and every token is good for
@@ -114,7 +114,7 @@ func TestStoreGone(t *testing.T) {
 				t.Errorf("a token of a key that is known: %v", err)
 			}
 			for range 5 {
-				if _, err := ask(a, "Bearer "+guestToken(t, late)); statusOf(t, err) != http.StatusServiceUnavailable || !errors.Is(err, store.ErrUnavailable) {
+				if _, err := ask(a, "Bearer "+guestToken(t, late)); statusOf(t, err) != http.StatusServiceUnavailable || !errors.Is(err, db.ErrUnavailable) {
 					t.Errorf("a token of a key that is not known: %v", err)
 				}
 			}

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
-// Resolve returns what a reference names; store.ErrNotFound, or nil, if there is
+// Resolve returns what a reference names; db.ErrNotFound, or nil, if there is
 // nothing. It must not ask whether the caller may see it.
 type Resolve func(ctx context.Context, ref string) (*Resource, error)
 
@@ -234,7 +234,7 @@ func (a authorize) resource(ctx context.Context, q *question, ref string, seen m
 	}
 	r, err := resolve(ctx, ref)
 	if err != nil {
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, db.ErrNotFound) {
 			return nil, err
 		}
 		r = nil

@@ -15,9 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/auth"
 	"example.dev/ingestor/internal/rest"
-	"example.dev/ingestor/internal/store"
 )
 
 var callers = map[string]auth.Caller{"guest": guest, "ada": ada, "pusher": pusher}
@@ -32,9 +32,9 @@ func start(t *testing.T, c config.Permission) *httptest.Server {
 			}
 		}
 		if ref == "component:default/broken" {
-			return nil, store.ErrUnavailable
+			return nil, db.ErrUnavailable
 		}
-		return nil, store.ErrNotFound
+		return nil, db.ErrNotFound
 	}
 	tasks := func(_ context.Context, id string) (*Resource, error) {
 		return map[string]*Resource{"42": byAda, "43": byBob}[id], nil

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/identity/auth"
-	"example.dev/ingestor/internal/store"
 )
 
 // Policy is who may do what. It does not change, and may be asked by many at

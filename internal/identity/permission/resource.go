@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 // Resource is what a permission is asked for. Case does not matter.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 )
 
 func TestResourceOf(t *testing.T) {

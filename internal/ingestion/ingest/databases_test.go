@@ -4,60 +4,38 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
-	"example.dev/ingestor/test/postgres"
+	"example.dev/ingestor/test/database"
 )
 
 // TestDatabases runs what depends on the database with each of them. open opens
 // it as another replica would.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func(t *testing.T, open func() *store.Store){"LongKinds": longKinds, "Workers": twoWorkers, "HeldUp": heldUp}
-	each := func(t *testing.T, options func(t *testing.T) store.Options) {
-		t.Helper()
-		for name, test := range tests {
-			t.Run(name, func(t *testing.T) {
-				opts := options(t)
-				opts.Now = time.Now
-				open := func() *store.Store {
-					s, err := store.Open(t.Context(), opts)
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Cleanup(func() { _ = s.Close() })
-					return s
-				}
-				if opts.Client == store.SQLite {
+	for name, test := range map[string]func(t *testing.T, open func() *mirror.Mirror){"LongKinds": longKinds, "Workers": twoWorkers, "HeldUp": heldUp} {
+		t.Run(name, func(t *testing.T) {
+			database.OnBoth(t, func(t *testing.T, openDB func() *db.DB) {
+				open := func() *mirror.Mirror { return mirror.New(openDB()) }
+				if first := open(); first.Client == db.SQLite {
 					// There is no other process.
-					open = sync.OnceValue(open)
+					open = func() *mirror.Mirror { return first }
 				}
 				test(t, open)
 			})
-		}
+		})
 	}
-	t.Run("SQLite", func(t *testing.T) {
-		each(t, func(t *testing.T) store.Options {
-			return store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db")}
-		})
-	})
-	t.Run("PostgreSQL", func(t *testing.T) {
-		server := postgres.Start(t)
-		each(t, func(t *testing.T) store.Options {
-			return store.Options{Client: store.Postgres, URL: server.Database(t)}
-		})
-	})
 }
 
 // longKinds has names that are longer than databases like to find things by.
-func longKinds(t *testing.T, open func() *store.Store) {
+func longKinds(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
 	var long strings.Builder
@@ -128,13 +106,13 @@ type queueing struct {
 }
 
 // Alone implements Agenda.
-func (q *queueing) Alone(ctx context.Context, name string, do func(context.Context) error) error {
+func (q *queueing) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
 	q.wants <- struct{}{}
-	return q.Memory.Alone(ctx, name, do)
+	return q.Memory.WithLock(ctx, name, do)
 }
 
 // twoWorkers has a replica come to work off what another is working off.
-func twoWorkers(t *testing.T, open func() *store.Store) {
+func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	const definitions = 30
 	first := open()

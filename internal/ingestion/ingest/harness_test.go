@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,9 +17,10 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/state"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/source"
+	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/xrd"
 )
 
@@ -179,15 +179,7 @@ func (b *bench) later(d time.Duration) {
 // its options.
 func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	d := database.Open(t, database.SQLite(t))
 	b := &bench{
 		catalog: &ledger{documents: map[string]map[string]string{}}, shelves: map[string]*shelf{},
 		log: &bytes.Buffer{},
@@ -204,7 +196,7 @@ func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name])})
 	}
 	opts := Options{
-		Parts: []Part{part}, Memory: st, Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
+		Parts: []Part{part}, Memory: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
 		Processing: Processing{BatchSize: 10, Parallelism: 2},
 	}
 	if change != nil {

@@ -157,7 +157,7 @@ type interrupted struct {
 }
 
 // Alone implements Agenda.
-func (i *interrupted) Alone(ctx context.Context, name string, do func(context.Context) error) error {
+func (i *interrupted) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
 	select {
 	case i.inside <- struct{}{}:
 		<-i.inside
@@ -167,7 +167,7 @@ func (i *interrupted) Alone(ctx context.Context, name string, do func(context.Co
 		default:
 		}
 	}
-	return i.Memory.Alone(ctx, name, func(ctx context.Context) error {
+	return i.Memory.WithLock(ctx, name, func(ctx context.Context) error {
 		i.inside <- struct{}{}
 		defer func() { <-i.inside }()
 		return do(ctx)

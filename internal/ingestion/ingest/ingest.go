@@ -65,9 +65,9 @@ type Agenda interface {
 	TouchSource(ctx context.Context, source, list string) (units int, err error)
 	// Alone runs do while nobody else, here or in another replica, runs one of
 	// that name.
-	Alone(ctx context.Context, name string, do func(context.Context) error) error
+	WithLock(ctx context.Context, name string, do func(context.Context) error) error
 	// Fence returns a context with which nothing is written any more,
-	// state.ErrSuperseded, once somebody else has asked for one of that name.
+	// db.ErrSuperseded, once somebody else has asked for one of that name.
 	Fence(ctx context.Context, name string) (context.Context, error)
 }
 

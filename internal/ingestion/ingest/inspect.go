@@ -85,7 +85,7 @@ func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 	if err != nil || len(units) == 0 {
 		return 0, err
 	}
-	err = in.Memory.Alone(ctx, theInspection, func(ctx context.Context) error {
+	err = in.Memory.WithLock(ctx, theInspection, func(ctx context.Context) error {
 		units, err := in.Memory.Unchecked(ctx, inspected)
 		if err != nil {
 			return err

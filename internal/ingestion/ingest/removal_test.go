@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
 )
@@ -231,17 +232,17 @@ func (h *held) Read(ctx context.Context) (*xrd.Set, error) {
 
 // heldUp has a replica read a folder, and be held up, while another one reads a
 // later state of it.
-func heldUp(t *testing.T, open func() *store.Store) {
+func heldUp(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	slow := &held{read: make(chan struct{}), goOn: make(chan struct{})}
 	memory := open()
 	late := kitchen(t, []string{"files"}, func(o *Options) {
 		slow.Source = o.Parts[0].Folders[0].Source
 		o.Parts[0].Folders[0].Source = slow
-		o.Memory, o.Catalog = memory, stored{memory}
+		o.Memory, o.Catalog = memory, stored{store.New(memory.DB, store.Options{})}
 	})
 	other := open()
-	quick := kitchen(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = other, stored{other} })
+	quick := kitchen(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = other, stored{store.New(other.DB, store.Options{})} })
 	late.shelves["files"].set("a", definition("as", "earlier"))
 	done := make(chan error)
 	go func() {
@@ -258,7 +259,7 @@ func heldUp(t *testing.T, open func() *store.Store) {
 	}
 	late.works(t)
 	for _, ref := range []string{"template:default/as.example.org", "template:default/bs.example.org"} {
-		e, err := other.Get(t.Context(), ref)
+		e, err := store.New(other.DB, store.Options{}).Get(t.Context(), ref)
 		if err != nil || !strings.Contains(string(e.JSON), "later") || strings.Contains(string(e.JSON), "earlier") {
 			t.Errorf("%s went back to what it was: %v", ref, err)
 		}

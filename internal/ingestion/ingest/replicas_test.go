@@ -11,7 +11,8 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // reads scans a shelf, and wants that to go well.
@@ -214,7 +215,7 @@ func TestWithheld(t *testing.T) {
 	t.Parallel()
 	var catalog stored
 	b := kitchen(t, []string{"files"}, func(o *Options) {
-		catalog = stored{o.Memory.(*store.Store)}
+		catalog = stored{store.New(o.Memory.(*mirror.Mirror).DB, store.Options{})}
 		o.Catalog = catalog
 		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
 		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }

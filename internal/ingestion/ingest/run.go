@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/state"
 )
 
@@ -96,7 +97,7 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	}
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
-	if errors.Is(err, state.ErrSuperseded) {
+	if errors.Is(err, db.ErrSuperseded) {
 		p.part.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
 		return run, nil
 	}
@@ -197,7 +198,7 @@ func (p *place) readAll(ctx context.Context) (*scan, error) {
 		// It was not the source's fault.
 		return nil, ctx.Err()
 	}
-	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, state.ErrSuperseded) {
+	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, db.ErrSuperseded) {
 		return nil, err
 	}
 	// A scan that took too long has still something to say.

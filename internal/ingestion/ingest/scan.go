@@ -299,7 +299,7 @@ func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) 
 	if len(turned)+len(units) == 0 {
 		return m.SetSource(ctx, s.name, data)
 	}
-	return m.Alone(ctx, theWork, func(ctx context.Context) error {
+	return m.WithLock(ctx, theWork, func(ctx context.Context) error {
 		for _, list := range turned {
 			if _, err := m.TouchSource(ctx, s.name, list); err != nil {
 				return err

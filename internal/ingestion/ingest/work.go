@@ -103,7 +103,7 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 	if err != nil || len(units) == 0 {
 		return total, err
 	}
-	err = in.Memory.Alone(ctx, theWork, func(ctx context.Context) error {
+	err = in.Memory.WithLock(ctx, theWork, func(ctx context.Context) error {
 		units, err := in.due(ctx, mostUnits)
 		if err != nil || len(units) == 0 {
 			return err

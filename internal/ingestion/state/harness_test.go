@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/ingestion/state"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/postgres"
 	"example.dev/ingestor/test/redis"
 )
@@ -41,23 +43,18 @@ func TestMain(m *testing.M) {
 }
 
 func openSQLite(t *testing.T) func() state.Marks {
-	return openStore(t, store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
+	return openStore(t, db.Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
 }
 
 func openPostgres(t *testing.T) func() state.Marks {
 	t.Helper()
-	return openStore(t, store.Options{Client: store.Postgres, URL: shared.Database(t), Now: time.Now})
+	return openStore(t, db.Options{Client: db.Postgres, URL: shared.Database(t), Now: time.Now})
 }
 
-func openStore(t *testing.T, opts store.Options) func() state.Marks {
+func openStore(t *testing.T, opts db.Options) func() state.Marks {
 	return func() state.Marks {
 		t.Helper()
-		s, err := store.Open(t.Context(), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return state.NewDatabase(s)
+		return state.NewDatabase(mirror.New(database.Open(t, opts)))
 	}
 }
 

@@ -4,14 +4,7 @@
 // portal's store; the marks in memory, in the database or in Redis.
 package state
 
-import (
-	"context"
-	"errors"
-)
-
-// ErrSuperseded is the error of whoever would write what somebody else has begun
-// to find out anew.
-var ErrSuperseded = errors.New("another process has begun the same since")
+import "context"
 
 // Object is a thing of a source, as it was last seen.
 type Object struct {

@@ -5,7 +5,7 @@ import (
 
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/scaffolder/step"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // Audit is told what the audit log records of tasks. A nil function records
@@ -28,7 +28,7 @@ type Moment struct {
 	Step string
 }
 
-func inTask(t *store.Task, step string) Moment {
+func inTask(t *taskstore.Task, step string) Moment {
 	out := Moment{Task: t.ID, Template: t.Template, Step: step}
 	// A caller that cannot be read is Nobody.
 	if by, err := RequesterOf(t); err == nil {

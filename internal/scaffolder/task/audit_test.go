@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // notes are what the audit log of a test was told.
@@ -103,7 +103,7 @@ func TestAuditCancelEarly(t *testing.T) {
 	w := open(t, onSQLite(t), Options{Audit: told.audit()})
 	id := w.create(order(t, twoWaits, `{}`))
 	for range 2 {
-		if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != store.TaskCancelled {
+		if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
 			t.Fatalf("the task is %v: %v", got, err)
 		}
 	}

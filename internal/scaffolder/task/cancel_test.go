@@ -11,7 +11,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // waits is an action that waits until it is let go or told to stop.
@@ -49,7 +49,7 @@ func TestCancel(t *testing.T) {
 			await(t, "step two", began)
 			cancel := w.tasks.Cancel
 			if elsewhere {
-				cancel = func(ctx context.Context, id string) (*store.Task, error) {
+				cancel = func(ctx context.Context, id string) (*taskstore.Task, error) {
 					got, _, err := w.store.CancelTask(ctx, id)
 					return got, err
 				}
@@ -57,7 +57,7 @@ func TestCancel(t *testing.T) {
 			if got, err := cancel(t.Context(), id); err != nil || got == nil {
 				t.Fatalf("it is %v: %v", got, err)
 			}
-			if got := w.over(id); got.Status != store.TaskCancelled || got.Secrets != nil {
+			if got := w.over(id); got.Status != taskstore.TaskCancelled || got.Secrets != nil {
 				t.Errorf("it is %s", got.Status)
 			}
 			want := []string{"log|||Starting up task with 2 steps",
@@ -67,7 +67,7 @@ func TestCancel(t *testing.T) {
 			if diff := cmp.Diff(want, w.events(id)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != store.TaskCancelled {
+			if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
 				t.Errorf("once more it is %v: %v", got, err)
 			}
 
@@ -78,7 +78,7 @@ func TestCancel(t *testing.T) {
 				t.Errorf("step %s was done again", step)
 			}
 			proceed <- struct{}{}
-			if got := w.over(id); got.Status != store.TaskCompleted {
+			if got := w.over(id); got.Status != taskstore.TaskCompleted {
 				t.Errorf("in the end it is %s", got.Status)
 			}
 			want = append(want, "recovered|||The task is run again", "log|||Starting up task with 2 steps", "log|two||Going on with step Second",
@@ -99,12 +99,12 @@ func TestCancelEarly(t *testing.T) {
 	t.Parallel()
 	w := open(t, onSQLite(t), Options{})
 	id := w.create(order(t, twoWaits, `{}`))
-	if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != store.TaskCancelled {
+	if got, err := w.tasks.Cancel(t.Context(), id); err != nil || got.Status != taskstore.TaskCancelled {
 		t.Errorf("it is %v: %v", got, err)
 	}
-	var got []store.TaskEvent
-	err := w.tasks.Follow(t.Context(), id, 0, func(e []store.TaskEvent) error { got = append(got, e...); return nil })
-	if err != nil || len(got) != 1 || got[0].Type != store.EventCancelled {
+	var got []taskstore.TaskEvent
+	err := w.tasks.Follow(t.Context(), id, 0, func(e []taskstore.TaskEvent) error { got = append(got, e...); return nil })
+	if err != nil || len(got) != 1 || got[0].Type != taskstore.EventCancelled {
 		t.Errorf("who follows it is told %v: %v", got, err)
 	}
 	if got, err := w.tasks.Cancel(t.Context(), "nothing"); err != nil || got != nil {
@@ -134,7 +134,7 @@ func TestCancelled(t *testing.T) {
 		done.Store(true)
 		return nil
 	})}})
-	if got := w.over(id); got.Status != store.TaskCancelled || done.Load() {
+	if got := w.over(id); got.Status != taskstore.TaskCancelled || done.Load() {
 		t.Errorf("it is %s, and was done: %t", got.Status, done.Load())
 	}
 }
@@ -145,7 +145,7 @@ func TestTimeout(t *testing.T) {
 	began := make(chan string, 9)
 	w := start(t, onSQLite(t), Options{Timeout: 200 * time.Millisecond, Actions: []action.Action{waits(began, nil)}})
 	id := w.create(order(t, twoWaits, `{}`))
-	if got := w.over(id); got.Status != store.TaskFailed {
+	if got := w.over(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("it is %s", got.Status)
 	}
 	const why = "The task took longer than 200ms: step First was stopped"
@@ -182,13 +182,13 @@ func TestRetryFailed(t *testing.T) {
 	}})
 	id := w.create(order(t, `{steps: [{id: make, action: test:make}, {id: flaky, action: test:flaky, input: {n: "${{ steps.make.output.n }}"}},
 		{id: sorry, action: test:say, if: "${{ failure() }}", input: {text: sorry}}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskFailed {
+	if got := w.over(id); got.Status != taskstore.TaskFailed {
 		t.Fatalf("it is %s", got.Status)
 	}
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("it is not tried again: %v", err)
 	}
-	w.eventually("it is completed", func() bool { return w.over(id).Status == store.TaskCompleted })
+	w.eventually("it is completed", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
 	if made.Load() != 1 || failed.Load() != 2 {
 		t.Errorf("it was made %d times and tried %d times: %v", made.Load(), failed.Load(), w.events(id))
 	}

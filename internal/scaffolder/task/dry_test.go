@@ -12,8 +12,8 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/internal/store"
 )
 
 func dryActions() []action.Action {
@@ -91,7 +91,7 @@ func TestDryRun(t *testing.T) {
 	if got.Steps.Len() != 4 {
 		t.Errorf("there are %d steps", got.Steps.Len())
 	}
-	if _, n, err := w.store.Tasks(t.Context(), store.TaskQuery{Limit: 1}); err != nil || n != 0 {
+	if _, n, err := w.store.Tasks(t.Context(), taskstore.TaskQuery{Limit: 1}); err != nil || n != 0 {
 		t.Errorf("%d were stored: %v", n, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // childEnv makes the test program a process that runs tasks until it is killed.
@@ -140,7 +140,7 @@ const threeSteps = `{steps: [{id: one, action: test:count}, {id: two, action: te
 // without doing anything twice that was done.
 func goesOn(t *testing.T, w *world, at place, id string) {
 	t.Helper()
-	if got := w.over(id); got.Status != store.TaskCompleted || got.Secrets != nil || got.State != nil {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Secrets != nil || got.State != nil {
 		t.Errorf("it is %s: %v", got.Status, w.events(id))
 	}
 	want := []string{id + "/0 hunter2", id + "/1 hunter2", id + "/1 hunter2", id + "/2 hunter2"}
@@ -248,7 +248,7 @@ func TestLost(t *testing.T) {
 	if got, err := w.store.BeginTask(t.Context(), id); err != nil || got == nil {
 		t.Fatalf("the other begins %v: %v", got, err)
 	}
-	if err := await(t, "the end", ended); err.Error() != store.ErrTaskLost.Error() {
+	if err := await(t, "the end", ended); err.Error() != taskstore.ErrTaskLost.Error() {
 		t.Errorf("it ended because of %v", err)
 	}
 	w.eventually("it does not run", func() bool { return !w.tasks.isRunning(id) })
@@ -257,7 +257,7 @@ func TestLost(t *testing.T) {
 			t.Errorf("it wrote %s", e)
 		}
 	}
-	if got, err := w.store.Task(t.Context(), id); err != nil || got.Status != store.TaskProcessing || got.Run < 2 {
+	if got, err := w.store.Task(t.Context(), id); err != nil || got.Status != taskstore.TaskProcessing || got.Run < 2 {
 		t.Errorf("the task is %+v: %v", got, err)
 	}
 }
@@ -270,11 +270,11 @@ func TestForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := &store.Task{ID: "forgotten", Spec: made.json, Template: made.template}
+	task := &taskstore.Task{ID: "forgotten", Spec: made.json, Template: made.template}
 	if err := w.store.AddTask(t.Context(), task); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.over(task.ID); got.Status != store.TaskCompleted {
+	if got := w.over(task.ID); got.Status != taskstore.TaskCompleted {
 		t.Errorf("it is %s", got.Status)
 	}
 }
@@ -284,7 +284,7 @@ func TestOld(t *testing.T) {
 	t.Parallel()
 	at := onSQLite(t)
 	w := open(t, at, Options{})
-	old := &store.Task{ID: "old", Spec: []byte("{}"), Created: time.Now().Add(-48 * time.Hour)}
+	old := &taskstore.Task{ID: "old", Spec: []byte("{}"), Created: time.Now().Add(-48 * time.Hour)}
 	if err := w.store.AddTask(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestPoison(t *testing.T) {
 	}
 	w.stop()
 	w = start(t, at, Options{Actions: []action.Action{say()}})
-	if got := w.over(id); got.Status != store.TaskFailed {
+	if got := w.over(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("it is %s", got.Status)
 	}
 	const why = "cannot go on with the task: it was begun 25 times, and each time its process ended before a step did"
@@ -323,7 +323,7 @@ func TestPoison(t *testing.T) {
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("it is not tried again: %v", err)
 	}
-	w.eventually("it is done", func() bool { return w.over(id).Status == store.TaskCompleted })
+	w.eventually("it is done", func() bool { return w.over(id).Status == taskstore.TaskCompleted })
 }
 
 // TestLargeWorkspace lets a task go on as long as its process does, and not
@@ -348,7 +348,7 @@ func TestLargeWorkspace(t *testing.T) {
 	w.stop()
 	release()
 	w = start(t, at, opts)
-	if got := w.over(id); got.Status != store.TaskFailed {
+	if got := w.over(id); got.Status != taskstore.TaskFailed {
 		t.Errorf("it is %s", got.Status)
 	}
 	events := w.events(id)
@@ -357,7 +357,7 @@ func TestLargeWorkspace(t *testing.T) {
 		t.Errorf("it says %s", got)
 	}
 	id = w.create(order(t, spec, `{}`))
-	if got := w.over(id); got.Status != store.TaskCompleted {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("without a stop it is %s: %v", got.Status, w.events(id))
 	}
 }
@@ -375,7 +375,7 @@ func TestUnkept(t *testing.T) {
 		return os.RemoveAll(found[0])
 	})}})
 	id := w.create(order(t, `{steps: [{id: one, action: test:count}, {id: two, action: test:remove}, {id: three, action: test:say, input: {text: x}}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskFailed || got.Run != 1 {
+	if got := w.over(id); got.Status != taskstore.TaskFailed || got.Run != 1 {
 		t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
 	}
 	if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "its workspace was removed from outside the portal") || strings.Contains(all, at.dir) {
@@ -384,7 +384,7 @@ func TestUnkept(t *testing.T) {
 	if ok, err := w.tasks.Retry(t.Context(), id, ann, nil); err != nil || !ok {
 		t.Fatalf("it cannot be retried: %v", err)
 	}
-	if got := w.over(id); got.Status != store.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with what its steps had left there; create the task again") {
+	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(strings.Join(w.events(id), "\n"), "with what its steps had left there; create the task again") {
 		t.Errorf("the retry is %s: %v", got.Status, w.events(id))
 	}
 }

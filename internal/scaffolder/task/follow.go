@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 // Follow hands on the events of a task after one, those that are there and those
 // to come, in order, until the task is over, ctx ends, or each fails. Whoever
 // follows has a goroutine of their own: one that is slow is waited for by nobody.
-func (t *Tasks) Follow(ctx context.Context, id string, after int64, each func([]store.TaskEvent) error) error {
+func (t *Tasks) Follow(ctx context.Context, id string, after int64, each func([]taskstore.TaskEvent) error) error {
 	topic := t.hub.join(id)
 	defer t.hub.leave(id)
 	over, err := t.isOver(ctx, id, after)
@@ -53,8 +53,8 @@ func (t *Tasks) Follow(ctx context.Context, id string, after int64, each func([]
 
 // ends reports whether a task is over whose last event is e. One that is run
 // again has another.
-func ends(e store.TaskEvent) bool {
-	return e.Type == store.EventCompletion || e.Type == store.EventCancelled
+func ends(e taskstore.TaskEvent) bool {
+	return e.Type == taskstore.EventCompletion || e.Type == taskstore.EventCancelled
 }
 
 // isOver reports whether a task is over of which somebody has seen the events
@@ -71,13 +71,13 @@ func (t *Tasks) isOver(ctx context.Context, id string, after int64) (bool, error
 	if err != nil {
 		return false, err
 	}
-	return found == nil || found.Status != store.TaskOpen && found.Status != store.TaskProcessing, nil
+	return found == nil || found.Status != taskstore.TaskOpen && found.Status != taskstore.TaskProcessing, nil
 }
 
 // hub knows who follows which task, and wakes them. While somebody follows a
 // task that does not run here, one goroutine looks for its events for all.
 type hub struct {
-	store *store.Store
+	store *taskstore.Store
 	// here reports whether a task runs in this process, so that its events need
 	// not be looked for.
 	here func(id string) bool
@@ -97,7 +97,7 @@ type topic struct {
 	mark      int64
 }
 
-func newHub(s *store.Store, here func(string) bool) *hub {
+func newHub(s *taskstore.Store, here func(string) bool) *hub {
 	return &hub{store: s, here: here, topics: map[string]*topic{}}
 }
 

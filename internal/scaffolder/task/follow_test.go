@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // TestFollow follows a task that runs here, and one that runs elsewhere: what is
@@ -39,14 +39,14 @@ func TestFollow(t *testing.T) {
 			id := w.create(order(t, `{steps: [{id: a, name: Talk, action: test:talk}]}`, `{}`))
 			heard := make(chan string, 100)
 			var followers sync.WaitGroup
-			follow := func(ctx context.Context, after int64, want error, each func([]store.TaskEvent) error) {
+			follow := func(ctx context.Context, after int64, want error, each func([]taskstore.TaskEvent) error) {
 				followers.Go(func() {
 					if err := follower.tasks.Follow(ctx, id, after, each); !errors.Is(err, want) {
 						t.Errorf("it ended with %v, not %v", err, want)
 					}
 				})
 			}
-			hear := func(events []store.TaskEvent) error {
+			hear := func(events []taskstore.TaskEvent) error {
 				for _, e := range events {
 					heard <- said(t, e)
 				}
@@ -56,9 +56,9 @@ func TestFollow(t *testing.T) {
 			leaving, leave := context.WithCancel(t.Context())
 			broken := errors.New("the client is gone")
 			follow(t.Context(), 0, nil, hear)
-			follow(t.Context(), 0, nil, func([]store.TaskEvent) error { <-stuck; return nil })
-			follow(leaving, 0, context.Canceled, func([]store.TaskEvent) error { leave(); return nil })
-			follow(t.Context(), 0, broken, func([]store.TaskEvent) error { return broken })
+			follow(t.Context(), 0, nil, func([]taskstore.TaskEvent) error { <-stuck; return nil })
+			follow(leaving, 0, context.Canceled, func([]taskstore.TaskEvent) error { leave(); return nil })
+			follow(t.Context(), 0, broken, func([]taskstore.TaskEvent) error { return broken })
 			var got []string
 			for range 2 {
 				got = append(got, await(t, "the beginning", heard))
@@ -88,7 +88,7 @@ func TestFollow(t *testing.T) {
 			// It is over: who comes late is told at once.
 			for after, want := range map[int64]int{0: 14, 3: 11, 13: 1, 14: 0, 99: 0} {
 				n := 0
-				err := follower.tasks.Follow(t.Context(), id, after, func(e []store.TaskEvent) error { n += len(e); return nil })
+				err := follower.tasks.Follow(t.Context(), id, after, func(e []taskstore.TaskEvent) error { n += len(e); return nil })
 				if err != nil || n != want {
 					t.Errorf("after %d there are %d, not %d: %v", after, n, want, err)
 				}

@@ -14,10 +14,11 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/jobs"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -38,16 +39,16 @@ func TestMain(m *testing.M) {
 // place is where a database is. Several worlds may share one.
 type place struct{ client, dir, url string }
 
-func onSQLite(tb testing.TB) place { return place{client: store.SQLite, dir: tb.TempDir()} }
+func onSQLite(tb testing.TB) place { return place{client: db.SQLite, dir: tb.TempDir()} }
 
 func onPostgres(tb testing.TB) place {
-	return place{client: store.Postgres, dir: tb.TempDir(), url: shared.Database(tb)}
+	return place{client: db.Postgres, dir: tb.TempDir(), url: shared.Database(tb)}
 }
 
 // world is a process that runs tasks.
 type world struct {
 	tb    testing.TB
-	store *store.Store
+	store *taskstore.Store
 	queue *jobs.Queue
 	tasks *Tasks
 	log   *logBuffer
@@ -84,11 +85,11 @@ func open(tb testing.TB, at place, opts Options) *world {
 	tb.Helper()
 	w := &world{tb: tb, log: &logBuffer{}}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
-	var err error
-	w.store, err = store.Open(context.Background(), store.Options{Client: at.client, Path: filepath.Join(at.dir, "portal.db"), URL: at.url, Now: time.Now})
+	d, err := db.Open(context.Background(), db.Options{Client: at.client, Path: filepath.Join(at.dir, "portal.db"), URL: at.url, Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
+	w.store = taskstore.New(d)
 	w.queue, err = jobs.Open(context.Background(), jobs.Options{Client: at.client, Path: filepath.Join(at.dir, "jobs.db"), URL: at.url, Now: time.Now, Log: log})
 	if err != nil {
 		tb.Fatal(err)
@@ -158,15 +159,15 @@ func (w *world) create(o Order) string {
 }
 
 // over waits until a task is over, and returns it.
-func (w *world) over(id string) *store.Task {
+func (w *world) over(id string) *taskstore.Task {
 	w.tb.Helper()
-	var found *store.Task
+	var found *taskstore.Task
 	w.eventually("the task is over", func() bool {
 		var err error
 		if found, err = w.store.Task(context.Background(), id); err != nil || found == nil {
 			w.tb.Fatalf("the task is %v: %v", found, err)
 		}
-		return found.Status != store.TaskOpen && found.Status != store.TaskProcessing
+		return found.Status != taskstore.TaskOpen && found.Status != taskstore.TaskProcessing
 	})
 	return found
 }
@@ -207,7 +208,7 @@ func (w *world) events(id string) []string {
 	return out
 }
 
-func said(tb testing.TB, e store.TaskEvent) string {
+func said(tb testing.TB, e taskstore.TaskEvent) string {
 	tb.Helper()
 	var b struct {
 		Message, StepID, Status string

@@ -13,7 +13,7 @@ import (
 
 	"example.dev/ingestor/internal/scaffolder/mask"
 	"example.dev/ingestor/internal/scaffolder/step"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 const (
@@ -49,7 +49,7 @@ type journal struct {
 	writing sync.Mutex
 
 	mu     sync.Mutex
-	events []store.TaskEvent
+	events []taskstore.TaskEvent
 	size   int
 	timer  *time.Timer
 	closed bool
@@ -65,14 +65,14 @@ func (j *journal) Log(e step.Event) {
 	full := j.note(e)
 	if full {
 		// If it fails, whoever ends the step finds out.
-		_ = j.commit(store.TaskChange{})
+		_ = j.commit(taskstore.TaskChange{})
 	}
 }
 
 // note keeps an event for the next write, and tells whether that is due.
 func (j *journal) note(e step.Event) (full bool) {
 	e.Message = cut(j.mask.Text(e.Message))
-	made := store.TaskEvent{Type: store.EventLog, Body: body(e), Created: j.tasks.opts.Now()}
+	made := taskstore.TaskEvent{Type: taskstore.EventLog, Body: body(e), Created: j.tasks.opts.Now()}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -91,7 +91,7 @@ func (j *journal) note(e step.Event) (full bool) {
 	j.size += len(made.Body)
 	if j.timer == nil {
 		after := max(flushSoon, flushAfter-j.tasks.opts.Now().Sub(j.flushed))
-		j.timer = time.AfterFunc(after, func() { _ = j.commit(store.TaskChange{}) })
+		j.timer = time.AfterFunc(after, func() { _ = j.commit(taskstore.TaskChange{}) })
 	}
 	return j.size >= batch
 }
@@ -105,7 +105,7 @@ func (j *journal) total() int64 {
 
 // commit writes what was noted, and c behind it, in one go. While the database
 // is away it waits. The error is ErrTaskLost if the task is another's.
-func (j *journal) commit(c store.TaskChange) error {
+func (j *journal) commit(c taskstore.TaskChange) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.mu.Lock()
@@ -120,7 +120,7 @@ func (j *journal) commit(c store.TaskChange) error {
 	j.flushed = j.tasks.opts.Now()
 	j.mu.Unlock()
 	if closed {
-		return store.ErrTaskLost
+		return taskstore.ErrTaskLost
 	}
 	if len(c.Events) == 0 && c.State == nil && c.Status == "" {
 		return nil
@@ -129,7 +129,7 @@ func (j *journal) commit(c store.TaskChange) error {
 	if err != nil {
 		j.close()
 	}
-	if errors.Is(err, store.ErrTaskLost) {
+	if errors.Is(err, taskstore.ErrTaskLost) {
 		j.lost()
 	}
 	if err == nil && len(c.Events) > 0 {
@@ -139,14 +139,14 @@ func (j *journal) commit(c store.TaskChange) error {
 }
 
 // write tries until it succeeds, or the process stops.
-func (j *journal) write(c store.TaskChange) error {
+func (j *journal) write(c taskstore.TaskChange) error {
 	const first = 20 * time.Millisecond
 	for pause := first; ; pause = min(2*pause, longestWait) {
 		stopping := j.stopping.Err() != nil
 		once, cancel := context.WithTimeout(context.WithoutCancel(j.stopping), writeWithin)
 		_, err := j.tasks.opts.Store.WriteTask(once, j.id, j.run, c)
 		cancel()
-		if err == nil || errors.Is(err, store.ErrTaskLost) || stopping {
+		if err == nil || errors.Is(err, taskstore.ErrTaskLost) || stopping {
 			return err
 		}
 		if pause == first {

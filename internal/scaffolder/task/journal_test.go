@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // TestMuchLog logs a lot: the order is kept, memory is not used up, and in the
@@ -31,7 +31,7 @@ func TestMuchLog(t *testing.T) {
 		return nil
 	})}})
 	id := w.create(order(t, `{steps: [{id: a, name: Much, action: test:much}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskCompleted {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("it is %s", got.Status)
 	}
 	if most > 64<<20 {
@@ -39,7 +39,7 @@ func TestMuchLog(t *testing.T) {
 	}
 	n, after, dropped := 0, int64(0), 0
 	var last string
-	err := w.tasks.Follow(t.Context(), id, 0, func(events []store.TaskEvent) error {
+	err := w.tasks.Follow(t.Context(), id, 0, func(events []taskstore.TaskEvent) error {
 		for _, e := range events {
 			if e.N != after+1 {
 				return fmt.Errorf("event %d comes behind %d", e.N, after)

@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/action/debug"
 	"example.dev/ingestor/internal/identity"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // by makes an order of somebody.
@@ -43,7 +43,7 @@ func TestRunningTasks(t *testing.T) {
 	}
 	began := time.Now()
 	other := w.create(by(order(t, `{steps: [{id: log, action: debug:log, input: {message: hello}}]}`, `{}`), "user:default/ben"))
-	if got := w.over(other); got.Status != store.TaskCompleted {
+	if got := w.over(other); got.Status != taskstore.TaskCompleted {
 		t.Errorf("the other is %s", got.Status)
 	}
 	took := time.Since(began)
@@ -53,7 +53,7 @@ func TestRunningTasks(t *testing.T) {
 	}
 	t.Logf("the other took %s, and was done when %d of the ten were left", took, open)
 	for _, id := range ids {
-		if got := w.over(id); got.Status != store.TaskCompleted || got.Run != 1 {
+		if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
 			t.Errorf("it is %s in run %d: %v", got.Status, got.Run, w.events(id))
 		}
 	}
@@ -87,7 +87,7 @@ func TestRunningTasksAreKept(t *testing.T) {
 	opts.Actions = []action.Action{does("test:hold", func(context.Context, *action.Call) error { return nil })}
 	w = start(t, at, opts)
 	for _, id := range ids {
-		if got := w.over(id); got.Status != store.TaskCompleted {
+		if got := w.over(id); got.Status != taskstore.TaskCompleted {
 			t.Errorf("it is %s: %v", got.Status, w.events(id))
 		}
 	}

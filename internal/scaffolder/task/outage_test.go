@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t)
-	at := place{client: store.Postgres, dir: t.TempDir(), url: server.Database(t)}
+	at := place{client: db.Postgres, dir: t.TempDir(), url: server.Database(t)}
 	began, proceed := make(chan string), make(chan struct{})
 	w := start(t, at, Options{Actions: []action.Action{does("test:wait", func(_ context.Context, c *action.Call) error {
 		began <- c.Step
@@ -37,7 +38,7 @@ func TestOutage(t *testing.T) {
 	server.Restart(t)
 	await(t, "the other step", began)
 	proceed <- struct{}{}
-	if got := w.over(id); got.Status != store.TaskCompleted || got.Run != 1 {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.Run != 1 {
 		t.Errorf("it is %s in run %d", got.Status, got.Run)
 	}
 	want := []string{"log|||Starting up task with 2 steps", "log|one|processing|Beginning step First", "log|one||meanwhile",

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.dev/ingestor/action"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // TestWorkspaceRemoved removes the folder of the workspaces while a task runs, as
@@ -27,10 +27,10 @@ func TestWorkspaceRemoved(t *testing.T) {
 	cases := map[string]struct {
 		reason, spec, status, message string
 	}{
-		"Before":  {"there is nothing wrong yet", `{steps: [{id: a, action: test:write}]}`, store.TaskCompleted, ""},
-		"Between": {"what steps have left for others is lost", `{steps: [{id: a, action: test:clean}, {id: b, action: test:say, input: {text: hello}}]}`, store.TaskFailed, why},
-		"During":  {"a step finds no folder", `{steps: [{id: a, action: test:say, input: {text: hello}}, {id: b, action: test:clean, each: [1]}, {id: c, action: test:write}]}`, store.TaskFailed, why},
-		"Last":    {"nothing needs it any more", `{steps: [{id: a, action: test:clean}]}`, store.TaskCompleted, ""},
+		"Before":  {"there is nothing wrong yet", `{steps: [{id: a, action: test:write}]}`, taskstore.TaskCompleted, ""},
+		"Between": {"what steps have left for others is lost", `{steps: [{id: a, action: test:clean}, {id: b, action: test:say, input: {text: hello}}]}`, taskstore.TaskFailed, why},
+		"During":  {"a step finds no folder", `{steps: [{id: a, action: test:say, input: {text: hello}}, {id: b, action: test:clean, each: [1]}, {id: c, action: test:write}]}`, taskstore.TaskFailed, why},
+		"Last":    {"nothing needs it any more", `{steps: [{id: a, action: test:clean}]}`, taskstore.TaskCompleted, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWorkspaceRemoved(t *testing.T) {
 				t.Errorf("tasks cannot run: %v", err)
 			}
 			next := w.create(order(t, `{steps: [{id: a, action: test:write}]}`, `{}`))
-			if got := w.over(next); got.Status != store.TaskCompleted {
+			if got := w.over(next); got.Status != taskstore.TaskCompleted {
 				t.Errorf("the next task is %s: %q", got.Status, w.events(next))
 			}
 		})
@@ -75,7 +75,7 @@ func TestWorkspaceReplaced(t *testing.T) {
 	}
 	spec := `{steps: [{id: a, action: test:say, input: {text: hello}}]}`
 	id := w.create(order(t, spec, `{}`))
-	if got := w.over(id); got.Status != store.TaskFailed || !strings.Contains(w.events(id)[0], "cannot make the workspace: cannot") {
+	if got := w.over(id); got.Status != taskstore.TaskFailed || !strings.Contains(w.events(id)[0], "cannot make the workspace: cannot") {
 		t.Errorf("the task is %s: %q", got.Status, w.events(id))
 	}
 	if strings.Contains(strings.Join(w.events(id), ""), work) {
@@ -87,7 +87,7 @@ func TestWorkspaceReplaced(t *testing.T) {
 	if err := w.tasks.Ready(); err != nil {
 		t.Errorf("readiness says %v", err)
 	}
-	if got := w.over(w.create(order(t, spec, `{}`))); got.Status != store.TaskCompleted {
+	if got := w.over(w.create(order(t, spec, `{}`))); got.Status != taskstore.TaskCompleted {
 		t.Errorf("the task is %s", got.Status)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/identity"
 	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/internal/store"
 )
 
 // Requester is who a task acts for, and what is known of its Template. It is
@@ -36,12 +36,12 @@ type Requester struct {
 type Authorize func(ctx context.Context, by Requester, actionID, permission string, t action.Target) error
 
 // stored returns the requester as the store keeps it.
-func (r Requester) stored() (store.TaskCaller, error) {
+func (r Requester) stored() (taskstore.TaskCaller, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return store.TaskCaller{}, fmt.Errorf("cannot store the caller of a task: %w", err)
+		return taskstore.TaskCaller{}, fmt.Errorf("cannot store the caller of a task: %w", err)
 	}
-	return store.TaskCaller{Caller: data, Subject: r.Caller.Key()}, nil
+	return taskstore.TaskCaller{Caller: data, Subject: r.Caller.Key()}, nil
 }
 
 // sameCaller reports whether two callers are the same. Tasks of older programs do
@@ -54,7 +54,7 @@ func sameCaller(a, b identity.Caller) bool {
 // RequesterOf returns who a stored task acts for. Programs before this one did
 // not store it: their tasks act for whoever is named as their creator, without
 // any group.
-func RequesterOf(t *store.Task) (Requester, error) {
+func RequesterOf(t *taskstore.Task) (Requester, error) {
 	var r Requester
 	if len(t.Caller) > 0 {
 		if err := json.Unmarshal(t.Caller, &r); err != nil {
@@ -104,19 +104,19 @@ func (t *Tasks) checkPermissions(ctx context.Context, spec *tree.Node, by Reques
 }
 
 // retrying returns who a task that is run again acts for.
-func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (store.TaskCaller, error) {
+func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (taskstore.TaskCaller, error) {
 	found, err := t.opts.Store.TaskBrief(ctx, id)
 	if err != nil || found == nil {
-		return store.TaskCaller{}, err
+		return taskstore.TaskCaller{}, err
 	}
 	by, err := RequesterOf(found)
 	if err != nil {
-		return store.TaskCaller{}, err
+		return taskstore.TaskCaller{}, err
 	}
 	if !sameCaller(by.Caller, now.Caller) {
 		// What the steps read with the rights of another would be told to the
 		// creator of the task, who reads its events.
-		return store.TaskCaller{}, &action.Denied{Message: "Cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
+		return taskstore.TaskCaller{}, &action.Denied{Message: "Cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
 	}
 	if len(found.Caller) == 0 {
 		by = now
@@ -124,10 +124,10 @@ func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets 
 	by.Caller = now.Caller
 	spec, err := (tree.Wire{}).Decode(found.Spec)
 	if err != nil {
-		return store.TaskCaller{}, err
+		return taskstore.TaskCaller{}, err
 	}
 	if err := t.checkPermissions(ctx, spec, by, secrets); err != nil {
-		return store.TaskCaller{}, err
+		return taskstore.TaskCaller{}, err
 	}
 	return by.stored()
 }

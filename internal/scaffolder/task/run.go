@@ -14,8 +14,8 @@ import (
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/scaffolder/mask"
 	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
-	"example.dev/ingestor/internal/store"
 )
 
 const (
@@ -43,7 +43,7 @@ type run struct {
 	// ctx ends with the run, and its cause is why.
 	ctx     context.Context
 	stop    context.CancelCauseFunc
-	stored  *store.Task
+	stored  *taskstore.Task
 	task    *step.Task
 	state   *state
 	journal *journal
@@ -74,7 +74,7 @@ func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
 	r := &run{tasks: t, stopping: ctx, stored: stored}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
-	r.journal = &journal{tasks: t, id: stored.ID, run: stored.Run, stopping: ctx, lost: func() { r.stop(store.ErrTaskLost) }}
+	r.journal = &journal{tasks: t, id: stored.ID, run: stored.Run, stopping: ctx, lost: func() { r.stop(taskstore.ErrTaskLost) }}
 	t.mu.Lock()
 	t.running[stored.ID] = r
 	t.mu.Unlock()
@@ -107,8 +107,8 @@ func (r *run) beat() {
 		cancel, err := r.tasks.opts.Store.BeatTask(once, r.stored.ID, r.stored.Run)
 		done()
 		switch {
-		case errors.Is(err, store.ErrTaskLost):
-			r.stop(store.ErrTaskLost)
+		case errors.Is(err, taskstore.ErrTaskLost):
+			r.stop(taskstore.ErrTaskLost)
 		case err != nil && r.ctx.Err() == nil && !missed:
 			missed = true
 			r.tasks.log.Warn("cannot say that a task goes on", "task", r.stored.ID, "err", err)
@@ -296,15 +296,15 @@ func (r *run) advance(events []step.Event) error {
 	if err != nil {
 		return err
 	}
-	return r.journal.commit(store.TaskChange{Events: r.events(events), State: data})
+	return r.journal.commit(taskstore.TaskChange{Events: r.events(events), State: data})
 }
 
 // events are those of a step as they are stored.
-func (r *run) events(events []step.Event) []store.TaskEvent {
-	var out []store.TaskEvent
+func (r *run) events(events []step.Event) []taskstore.TaskEvent {
+	var out []taskstore.TaskEvent
 	for _, e := range events {
 		e.Message = cut(r.mask.Text(e.Message))
-		out = append(out, store.TaskEvent{Type: store.EventLog, Body: body(e), Created: r.tasks.opts.Now()})
+		out = append(out, taskstore.TaskEvent{Type: taskstore.EventLog, Body: body(e), Created: r.tasks.opts.Now()})
 	}
 	return out
 }
@@ -312,15 +312,15 @@ func (r *run) events(events []step.Event) []store.TaskEvent {
 // end writes how the task ended, with the events of its last step.
 func (r *run) end(events []step.Event) error {
 	if f := r.state.Failure; f != nil {
-		return r.over(store.TaskFailed, r.events(events), nil, f)
+		return r.over(taskstore.TaskFailed, r.events(events), nil, f)
 	}
 	output := r.mask.Node(r.tasks.runner.Output(r.task, &r.state.State))
-	return r.over(store.TaskCompleted, r.events(events), output, nil)
+	return r.over(taskstore.TaskCompleted, r.events(events), output, nil)
 }
 
 // fail ends the task for a reason that is no step's.
 func (r *run) fail(message string) error {
-	return r.over(store.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
+	return r.over(taskstore.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
 		&step.Failure{Name: "Error", Message: message})
 }
 
@@ -329,28 +329,28 @@ func (r *run) cutOff() error {
 	at := r.task.Steps()[r.state.Next]
 	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
 	switch cause := context.Cause(r.ctx); {
-	case errors.Is(cause, store.ErrTaskLost):
+	case errors.Is(cause, taskstore.ErrTaskLost):
 		return nil
 	case errors.Is(cause, errCancelled):
 		told := step.Event{Step: id, Status: step.Cancelled, Message: "Step " + name + " has been cancelled."}
-		return r.over(store.TaskCancelled, []store.TaskEvent{{Type: store.EventCancelled, Body: body(told)}}, nil, nil)
+		return r.over(taskstore.TaskCancelled, []taskstore.TaskEvent{{Type: taskstore.EventCancelled, Body: body(told)}}, nil, nil)
 	case errors.Is(cause, errLate), errors.Is(cause, context.DeadlineExceeded):
 		message := fmt.Sprintf("The task took longer than %s: step %s was stopped", r.tasks.opts.Timeout, name)
-		return r.over(store.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
+		return r.over(taskstore.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
 			&step.Failure{Name: "Error", Message: message})
 	}
 	// The process stops: whoever is next goes on.
-	_ = r.journal.commit(store.TaskChange{})
+	_ = r.journal.commit(taskstore.TaskChange{})
 	return fmt.Errorf("cannot go on with task %s here: %w", r.stored.ID, context.Cause(r.ctx))
 }
 
 // over writes the end of the task. What whoever tries it again needs is kept.
-func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, failure *step.Failure) error {
+func (r *run) over(status string, events []taskstore.TaskEvent, output *tree.Node, failure *step.Failure) error {
 	if failure != nil {
 		failure = &step.Failure{Name: failure.Name, Message: cut(r.mask.Text(failure.Message))}
 	}
-	c := store.TaskChange{Events: append(events, completion(status, output, failure)), Status: status}
-	if status != store.TaskCompleted && r.state != nil {
+	c := taskstore.TaskChange{Events: append(events, completion(status, output, failure)), Status: status}
+	if status != taskstore.TaskCompleted && r.state != nil {
 		again := *r.state
 		if again.Failure != nil {
 			again.Next, again.Failure = again.failed, nil
@@ -375,14 +375,14 @@ func (r *run) over(status string, events []store.TaskEvent, output *tree.Node, f
 // settle makes nothing of the loss of the task: another goes on with it. Any
 // other error has the queue try again.
 func (r *run) settle(err error) error {
-	if errors.Is(err, store.ErrTaskLost) {
+	if errors.Is(err, taskstore.ErrTaskLost) {
 		return nil
 	}
 	return err
 }
 
 // completion is the last event of a task.
-func completion(status string, output *tree.Node, failure *step.Failure) store.TaskEvent {
+func completion(status string, output *tree.Node, failure *step.Failure) taskstore.TaskEvent {
 	if output == nil {
 		output = tree.Obj()
 	}
@@ -393,5 +393,5 @@ func completion(status string, output *tree.Node, failure *step.Failure) store.T
 	if failure != nil {
 		fields = append(fields, field{"error", object([]field{{"name", quote(failure.Name)}, {"message", quote(failure.Message)}})})
 	}
-	return store.TaskEvent{Type: store.EventCompletion, Body: object(fields)}
+	return taskstore.TaskEvent{Type: taskstore.EventCompletion, Body: object(fields)}
 }

@@ -14,7 +14,7 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // TestEnds runs tasks to their ends, good and bad.
@@ -43,7 +43,7 @@ func TestEnds(t *testing.T) {
 			reason: "the events are those of the real one",
 			spec: `{steps: [{id: log, name: Log, action: test:say, input: {text: "Hello ${{ parameters.name }}"}}],
 				output: {text: [{title: Done, content: "made ${{ parameters.name }}"}]}}`,
-			values: `{name: abc}`, status: store.TaskCompleted,
+			values: `{name: abc}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 1 steps", "log|log|processing|Beginning step Log", "log|log||Hello abc",
 				"log|log|completed|Finished step Log", "completion|||Run completed with status: completed"},
 			output: `{"text":[{"title":"Done","content":"made abc"}]}`,
@@ -53,7 +53,7 @@ func TestEnds(t *testing.T) {
 			spec: `{steps: [{action: test:speak, input: {text: one}}, {id: two, action: test:say, input: {text: "${{ steps['step-1'].output.said }} two ${{ user.ref }}"}}],
 				output: {links: [{title: A, url: "${{ steps.two.output.said }}"}, {title: B, url: "${{ steps.two.output.none }}"},
 					{title: C, url: x, if: "${{ steps.two.output.none }}"}, {title: D, url: x, if: true}, {title: E, url: "${{ nothing( }}"}], other: "${{ steps.two.output.said }}"}}`,
-			values: `{}`, status: store.TaskCompleted,
+			values: `{}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 2 steps", "log|step-1|processing|Beginning step test:speak", "log|step-1||one",
 				"log|step-1|completed|Finished step test:speak", "log|two|processing|Beginning step test:say", "log|two||one two user:default/ann",
 				`log|||Leaving out a part of the output links: url: cannot evaluate "nothing(": the expression ends where a value is expected`,
@@ -62,7 +62,7 @@ func TestEnds(t *testing.T) {
 		},
 		"None": {
 			reason: "a Template may have nothing to do",
-			spec:   `{steps: []}`, values: `{}`, status: store.TaskCompleted,
+			spec:   `{steps: []}`, values: `{}`, status: taskstore.TaskCompleted,
 			want:   []string{"log|||Starting up task with 0 steps", "completion|||Run completed with status: completed"},
 			output: `{}`,
 		},
@@ -70,7 +70,7 @@ func TestEnds(t *testing.T) {
 			reason: "a step that is not wanted is skipped, and has no outputs",
 			spec: `{steps: [{id: a, action: test:say, if: "${{ parameters.on }}", input: {text: a}}, {id: b, action: test:say, if: false, input: {text: b}},
 				{id: c, action: test:say, if: "${{ not steps.a.output.said }}", input: {text: c}}]}`,
-			values: `{on: false}`, status: store.TaskCompleted,
+			values: `{on: false}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 3 steps",
 				"log|a|processing|Beginning step test:say", "log|a|skipped|Skipping step a because its if condition was false",
 				"log|b|processing|Beginning step test:say", "log|b|skipped|Skipping step b because its if condition was false",
@@ -82,7 +82,7 @@ func TestEnds(t *testing.T) {
 			reason: "a step is done for each item that is wanted, and its outputs are lists",
 			spec: `{steps: [{id: a, action: test:say, each: "${{ parameters.list }}", if: "${{ each.value != 'no' }}", input: {text: "${{ each.key }}=${{ each.value }}"}}],
 				output: {said: "${{ steps.a.output.said }}"}}`,
-			values: `{list: {x: one, y: no, z: two}}`, status: store.TaskCompleted,
+			values: `{list: {x: one, y: no, z: two}}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				`log|a||Running step each: {"key":"x","value":"one"}`, "log|a||x=one", `log|a||Skipping step each: {"key":"y","value":"no"}`,
 				`log|a||Running step each: {"key":"z","value":"two"}`, "log|a||z=two", "log|a|completed|Finished step test:say",
@@ -92,7 +92,7 @@ func TestEnds(t *testing.T) {
 		"EachNothing": {
 			reason: "there must be something to do it for",
 			spec:   `{steps: [{id: a, action: test:say, each: "${{ parameters.none }}", input: {text: x}}]}`,
-			values: `{}`, status: store.TaskFailed,
+			values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				"log|a|failed|Invalid value on action test:say.each parameter, it cannot be resolved to a list or an object",
 				"completion|||Run completed with status: failed|InputError|Invalid value on action test:say.each parameter, it cannot be resolved to a list or an object"},
@@ -101,14 +101,14 @@ func TestEnds(t *testing.T) {
 		"Fails": {
 			reason: "what comes after a failure is not done",
 			spec:   `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}}]}`,
-			values: `{}`, status: store.TaskFailed,
+			values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 2 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
 				"log|b|skipped|Skipping step b because a previous step failed", "completion|||Run completed with status: failed|Error|it broke"},
 			output: `{}`,
 		},
 		"Hint": {
 			reason: "the way out is shown",
-			spec:   `{steps: [{id: a, action: test:hint}]}`, values: `{}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:hint}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:hint", "log|a|failed|it broke", "log|a||mend it",
 				"completion|||Run completed with status: failed|Error|it broke"},
 			output: `{}`,
@@ -117,7 +117,7 @@ func TestEnds(t *testing.T) {
 			reason: "what asks how things went is done after a failure, which stays one",
 			spec: `{steps: [{id: a, action: test:fail}, {id: b, action: test:say, input: {text: b}},
 				{id: c, action: test:say, if: "${{ always() }}", input: {text: c}}, {id: d, action: test:say, if: "${{ failure() and parameters.on }}", input: {text: d}}]}`,
-			values: `{on: true}`, status: store.TaskFailed,
+			values: `{on: true}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 4 steps", "log|a|processing|Beginning step test:fail", "log|a|failed|it broke",
 				"log|b|skipped|Skipping step b because a previous step failed",
 				"log|c|processing|Beginning step test:say", "log|c||c", "log|c|completed|Finished step test:say",
@@ -127,14 +127,14 @@ func TestEnds(t *testing.T) {
 		},
 		"NoFailure": {
 			reason: "nothing failed",
-			spec:   `{steps: [{id: a, action: test:say, if: "${{ failure() }}", input: {text: a}}]}`, values: `{}`, status: store.TaskCompleted,
+			spec:   `{steps: [{id: a, action: test:say, if: "${{ failure() }}", input: {text: a}}]}`, values: `{}`, status: taskstore.TaskCompleted,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				"log|a|skipped|Skipping step a because its if condition was false", "completion|||Run completed with status: completed"},
 			output: `{}`,
 		},
 		"Panic": {
 			reason: "an action that panics ends its step and not the process",
-			spec:   `{steps: [{id: a, action: test:panic}]}`, values: `{}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:panic}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:panic",
 				"log|a|failed|cannot run step a: the action test:panic panicked: oh",
 				"completion|||Run completed with status: failed|Error|cannot run step a: the action test:panic panicked: oh"},
@@ -142,7 +142,7 @@ func TestEnds(t *testing.T) {
 		},
 		"Unknown": {
 			reason: "an action that is not there is named, and what is like it",
-			spec:   `{steps: [{id: a, action: test:sey}]}`, values: `{}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:sey}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:sey",
 				"log|a|failed|Template action with ID 'test:sey' is not registered", "log|a||did you mean test:say?",
 				"completion|||Run completed with status: failed|NotFoundError|Template action with ID 'test:sey' is not registered"},
@@ -150,7 +150,7 @@ func TestEnds(t *testing.T) {
 		},
 		"Input": {
 			reason: "the field of the input is named",
-			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n }}"}}]}`, values: `{n: 12}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n }}"}}]}`, values: `{n: 12}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				"log|a|failed|Invalid input passed to action test:say: text is not of a type(s) string",
 				"completion|||Run completed with status: failed|InputError|Invalid input passed to action test:say: text is not of a type(s) string"},
@@ -158,7 +158,7 @@ func TestEnds(t *testing.T) {
 		},
 		"Expression": {
 			reason: "an expression that cannot be evaluated is shown with its place",
-			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n | nope }}"}}]}`, values: `{}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:say, input: {text: "${{ parameters.n | nope }}"}}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:say",
 				`log|a|failed|Cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`,
 				`completion|||Run completed with status: failed|InputError|Cannot read the input of step a: text: cannot evaluate "parameters.n | nope": unknown filter nope`},
@@ -166,7 +166,7 @@ func TestEnds(t *testing.T) {
 		},
 		"LargeOutput": {
 			reason: "what a step hands on is kept, so it is bounded",
-			spec:   `{steps: [{id: a, action: test:large}]}`, values: `{}`, status: store.TaskFailed,
+			spec:   `{steps: [{id: a, action: test:large}]}`, values: `{}`, status: taskstore.TaskFailed,
 			want: []string{"log|||Starting up task with 1 steps", "log|a|processing|Beginning step test:large",
 				"log|a|failed|cannot keep the outputs of step a: they are larger than 4 MiB",
 				"completion|||Run completed with status: failed|Error|cannot keep the outputs of step a: they are larger than 4 MiB"},
@@ -213,7 +213,7 @@ func TestWorkspace(t *testing.T) {
 		}),
 	}})
 	id := w.create(order(t, `{steps: [{action: test:write}, {action: test:read}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskCompleted || got.State != nil {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted || got.State != nil {
 		t.Errorf("it is %s: %v", got.Status, w.events(id))
 	}
 	w.eventually("no workspace is left", func() bool {

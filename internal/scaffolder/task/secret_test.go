@@ -12,8 +12,8 @@ import (
 
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/internal/store"
 )
 
 // TestSecrets has steps do with a secret what they must not. It is nowhere to be
@@ -56,7 +56,7 @@ func TestSecrets(t *testing.T) {
 		if got.Secrets != nil {
 			t.Error("the secrets are kept")
 		}
-		if want := map[bool]string{true: store.TaskCompleted, false: store.TaskFailed}[end == "test:wait"]; got.Status != want {
+		if want := map[bool]string{true: taskstore.TaskCompleted, false: taskstore.TaskFailed}[end == "test:wait"]; got.Status != want {
 			t.Errorf("it is %s: %v", got.Status, w.events(id))
 		}
 		if all := strings.Join(w.events(id), "\n"); !strings.Contains(all, "the password is ***") {
@@ -101,7 +101,7 @@ func TestNoKey(t *testing.T) {
 		t.Errorf("once more it is %v", err)
 	}
 	id := w.create(order(t, `{steps: [{id: a, action: test:say, input: {text: x}}, {action: test:say, input: {text: "${{ steps.a.output.said }}"}}]}`, `{}`))
-	if got := w.over(id); got.Status != store.TaskCompleted {
+	if got := w.over(id); got.Status != taskstore.TaskCompleted {
 		t.Errorf("without secrets it is %s", got.Status)
 	}
 }
@@ -134,7 +134,7 @@ func TestOtherKey(t *testing.T) {
 			for id, what := range map[string]string{
 				started: "cannot go on with the task: its state cannot be opened: ", secrets: "cannot open the secrets of the task: ",
 			} {
-				if got := w.over(id); got.Status != store.TaskFailed {
+				if got := w.over(id); got.Status != taskstore.TaskFailed {
 					t.Errorf("it is %s", got.Status)
 				}
 				events := w.events(id)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/validation"
-	"example.dev/ingestor/internal/store"
 )
 
 // TestSpec makes the specs that clients see.
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, n, err := w.store.Tasks(t.Context(), store.TaskQuery{Limit: 1}); err != nil || n != 0 {
+	if _, n, err := w.store.Tasks(t.Context(), taskstore.TaskQuery{Limit: 1}); err != nil || n != 0 {
 		t.Errorf("%d were stored: %v", n, err)
 	}
 }

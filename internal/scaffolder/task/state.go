@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/scaffolder/mask"
 	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/workspace"
-	"example.dev/ingestor/internal/store"
 )
 
 // state is how far a task has come, for whoever takes it over. It is stored as
@@ -95,7 +95,7 @@ func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
 
 // openState is the reverse of sealState. A task that was never begun has an
 // empty one.
-func (t *Tasks) openState(stored *store.Task) (*state, error) {
+func (t *Tasks) openState(stored *taskstore.Task) (*state, error) {
 	s := &state{}
 	if len(stored.State) == 0 {
 		return s, nil

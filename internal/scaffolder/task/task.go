@@ -27,10 +27,10 @@ import (
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/scaffolder/seal"
 	"example.dev/ingestor/internal/scaffolder/step"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 	"example.dev/ingestor/internal/scaffolder/validation"
 	"example.dev/ingestor/internal/scaffolder/workspace"
 	"example.dev/ingestor/internal/secret"
-	"example.dev/ingestor/internal/store"
 	"example.dev/ingestor/template/expression"
 )
 
@@ -50,7 +50,7 @@ const (
 
 // Options are what tasks need.
 type Options struct {
-	Store *store.Store
+	Store *taskstore.Store
 	Queue *jobs.Queue
 	// Actions are what steps can do.
 	Actions []action.Action
@@ -197,7 +197,7 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made := &store.Task{
+	made := &taskstore.Task{
 		ID: uuid.NewString(), Spec: spec.json, CreatedBy: strings.ToLower(o.User), Template: spec.template,
 		Caller: by.Caller, Subject: by.Subject,
 	}
@@ -271,7 +271,7 @@ func fewSecrets(secrets map[string]secret.Text) error {
 }
 
 // openSecrets is the reverse of sealSecrets.
-func (t *Tasks) openSecrets(stored *store.Task) (map[string]secret.Text, error) {
+func (t *Tasks) openSecrets(stored *taskstore.Task) (map[string]secret.Text, error) {
 	if len(stored.Secrets) == 0 {
 		return nil, nil
 	}
@@ -295,13 +295,13 @@ func (t *Tasks) openSecrets(stored *store.Task) (map[string]secret.Text, error) 
 
 // Cancel asks for the end of a task and returns it, nil if there is none. One
 // that runs ends soon after.
-func (t *Tasks) Cancel(ctx context.Context, id string) (*store.Task, error) {
+func (t *Tasks) Cancel(ctx context.Context, id string) (*taskstore.Task, error) {
 	found, ended, err := t.opts.Store.CancelTask(ctx, id)
 	if err != nil || found == nil {
 		return nil, err
 	}
 	if ended {
-		t.opts.Audit.ended(inTask(found, ""), store.TaskCancelled)
+		t.opts.Audit.ended(inTask(found, ""), taskstore.TaskCancelled)
 	}
 	if r := t.runs(id); r != nil {
 		r.stop(errCancelled)
@@ -325,7 +325,7 @@ func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map
 	if err != nil {
 		return false, err
 	}
-	e := store.TaskEvent{Type: store.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
+	e := taskstore.TaskEvent{Type: taskstore.EventRecovered, Body: body(step.Event{Message: "The task is run again"},
 		field{"recoverStrategy", json.RawMessage(`"none"`)})}
 	admitted, err := t.admit(ctx, by.Subject)
 	if err != nil {
@@ -342,8 +342,8 @@ func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map
 }
 
 // Events returns what happened in a task after an event, all of it.
-func (t *Tasks) Events(ctx context.Context, id string, after int64) ([]store.TaskEvent, error) {
-	var all []store.TaskEvent
+func (t *Tasks) Events(ctx context.Context, id string, after int64) ([]taskstore.TaskEvent, error) {
+	var all []taskstore.TaskEvent
 	for {
 		page, err := t.opts.Store.TaskEvents(ctx, id, after, pageSize)
 		if err != nil || len(page) == 0 {

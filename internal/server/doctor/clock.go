@@ -8,13 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
 )
 
 // clock compares the clock of this machine with that of the database. SQLite has
 // none, but times that were stored with it cannot be in the future.
-func (e *examination) clock(ctx context.Context, i *store.Inspection, current bool) {
+func (e *examination) clock(ctx context.Context, i *db.Inspection, current bool) {
 	const check = "clock"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
@@ -30,7 +31,7 @@ func (e *examination) clock(ctx context.Context, i *store.Inspection, current bo
 	if !current {
 		return
 	}
-	last, err := i.LastRun(ctx)
+	last, err := mirror.New(&i.DB).LastRun(ctx)
 	if err != nil {
 		e.failed(check, err)
 		return

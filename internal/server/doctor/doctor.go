@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/jobs"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
 // The statuses of a Result.
@@ -96,12 +98,12 @@ func (e *examination) failed(check string, err error) {
 
 // database looks at the catalog's database and at the queue.
 func (e *examination) database(ctx context.Context) {
-	db := e.Config.Backend.Database
+	at := e.Config.Backend.Database
 	opening, stop := context.WithTimeout(ctx, askWithin)
-	i, err := store.Inspect(opening, store.Options{Client: db.Client, Path: db.Path, URL: db.URL.Reveal(), Now: e.Now})
+	i, err := db.Inspect(opening, db.Options{Client: at.Client, Path: at.Path, URL: at.URL.Reveal(), Now: e.Now})
 	stop()
 	if errors.Is(err, fs.ErrNotExist) {
-		e.add("database", Warning, "the server creates it when it starts; if there should be one, check backend.database.connection", "there is no file %s", db.Path)
+		e.add("database", Warning, "the server creates it when it starts; if there should be one, check backend.database.connection", "there is no file %s", at.Path)
 		return
 	}
 	if err != nil {
@@ -122,7 +124,7 @@ func (e *examination) database(ctx context.Context) {
 
 // version compares the version of the database with that of the program, and
 // reports whether they are the same.
-func (e *examination) version(ctx context.Context, i *store.Inspection) bool {
+func (e *examination) version(ctx context.Context, i *db.Inspection) bool {
 	const check = "database"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
@@ -147,7 +149,7 @@ func (e *examination) version(ctx context.Context, i *store.Inspection) bool {
 	return has == known
 }
 
-func (e *examination) integrity(ctx context.Context, i *store.Inspection) {
+func (e *examination) integrity(ctx context.Context, i *db.Inspection) {
 	damage, err := i.Integrity(ctx)
 	if err != nil {
 		e.add("integrity", Error, restore, "%v", err)
@@ -235,11 +237,11 @@ func listed(counts map[string]int) string {
 }
 
 // tasks looks for tasks that are not over and that no process runs.
-func (e *examination) tasks(ctx context.Context, i *store.Inspection) {
+func (e *examination) tasks(ctx context.Context, i *db.Inspection) {
 	const check, most = "tasks", 5
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
-	ids, err := i.IdleTasks(ctx, idleTask)
+	ids, err := taskstore.New(&i.DB).IdleTasks(ctx, idleTask)
 	if err != nil {
 		e.failed(check, err)
 		return
@@ -257,11 +259,11 @@ func (e *examination) tasks(ctx context.Context, i *store.Inspection) {
 }
 
 // sources says how the sources fared when they were last read.
-func (e *examination) sources(ctx context.Context, i *store.Inspection) {
+func (e *examination) sources(ctx context.Context, i *db.Inspection) {
 	const check = "sources"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
-	states, err := i.SourceStates(ctx)
+	states, err := mirror.New(&i.DB).SourceStates(ctx)
 	if err != nil {
 		e.failed(check, err)
 		return

@@ -19,9 +19,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.dev/ingestor/internal/catalog/provider/location"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/ingestion/state"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/source/file"
 )
 
@@ -39,7 +39,7 @@ type Store interface {
 	// Refs returns the references of what a provider owns.
 	Refs(ctx context.Context, provider string) ([]string, error)
 	// Fence returns a context with which nothing is written any more,
-	// state.ErrSuperseded, once somebody else has asked for one of that name.
+	// db.ErrSuperseded, once somebody else has asked for one of that name.
 	Fence(ctx context.Context, name string) (context.Context, error)
 }
 
@@ -178,7 +178,7 @@ func (g *Generated) Refresh(ctx context.Context) (again time.Duration, err error
 	if err != nil {
 		return 0, err
 	}
-	if n := store.FenceOf(ctx, fenceName); n != g.fence+1 {
+	if n := db.FenceOf(ctx, fenceName); n != g.fence+1 {
 		// Another replica has read it since, perhaps in another state.
 		g.known = nil
 		g.fence = n
@@ -186,7 +186,7 @@ func (g *Generated) Refresh(ctx context.Context) (again time.Duration, err error
 		g.fence++
 	}
 	err = g.refresh(ctx)
-	if errors.Is(err, state.ErrSuperseded) {
+	if errors.Is(err, db.ErrSuperseded) {
 		// What another replica has begun to read is the newer.
 		g.known = nil
 		return 0, nil

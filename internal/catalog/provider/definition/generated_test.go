@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/store"
 )
 
 func TestForms(t *testing.T) {

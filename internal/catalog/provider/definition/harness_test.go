@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/internal/config"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/test/database"
 )
 
 // frequency is that of the folders of tests.
@@ -41,16 +42,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.Mkdir(w.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), store.Options{Client: store.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.catalog = s
+	w.catalog = store.New(database.Open(t, database.SQLite(t)), store.Options{})
 	w.restart(config.XRDTemplates{Enabled: true, Watch: true, Directory: w.dir, Frequency: frequency})
 	return w
 }

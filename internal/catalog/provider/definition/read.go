@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/catalog/provider/location"
-	"example.dev/ingestor/internal/store"
+	"example.dev/ingestor/internal/catalog/store"
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/words"
 )

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+
+	"github.com/maypok86/otter/v2"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// maxBodies is how many bytes of JSON are remembered.
+const maxBodies = 24 << 20
+
+// bodies remembers the JSON of entities by its etag, which is a hash of it: what
+// is found under an etag is never out of date, whoever writes to the database.
+type bodies struct{ cache *otter.Cache[string, []byte] }
+
+func newBodies() bodies {
+	return bodies{otter.Must(&otter.Options[string, []byte]{
+		MaximumWeight: maxBodies,
+		Weigher:       func(etag string, body []byte) uint32 { return uint32(len(etag) + len(body)) },
+	})}
+}
+
+// fill gives the entities their bodies: those that are remembered, and others
+// from the database. It returns false if an entity has changed since it was
+// found, so that its body would not be of the same moment as the others.
+func (s *Store) fill(ctx context.Context, ask db.Asker, items []Entity) (bool, error) {
+	var missing []string
+	var at []int
+	for i := range items {
+		body, ok := s.bodies.cache.GetIfPresent(items[i].ETag)
+		if items[i].JSON = body; !ok {
+			missing, at = append(missing, items[i].Ref), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return true, nil
+	}
+	read := make(map[string][]byte, len(missing))
+	err := s.many(ctx, ask, missing, func(e *Entity) {
+		read[e.ETag] = e.JSON
+		s.bodies.cache.Set(e.ETag, e.JSON)
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, i := range at {
+		if items[i].JSON = read[items[i].ETag]; items[i].JSON == nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}

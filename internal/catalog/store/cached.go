@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// maxCached is how much is remembered: a number weighs one, a list as much as
+// it has items. maxGuessed is of how many questions a guess is remembered, and
+// guessed for how long.
+const (
+	maxCached  = 50_000
+	maxGuessed = 10_000
+	guessed    = 2 * time.Second
+)
+
+// cached remembers what was counted as long as the revision stays the same, and
+// guesses a little longer.
+type cached struct {
+	mu       sync.Mutex
+	revision int64
+	weight   int
+	answers  map[question]any
+	guesses  map[question]guess
+	// few and numbered, unless they are zero, are what the constants few and
+	// maxNumbered are otherwise.
+	few, numbered int
+}
+
+// guess is a number that was right at a time.
+type guess struct {
+	n        int
+	revision int64
+	at       time.Time
+}
+
+// question is a hash of what was asked.
+type question [sha256.Size]byte
+
+// ask makes a question of what is to be counted and for which condition.
+func ask(what string, c cond) question {
+	b := make([]byte, 0, 256)
+	b = append(append(b, what...), 0)
+	return sha256.Sum256(c.append(b))
+}
+
+// at forgets everything if the revision is another one.
+func (k *cached) at(revision int64) {
+	if k.revision == revision && k.answers != nil {
+		return
+	}
+	k.revision, k.weight, k.answers = revision, 0, map[question]any{}
+}
+
+func (k *cached) get(revision int64, q question) (any, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.at(revision)
+	v, ok := k.answers[q]
+	return v, ok
+}
+
+// last returns a number that was right lately: at the revision that was seen last,
+// or a moment ago.
+func (k *cached) last(now time.Time, q question) (int, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	g, ok := k.guesses[q]
+	return g.n, ok && (g.revision == k.revision || now.Sub(g.at) < guessed)
+}
+
+// guess remembers a number for last.
+func (k *cached) guess(q question, g guess) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.guesses == nil || len(k.guesses) >= maxGuessed {
+		k.guesses = map[question]guess{}
+	}
+	k.guesses[q] = g
+}
+
+// forget forgets everything.
+func (k *cached) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.answers, k.guesses = nil, nil
+}
+
+func (k *cached) put(revision int64, q question, v any, weight int) {
+	if weight > maxCached/2 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if revision < k.revision {
+		// Others have seen a later one.
+		return
+	}
+	k.at(revision)
+	if k.weight += weight; k.weight > maxCached {
+		k.weight, k.answers = weight, map[question]any{}
+	}
+	k.answers[q] = v
+}
+
+// count returns how many entities pass the condition.
+func (s *Store) count(ctx context.Context, c cond) (int, error) {
+	if c.op == OpFalse {
+		return 0, nil
+	}
+	revision, err := s.revision(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return s.countAt(ctx, c, revision)
+}
+
+// countAt counts when the revision is known, at that or a later one.
+func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error) {
+	q := ask("count", c)
+	n, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+		n, at, err := s.countNow(ctx, c, revision)
+		if err == nil {
+			s.cached.guess(q, guess{n, at, s.Now()})
+		}
+		return n, 1, at, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n.(int), nil
+}
+
+// answer returns what is remembered at a revision, or what compute returns, with
+// its weight and the revision it holds at. It is computed once for all who ask.
+func (s *Store) answer(
+	ctx context.Context, revision int64, q question, compute func(context.Context) (v any, weight int, at int64, err error),
+) (any, error) {
+	if v, ok := s.cached.get(revision, q); ok {
+		return v, nil
+	}
+	return s.flights.do(ctx, flightKey{revision, q}, func(ctx context.Context) (any, error) {
+		// Whoever was asked before may have answered in between.
+		if v, ok := s.cached.get(revision, q); ok {
+			return v, nil
+		}
+		s.flights.computed.Add(1)
+		v, weight, at, err := compute(ctx)
+		if err == nil {
+			s.cached.put(at, q, v, weight)
+		}
+		return v, err
+	})
+}
+
+// countNow counts at a revision or a later one, which it returns: in columns if they
+// are there or if there is much to count.
+func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
+	kids, ok := tallies(nil, c)
+	if ok {
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return 0, 0, err
+		}
+	}
+	if ok {
+		if n, at, ok, err = s.tally(ctx, c, revision, kids); ok || err != nil {
+			return n, at, err
+		}
+	}
+	p, err := s.plan(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	b := p.counting(s.finder())
+	b.Add("SELECT (SELECT n FROM revision), count(*) ")
+	p.appendFrom(b)
+	err = b.Each(ctx, s.DB.Query, func(rows *db.Rows) error { return rows.Scan(&at, &n) })
+	return n, at, err
+}
+
+// tally counts in columns, if they fit into memory.
+func (s *Store) tally(ctx context.Context, c cond, revision int64, kids []int64) (n int, at int64, ok bool, err error) {
+	ok, err = s.columns.with(ctx, s, revision, kids, func() {
+		n, at = s.columns.passing(c).count(), s.columns.revision
+	})
+	return n, at, ok, err
+}
+
+// guessAll returns about how many entities there are.
+func (s *Store) guessAll(ctx context.Context) (int, error) {
+	if n, ok := s.cached.last(s.Now(), ask("count", always)); ok {
+		return n, nil
+	}
+	return s.count(ctx, always)
+}
+
+// guess returns the number of rows that b counts up to a limit, or did lately.
+func (s *Store) guess(ctx context.Context, q question, b *statement) (int, error) {
+	if n, ok := s.cached.last(s.Now(), q); ok {
+		return n, nil
+	}
+	revision, n := int64(0), 0
+	err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error { return rows.Scan(&revision, &n) })
+	if err == nil {
+		s.cached.guess(q, guess{n, revision, s.Now()})
+	}
+	return n, err
+}

@@ -1,0 +1,381 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// What columns may take of memory: maxColumnBytes besides the references, of which
+// there are maxNumbered at most. What does not fit is asked of the database.
+const (
+	maxColumnBytes = 48 << 20
+	maxNumbered    = 500_000
+	// fullRevisions is after how many revisions to look whether there are fewer.
+	fullRevisions = 1000
+)
+
+// columns has the values of the keys that entities are counted by in memory, as
+// they are at one revision. The log of changes brings them up to date, so that to
+// count after a change costs as much as the change is large, and not as much as
+// the catalog is.
+type columns struct {
+	// turn is for the one who reads what is missing.
+	once sync.Once
+	turn chan struct{}
+
+	mu sync.RWMutex
+	// revision is that of all below; 0 means that there is nothing yet.
+	revision int64
+	// refs has the references by their numbers, and number is the reverse. The
+	// numbers of entities that are gone are free.
+	refs   []string
+	number map[string]uint32
+	free   []uint32
+	live   bitset
+	byKid  map[int64]*fieldColumn
+	// full says that there are too many entities, so that there is nothing but the
+	// revision, and large are keys whose columns do not fit into memory.
+	full  bool
+	large map[int64]bool
+	// used is when a column was last asked for, on a clock that counts.
+	used  map[int64]*atomic.Int64
+	clock atomic.Int64
+	// reads counts how often all of something was read.
+	reads atomic.Int64
+}
+
+// mostUpdates is how often somebody brings columns up to date and finds that
+// others have made him start over.
+const mostUpdates = 3
+
+// with calls do while columns of the keys are there, at a revision or a later one.
+// It returns false if it did not, since they do not fit into memory.
+func (k *columns) with(ctx context.Context, s *Store, revision int64, kids []int64, do func()) (bool, error) {
+	if err := k.check(ctx, s, revision); err != nil {
+		return false, err
+	}
+	for range mostUpdates {
+		if done, fits := k.try(revision, kids, do); done || !fits {
+			return done, nil
+		}
+		if err := k.update(ctx, s, revision, kids); err != nil {
+			return false, err
+		}
+	}
+	done, _ := k.try(revision, kids, do)
+	return done, nil
+}
+
+// check forgets everything if the database has gone back to an older revision, as
+// one does that is restored from a copy.
+func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
+	k.mu.RLock()
+	has := k.revision
+	k.mu.RUnlock()
+	if has <= revision {
+		return nil
+	}
+	// Somebody else may have read a later one since.
+	now, err := s.revision(ctx)
+	if err != nil || has <= now {
+		return err
+	}
+	k.forget()
+	return nil
+}
+
+// forget makes the next who counts read everything anew.
+func (k *columns) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.revision, k.full = 0, false
+}
+
+// try calls do if all is there that it takes.
+func (k *columns) try(revision int64, kids []int64, do func()) (done, fits bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.full && revision < k.revision+fullRevisions {
+		return false, false
+	}
+	if k.revision == 0 || k.revision < revision {
+		return false, true
+	}
+	if slices.ContainsFunc(kids, func(kid int64) bool { return k.large[kid] }) {
+		return false, false
+	}
+	now := k.clock.Add(1)
+	for _, kid := range kids {
+		if k.byKid[kid] == nil {
+			return false, true
+		}
+		k.used[kid].Store(now)
+	}
+	do()
+	return true, true
+}
+
+// has tells whether there are columns of all keys, at some revision.
+func (k *columns) has(kids []int64) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.revision > 0 && !k.full && !slices.ContainsFunc(kids, func(kid int64) bool { return k.byKid[kid] == nil })
+}
+
+// update brings all up to date, and reads the columns of keys that are missing. One
+// does that for all who wait.
+func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []int64) error {
+	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	// But for forget, only whoever has the turn writes.
+	k.mu.RLock()
+	has, full := k.revision, k.full
+	missing := slices.DeleteFunc(slices.Clone(kids), func(kid int64) bool { return k.byKid[kid] != nil || k.large[kid] })
+	k.mu.RUnlock()
+	switch {
+	case has == 0 || full:
+		return s.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, s, ask, kids) })
+	case len(missing) > 0:
+		return s.Snapshot(ctx, func(ask db.Asker) error { return k.follow(ctx, s, ask, has, kids, missing) })
+	case has < revision:
+		return k.follow(ctx, s, s.DB.Query, has, kids, nil)
+	}
+	return nil
+}
+
+// follow applies what has changed behind a revision, and reads missing columns, for
+// which it needs an db.Asker that sees one moment.
+func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64, kids, missing []int64) error {
+	n, err := since(ctx, ask, has)
+	if err != nil {
+		return err
+	}
+	if !n.complete {
+		if missing == nil {
+			return s.Snapshot(ctx, func(ask db.Asker) error { return k.load(ctx, s, ask, kids) })
+		}
+		return k.load(ctx, s, ask, kids)
+	}
+	k.mu.Lock()
+	if k.revision != has {
+		// Everything was forgotten meanwhile.
+		k.mu.Unlock()
+		return nil
+	}
+	k.apply(n)
+	full := len(k.number) > s.mostNumbered()
+	if full {
+		k.reset(n.revision, nil)
+		k.full = true
+	}
+	k.mu.Unlock()
+	if full {
+		return nil
+	}
+	return k.add(ctx, ask, missing, kids)
+}
+
+// mostNumbered is how many entities columns are kept for.
+func (s *Store) mostNumbered() int { return cmp.Or(s.cached.numbered, maxNumbered) }
+
+// load reads everything anew: the references, and the columns of keys.
+func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64) error {
+	k.reads.Add(1)
+	revision, err := revisionOf(ctx, ask)
+	if err != nil {
+		return err
+	}
+	var refs []string
+	most := s.mostNumbered()
+	err = db.Each(ctx, ask, fmt.Sprintf("SELECT ref FROM entities LIMIT %d", most+1), nil, func(rows *db.Rows) error {
+		var ref string
+		err := rows.Scan(&ref)
+		refs = append(refs, ref)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	if k.full = len(refs) > most; k.full {
+		refs = nil
+	}
+	full := k.full
+	k.reset(revision, refs)
+	k.mu.Unlock()
+	if full {
+		return nil
+	}
+	return k.add(ctx, ask, kids, kids)
+}
+
+// reset forgets all columns, and gives the references numbers.
+func (k *columns) reset(revision int64, refs []string) {
+	k.revision, k.refs, k.free = revision, refs, nil
+	k.number, k.live = make(map[string]uint32, len(refs)), newBitset(len(refs))
+	for i, ref := range refs {
+		k.number[ref] = uint32(i)
+		k.live.set(uint32(i))
+	}
+	k.byKid, k.large, k.used = map[int64]*fieldColumn{}, map[int64]bool{}, map[int64]*atomic.Int64{}
+}
+
+// add reads the columns of keys, and forgets others than those that are needed if
+// they take too much memory.
+func (k *columns) add(ctx context.Context, ask db.Asker, missing, needed []int64) error {
+	for _, kid := range missing {
+		if k.byKid[kid] != nil {
+			continue
+		}
+		c, err := k.read(ctx, ask, kid)
+		if err != nil {
+			return err
+		}
+		k.mu.Lock()
+		k.byKid[kid], k.used[kid] = c, &atomic.Int64{}
+		k.used[kid].Store(k.clock.Add(1))
+		k.mu.Unlock()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.shrink(needed)
+	return nil
+}
+
+// read reads the column of a key.
+func (k *columns) read(ctx context.Context, ask db.Asker, kid int64) (*fieldColumn, error) {
+	k.reads.Add(1)
+	c := newColumn(len(k.refs))
+	first := make([]uint32, len(k.refs))
+	several := map[uint32][]uint32{}
+	err := db.Each(ctx, ask, "SELECT value, coalesce(original, ''), ref FROM search WHERE kid = $1", []any{kid}, func(rows *db.Rows) error {
+		var value, original, ref string
+		if err := rows.Scan(&value, &original, &ref); err != nil {
+			return err
+		}
+		entity, ok := k.number[ref]
+		if !ok {
+			return nil
+		}
+		v := c.number(value, original) + 1
+		switch {
+		case first[entity] == 0:
+			first[entity] = v
+		case several[entity] == nil:
+			several[entity] = []uint32{first[entity] - 1, v - 1}
+		default:
+			several[entity] = append(several[entity], v-1)
+		}
+		return nil
+	})
+	for entity, v := range first {
+		switch values := several[uint32(entity)]; {
+		case values != nil:
+			c.of[entity] = c.combo(values)
+		case v > 0:
+			c.of[entity] = c.combo([]uint32{v - 1})
+		}
+	}
+	return c, err
+}
+
+// shrink forgets the columns that were not used for the longest time until the
+// others fit into memory. If those that are needed do not, none of them is kept.
+func (k *columns) shrink(needed []int64) {
+	sum := 0
+	var order []int64
+	for kid, c := range k.byKid {
+		sum += c.weight()
+		order = append(order, kid)
+	}
+	last := func(kid int64) int64 {
+		if slices.Contains(needed, kid) {
+			return k.clock.Load() + 1
+		}
+		return k.used[kid].Load()
+	}
+	slices.SortFunc(order, func(a, b int64) int { return int(last(a) - last(b)) })
+	for _, kid := range order {
+		if sum <= maxColumnBytes {
+			return
+		}
+		sum -= k.byKid[kid].weight()
+		delete(k.byKid, kid)
+		delete(k.used, kid)
+		if slices.Contains(needed, kid) {
+			k.large[kid] = true
+		}
+	}
+}
+
+// apply makes the columns those of a later revision.
+func (k *columns) apply(n *news) {
+	for ref := range n.gone {
+		entity, ok := k.number[ref]
+		if !ok {
+			continue
+		}
+		delete(k.number, ref)
+		k.refs[entity] = ""
+		k.live.clear(entity)
+		k.free = append(k.free, entity)
+		for _, c := range k.byKid {
+			c.of[entity] = 0
+		}
+	}
+	for ref, packed := range n.packed {
+		k.put(ref, packed)
+	}
+	k.revision = n.revision
+}
+
+// put gives an entity the fields it has now.
+func (k *columns) put(ref, packed string) {
+	entity, ok := k.number[ref]
+	if !ok {
+		entity = k.newNumber(ref)
+	}
+	byKid := make(map[int64][]uint32, len(k.byKid))
+	for _, f := range unpack(packed) {
+		if c := k.byKid[f.kid]; c != nil {
+			byKid[f.kid] = append(byKid[f.kid], c.number(f.value, f.original))
+		}
+	}
+	for kid, c := range k.byKid {
+		c.of[entity] = c.combo(byKid[kid])
+	}
+}
+
+// newNumber returns a number for a reference that has none.
+func (k *columns) newNumber(ref string) uint32 {
+	ref = strings.Clone(ref)
+	var entity uint32
+	if last := len(k.free) - 1; last >= 0 {
+		entity, k.free = k.free[last], k.free[:last]
+		k.refs[entity] = ref
+	} else {
+		entity = uint32(len(k.refs))
+		k.refs = append(k.refs, ref)
+		for _, c := range k.byKid {
+			c.of = append(c.of, 0)
+		}
+		if int(entity) >= 64*len(k.live) {
+			k.live = append(k.live, 0)
+		}
+	}
+	k.number[ref] = entity
+	k.live.set(entity)
+	return entity
+}

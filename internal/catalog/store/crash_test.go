@@ -1,0 +1,98 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/test/database"
+)
+
+// crashPath is the environment variable by which TestCrash tells a process of
+// its own which database to write until it is killed.
+const crashPath = "STORE_CRASH_PATH"
+
+// generation is all documents of one moment. Every field of each says which.
+func generation(tb testing.TB, n, size int) []Document {
+	tb.Helper()
+	docs := []Document{group(tb, "even"), group(tb, "odd")}
+	for i := range size {
+		docs = append(docs, component(tb, fmt.Sprint("c", i),
+			fmt.Sprintf(`"generation":"g%d","type":"t%[1]d","owner":%[2]q`, n, []string{"even", "odd"}[n%2])))
+	}
+	return docs
+}
+
+const crashSize = 150
+
+// TestCrash kills a process that writes one generation after the other, at any
+// moment, and looks whether what is there is one generation, whole.
+func TestCrash(t *testing.T) {
+	if path := os.Getenv(crashPath); path != "" {
+		s := opener(t, db.Options{Client: db.SQLite, Path: path, Now: time.Now})()
+		fmt.Println("ready")
+		for n := range 10_000 {
+			push(t, s, Change{Provider: "p", Full: true, Put: generation(t, n, crashSize)})
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "portal.db")
+	opts := db.Options{Client: db.SQLite, Path: path, Now: time.Now}
+	torn := 0
+	for range 8 {
+		database.Crash(t, "TestCrash", crashPath, path)
+		if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+			torn++
+		}
+		s := opener(t, opts)()
+		var broken []string
+		if err := database.Each(t.Context(), s.Read, "PRAGMA integrity_check", nil, database.Into(&broken)); err != nil || broken[0] != "ok" {
+			t.Fatalf("%v (%v)", broken, err)
+		}
+		whole(t, s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if torn == 0 {
+		t.Error("nothing was ever left to recover")
+	}
+}
+
+// whole checks that all rows are of one generation.
+func whole(t *testing.T, s *Store) {
+	t.Helper()
+	page, err := s.Query(t.Context(), Query{Filter: In("kind", "component"), Limit: NoLimit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Items) == 0 {
+		return
+	}
+	if len(page.Items) != crashSize {
+		t.Fatalf("there are %d entities", len(page.Items))
+	}
+	spec := decodeBody(t, page.Items[0].JSON).Get("spec")
+	for _, e := range page.Items {
+		if !decodeBody(t, e.JSON).Get("spec").Equal(spec) {
+			t.Fatalf("%s is not of the same generation: %s", e.Ref, e.JSON)
+		}
+	}
+	for _, q := range []Query{
+		{Filter: In("spec.generation", spec.Get("generation").Str())},
+		{Filter: In("relations.ownedBy", "group:default/"+spec.Get("owner").Str())},
+		{Text: Text{Term: spec.Get("type").Str()}},
+	} {
+		q.Limit = NoLimit
+		found, err := s.Query(t.Context(), q)
+		if err != nil || len(found.Items) != crashSize {
+			t.Errorf("%+v finds %d (%v)", q, len(found.Items), err)
+		}
+	}
+	if got := len(linksOf(t, s, "group:default/"+spec.Get("owner").Str())); got != crashSize {
+		t.Errorf("the group owns %d", got)
+	}
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// TestUIDRetention has entities go and return.
+func TestUIDRetention(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		s.Now, s.opts.UIDRetention = func() time.Time { return now }, time.Hour
+		const a, b = "component:default/a", "component:default/b"
+		uid := func(ref string) string {
+			t.Helper()
+			e, err := s.Get(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.UID
+		}
+		both := []Document{component(t, "a"), component(t, "b")}
+		push(t, s, Change{Provider: "p", Full: true, Put: both})
+		first, other := uid(a), uid(b)
+		push(t, s, Change{Provider: "p", Full: true, Put: both[1:]})
+		now = now.Add(59 * time.Minute)
+		push(t, s, Change{Provider: "q", Full: true, Put: []Document{component(t, "a", `"type":"other"`)}})
+		if got := uid(a); got != first {
+			t.Errorf("what returns within the time has uid %s, had %s", got, first)
+		}
+		if err := s.DeleteByUID(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		push(t, s, Change{Provider: "p", Full: true, Put: both})
+		if got := uid(a); got != first || uid(b) != other {
+			t.Errorf("what somebody deleted has uid %s, had %s", got, first)
+		}
+		push(t, s, Change{Provider: "p", Full: true})
+		now = now.Add(61 * time.Minute)
+		push(t, s, Change{Provider: "p", Full: true, Put: both})
+		if got := uid(a); got == first {
+			t.Error("what returns late has its uid of before")
+		}
+		push(t, s, Change{Provider: "p", Remove: []string{b}})
+		var left int
+		if err := s.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM departed").Scan(&left); err != nil || left != 1 {
+			t.Errorf("%d uids are kept, %v", left, err)
+		}
+	})
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// facetKey is a field whose values are counted: the number of its key, if it has
+// one, and what passes entities with an item that the key stands for.
+type facetKey struct {
+	name  string
+	kid   int64
+	known bool
+	items cond
+}
+
+// Facets returns the values that the entities which pass f and t have for each
+// of the fields, sorted, and how many entities have each of them. Two ways to
+// write a value are two values. All are counted at one moment, and once for all who
+// ask the same at the same time.
+func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (map[string][]Facet, error) {
+	const doing = "count values"
+	if len(facets) > maxLeaves {
+		return nil, db.Fail(doing, tooMany())
+	}
+	c, err := s.where(ctx, f, t)
+	if err != nil {
+		return nil, db.Fail(doing, err)
+	}
+	keys, err := s.facetKeys(ctx, facets)
+	if err != nil {
+		return nil, db.Fail(doing, err)
+	}
+	if c.op == OpFalse {
+		all := make(map[string][]Facet, len(keys))
+		for i := range keys {
+			all[keys[i].name] = []Facet{}
+		}
+		return all, nil
+	}
+	all, err := s.facetsOf(ctx, keys, c)
+	return all, db.Fail(doing, err)
+}
+
+// facetKeys looks up fields, each once.
+func (s *Store) facetKeys(ctx context.Context, facets []string) ([]facetKey, error) {
+	var names []string
+	for _, key := range lowerKeys(facets) {
+		names = appendKeys(names, key)
+	}
+	known, err := s.numbersOf(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var keys []facetKey
+	seen := make(map[string]bool, len(facets))
+	for _, facet := range facets {
+		if seen[facet] {
+			continue
+		}
+		seen[facet] = true
+		key := facetKey{name: facet, items: never}
+		key.kid, key.known = known[lowerKey(facet)]
+		if in := items(lowerKey(facet), known); in.op != OpFalse {
+			key.items = either(in, translate(In(facet, item), known))
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// facetsOf counts at the revision there is now. The question has the whole
+// condition in it, and what the names of fields mean.
+func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
+	revision, err := s.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	what := []byte("facets")
+	for i := range keys {
+		what = keys[i].items.append(fmt.Appendf(what, " %q %d ", keys[i].name, keys[i].kid))
+	}
+	q := ask(string(what), c)
+	answer, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
+		all, at, err := s.countFacets(ctx, keys, c, revision)
+		weight := 1
+		for _, values := range all {
+			weight += 1 + len(values)
+		}
+		return all, weight, at, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]Facet, len(keys))
+	for name, values := range answer.(map[string][]Facet) {
+		all[name] = slices.Clone(values)
+	}
+	return all, nil
+}
+
+// countFacets counts at a revision or a later one, which it returns: in columns, or
+// in the database what columns do not tell.
+func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
+	all, at := map[string][]Facet{}, revision
+	kids, ok := tallies(nil, c)
+	for i := range keys {
+		if keys[i].known {
+			kids = append(kids, keys[i].kid)
+		}
+		if ok {
+			kids, ok = tallies(kids, keys[i].items)
+		}
+	}
+	if ok {
+		var err error
+		if ok, err = s.inColumns(ctx, c, kids); err != nil {
+			return nil, 0, err
+		}
+	}
+	if ok {
+		done, err := s.columns.with(ctx, s, revision, kids, func() {
+			k := &s.columns
+			at = k.revision
+			set := k.passing(c)
+			for i := range keys {
+				all[keys[i].name] = k.facet(&keys[i], set)
+			}
+		})
+		if done || err != nil {
+			return all, at, err
+		}
+	}
+	all, err := s.queryFacets(ctx, keys, c)
+	return all, revision, err
+}
+
+// facet counts the values of a field that the entities of a set have.
+func (k *columns) facet(key *facetKey, set bitset) []Facet {
+	values := []Facet{}
+	if key.known {
+		values = k.byKid[key.kid].count(set)
+	}
+	if key.items.op == OpFalse {
+		return values
+	}
+	having := k.passing(key.items)
+	having.and(set)
+	return withItem(values, having.count())
+}
+
+// queryFacets counts in the database.
+func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
+	all := make(map[string][]Facet, len(keys))
+	count := func(ask db.Asker) (same bool, err error) {
+		revision, err := revisionOf(ctx, ask)
+		if err != nil {
+			return false, err
+		}
+		for i := range keys {
+			if all[keys[i].name], err = s.queryFacet(ctx, ask, &keys[i], c); err != nil {
+				return false, err
+			}
+		}
+		after, err := revisionOf(ctx, ask)
+		return after == revision, err
+	}
+	same, err := count(s.DB.Query)
+	if err == nil && !same {
+		// Somebody wrote in between: now of one moment.
+		err = s.Snapshot(ctx, func(ask db.Asker) error {
+			_, err := count(ask)
+			return err
+		})
+	}
+	return all, err
+}
+
+// queryFacet counts the values of one field in the database.
+func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c cond) ([]Facet, error) {
+	values := []Facet{}
+	if key.known {
+		var err error
+		if values, err = s.countValues(ctx, ask, key.kid, c); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	}
+	if key.items.op == OpFalse {
+		return values, nil
+	}
+	p, err := s.plan(ctx, both(c, key.items))
+	if err != nil {
+		return nil, err
+	}
+	b := p.counting(s.finder())
+	b.Add("SELECT count(*) ")
+	p.appendFrom(b)
+	n := 0
+	err = b.Each(ctx, ask, func(rows *db.Rows) error { return rows.Scan(&n) })
+	return withItem(values, n), err
+}
+
+// withItem counts what has an item among the values of the key that stands for it.
+func withItem(values []Facet, n int) []Facet {
+	if n == 0 {
+		return values
+	}
+	values = slices.DeleteFunc(values, func(f Facet) bool { return f.Value == item })
+	values = append(values, Facet{item, n})
+	slices.SortFunc(values, func(a, b Facet) int { return strings.Compare(a.Value, b.Value) })
+	return values
+}
+
+// revisionOf returns the revision that an db.Asker sees.
+func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
+	var b statement
+	b.Add("SELECT n FROM revision")
+	err = b.Each(ctx, ask, func(rows *db.Rows) error { return rows.Scan(&n) })
+	return n, err
+}
+
+// countValues walks along all rows of the field or, if fewer entities pass, goes
+// through the fields of each of them.
+func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c cond) ([]Facet, error) {
+	p, err := s.plan(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	passing := s.few()
+	if c.op != OpTrue {
+		if passing, _, err = s.guessMatches(ctx, c, &p); err != nil {
+			return nil, err
+		}
+	}
+	values := []Facet{}
+	if passing < s.few() {
+		b := p.counting(s.finder())
+		b.Add("SELECT v.packed FROM (SELECT x.ref AS ref ")
+		p.appendFrom(b)
+		b.Add(") p CROSS JOIN fields v WHERE v.ref = p.ref")
+		counts := map[string]int{}
+		err := b.Each(ctx, asking, func(rows *db.Rows) error {
+			var packed string
+			err := rows.Scan(&packed)
+			for value := range valuesOf(packed, kid) {
+				counts[value]++
+			}
+			return err
+		})
+		for value, n := range counts {
+			values = append(values, Facet{value, n})
+		}
+		return values, err
+	}
+	b := statement{whole: true, find: s.finder()}
+	b.Add("SELECT coalesce(v.original, v.value), count(*) FROM search v WHERE ")
+	b.rows(cond{op: opValued, kid: kid}, "v")
+	if c.op != OpTrue {
+		b.Add(" AND ")
+		b.where(c, "v.ref")
+	}
+	b.Add(" GROUP BY v.value, v.original")
+	err = b.Each(ctx, asking, func(rows *db.Rows) error {
+		var f Facet
+		err := rows.Scan(&f.Value, &f.Count)
+		values = append(values, f)
+		return err
+	})
+	return values, err
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// TestFence has two do the same, the earlier of which goes on after the later one
+// has begun.
+func TestFence(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		one, two := open(), open()
+		begin := func(ctx context.Context, s *Store, name string) context.Context {
+			t.Helper()
+			ctx, err := s.Fence(ctx, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ctx
+		}
+		n := 0
+		writes := map[string]func(ctx context.Context) error{
+			"Observe": func(ctx context.Context) error {
+				_, err := mirror.New(one.DB).Observe(ctx, state.Observation{Source: "s", List: "l", Put: []state.Object{{Source: "s", List: "l", Key: "k", Unit: "u", Body: []byte{byte('0' + n)}}}})
+				return err
+			},
+			"Sync": func(ctx context.Context) error {
+				docs := []Document{component(t, "a", `"type":"`+string(byte('0'+n))+`"`)}
+				_, err := one.Sync(ctx, Change{Provider: "p", Full: true, Put: docs})
+				return err
+			},
+			"SetSource": func(ctx context.Context) error { return mirror.New(one.DB).SetSource(ctx, "s", []byte{byte('0' + n)}) },
+			"Touch":     func(ctx context.Context) error { return mirror.New(one.DB).Touch(ctx, []string{"u"}) },
+		}
+		for name, write := range writes {
+			t.Run(name, func(t *testing.T) {
+				outer := begin(t.Context(), one, "outer")
+				early := begin(outer, one, "scan a")
+				other := begin(t.Context(), two, "scan b")
+				for _, ctx := range []context.Context{early, other, t.Context()} {
+					n++
+					if err := write(ctx); err != nil {
+						t.Errorf("nobody has begun since: %v", err)
+					}
+				}
+				late := begin(t.Context(), two, "scan a")
+				n++
+				if err := write(early); !errors.Is(err, db.ErrSuperseded) || errors.Is(err, db.ErrUnavailable) {
+					t.Errorf("the earlier one goes on writing: %v", err)
+				}
+				for _, ctx := range []context.Context{late, outer, context.WithoutCancel(late)} {
+					n++
+					if err := write(ctx); err != nil {
+						t.Errorf("the later one is kept from writing: %v", err)
+					}
+				}
+				begin(t.Context(), two, "outer")
+				n++
+				if err := write(early); !errors.Is(err, db.ErrSuperseded) {
+					t.Errorf("what is around it counts as well: %v", err)
+				}
+			})
+		}
+	})
+}
+
+// TestOneSnapshot has another change be made between two reads of a plan: the
+// plan finds the entity that it would put in other hands, and has not seen what
+// its provider was given at the same time.
+func TestOneSnapshot(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s, other := open(), open()
+		x, y := component(t, "x"), component(t, "y")
+		s.betweenReads = func() {
+			s.betweenReads = nil
+			changes := []Change{{Provider: "p", Put: []Document{y}}, {Provider: "q", Put: []Document{x}}}
+			if _, err := other.SyncAll(t.Context(), changes); err != nil {
+				t.Error(err)
+			}
+		}
+		r := push(t, s, Change{Provider: "p", Full: true, Put: []Document{x}})
+		if r.Removed != 1 || len(r.Refused) != 1 {
+			t.Errorf("no order makes %+v of it", r)
+		}
+		if refs, err := s.Refs(t.Context(), "p"); len(refs) != 0 || err != nil {
+			t.Errorf("a full change leaves %v, %v", refs, err)
+		}
+	})
+}

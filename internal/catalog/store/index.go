@@ -1,0 +1,256 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/db"
+)
+
+const (
+	// maxIndexed is the number of characters of a key or value beyond which it
+	// is not indexed: a field with a longer value is there, without a value.
+	maxIndexed = 200
+	// noValue stands for the value of a field that has none to compare with.
+	// No value can be that, since the character is taken out of all of them,
+	// and none comes behind it.
+	noValue = string(unicode.MaxRune)
+	// maxWord is the number of bytes of a word beyond which it is cut off.
+	maxWord = 64
+	// maxProse is how much of a description is searched for words.
+	maxProse = 2 << 10
+	// relationKey is before the type in the keys of relations.
+	relationKey = "relations."
+	// listMark is behind a key of which there is a list with texts in it. Each
+	// of them is a key below it whose value is true, tags.go for tags: [go],
+	// which is looked for as what it stands for.
+	listMark = "."
+)
+
+// bare are keys below which nothing is indexed: the fields of a form, and what
+// the steps of a Template make of them, which is the form once more.
+var bare = []string{"spec.parameters", "spec.steps.input", "spec.output"}
+
+// Indexed tells whether entities can be chosen by a key. The fields of a form
+// are not indexed; that there is one is.
+func Indexed(key string) bool {
+	lower := lowerKey(key)
+	return !slices.ContainsFunc(bare, func(b string) bool { return strings.HasPrefix(lower, b+".") })
+}
+
+// lowerKey is the key as it is indexed.
+func lowerKey(key string) string { return strings.ToLower(db.Storable(key)) }
+
+// tooLong tells whether s has more characters than are indexed.
+func tooLong[T string | []byte](s T) bool {
+	return len(s) > maxIndexed && utf8.RuneCountInString(string(s)) > maxIndexed
+}
+
+// indexer walks through a document and calls add for each of its fields. The
+// key is valid during the call only. An original that is empty is the same as
+// the value.
+type indexer struct {
+	add func(key []byte, value, original string)
+	// list, if it is not nil, is told the key of every list that has texts in it.
+	list func(key []byte)
+	path []byte
+}
+
+// keyUID is the key of the uid.
+const keyUID = "metadata.uid"
+
+// document indexes everything but relations and the uid, which do not depend on
+// the document.
+func (x *indexer) document(n *tree.Node) {
+	for _, f := range n.Fields {
+		switch f.Key {
+		case "status", "relations":
+		case "metadata":
+			x.metadata(f.Value)
+		default:
+			x.below(f.Key, f.Value)
+		}
+	}
+}
+
+func (x *indexer) metadata(n *tree.Node) {
+	end := x.push("metadata")
+	x.below("namespace", tree.Str(namespaceOf(n)))
+	for _, f := range n.Fields {
+		// Keys have no case: "UID" would be another uid, and "Name" another
+		// name, of which there is one.
+		switch key := lowerKey(f.Key); {
+		case key == "uid", key == "etag", key == "namespace":
+		case key == "name" && f.Key != key:
+		default:
+			x.below(f.Key, f.Value)
+		}
+	}
+	x.path = x.path[:end]
+}
+
+// push adds a part to the key and returns where it ended before.
+func (x *indexer) push(part string) int {
+	end := len(x.path)
+	if end > 0 {
+		x.path = append(x.path, '.')
+	}
+	x.path = append(x.path, lowerKey(part)...)
+	return end
+}
+
+func (x *indexer) below(part string, n *tree.Node) {
+	end := x.push(part)
+	if !tooLong(x.path) {
+		x.value(n)
+	}
+	x.path = x.path[:end]
+}
+
+func (x *indexer) value(n *tree.Node) {
+	for _, b := range bare {
+		if string(x.path) == b {
+			x.add(x.path, noValue, "")
+			return
+		}
+	}
+	switch {
+	case n.IsMap():
+		for _, f := range n.Fields {
+			x.below(f.Key, f.Value)
+		}
+	case n.IsList():
+		texts := false
+		for _, item := range n.Items {
+			x.value(item)
+			texts = texts || item.IsString()
+		}
+		if texts && x.list != nil {
+			x.list(x.path)
+		}
+	case n.IsNull():
+		x.add(x.path, noValue, "")
+	default:
+		x.scalar(n.Text)
+	}
+}
+
+func (x *indexer) scalar(text string) {
+	if len(text) > maxIndexed*utf8.UTFMax || tooLong(text) {
+		x.add(x.path, noValue, "")
+		return
+	}
+	original := db.Storable(text)
+	value := strings.ToLower(original)
+	if value == original {
+		original = ""
+	}
+	x.add(x.path, value, original)
+}
+
+// namespaceOf returns the namespace in metadata, or the default one.
+func namespaceOf(metadata *tree.Node) string {
+	if s := metadata.Get("namespace").Str(); s != "" {
+		return s
+	}
+	return entity.DefaultNamespace
+}
+
+// worded are the fields below spec whose words are searched for.
+var worded = []string{"type", "owner", "system", "lifecycle"}
+
+// words returns the words of a document that a search finds, each once, in
+// order.
+func words(n *tree.Node) []string {
+	metadata, spec := n.Get("metadata"), n.Get("spec")
+	name := metadata.Get("name").Str()
+	var few [64]string
+	all := appendWords(few[:0], name)
+	all = append(all, clipWord(strings.ToLower(db.Storable(name))))
+	all = appendWords(all, metadata.Get("title").Str())
+	all = appendWords(all, clip(metadata.Get("description").Str(), maxProse))
+	for _, tag := range metadata.Get("tags").List() {
+		all = appendWords(all, tag.Str())
+	}
+	if labels := metadata.Get("labels"); labels.IsMap() {
+		for _, f := range labels.Fields {
+			all = appendWords(all, f.Value.Str())
+		}
+	}
+	all = appendWords(all, n.Get("kind").Str())
+	for _, key := range worded {
+		all = appendWords(all, spec.Get(key).Str())
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) > 0 && all[0] == "" {
+		all = all[1:]
+	}
+	return slices.Clone(all)
+}
+
+// splitWords returns the words of a text as a search takes it, in lower case:
+// what is between anything but letters and digits.
+func splitWords(text string) []string {
+	all := strings.FieldsFunc(text, notInWord)
+	for i, w := range all {
+		all[i] = clipWord(strings.ToLower(w))
+	}
+	return all
+}
+
+func notInWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}
+	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// appendWords appends the words of a text that are searched: those of
+// splitWords, and the parts of words that are written like camelCase.
+func appendWords(dst []string, text string) []string {
+	for w := range strings.FieldsFuncSeq(text, notInWord) {
+		lower := strings.ToLower(w)
+		dst = append(dst, clipWord(lower))
+		if lower != w {
+			dst = appendHumps(dst, w)
+		}
+	}
+	return dst
+}
+
+// appendHumps appends the parts of a word that begin with a capital: HTTPServer
+// has http and server.
+func appendHumps(dst []string, w string) []string {
+	runes := []rune(w)
+	start := 0
+	for i := 1; i < len(runes); i++ {
+		rises := unicode.IsUpper(runes[i]) && !unicode.IsUpper(runes[i-1])
+		falls := unicode.IsUpper(runes[i]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if rises || falls {
+			dst = append(dst, clipWord(strings.ToLower(string(runes[start:i]))))
+			start = i
+		}
+	}
+	if start > 0 {
+		dst = append(dst, clipWord(strings.ToLower(string(runes[start:]))))
+	}
+	return dst
+}
+
+func clipWord(w string) string { return clip(w, maxWord) }
+
+// clip returns the first n bytes of s, or less so as not to cut a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

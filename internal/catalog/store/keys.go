@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// keyNumbers remembers the numbers of keys that are in the database for good.
+type keyNumbers struct {
+	mu     sync.RWMutex
+	number map[string]int64
+}
+
+func (k *keyNumbers) get(key string) (int64, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	n, ok := k.number[key]
+	return n, ok
+}
+
+// all returns the numbers of keys, if it knows them all.
+func (k *keyNumbers) all(keys []string) (map[string]int64, bool) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	numbers := make(map[string]int64, len(keys))
+	for _, key := range keys {
+		n, ok := k.number[key]
+		if !ok {
+			return nil, false
+		}
+		numbers[key] = n
+	}
+	return numbers, true
+}
+
+// put remembers the numbers of keys. It must be told committed rows only.
+func (k *keyNumbers) put(numbers map[string]int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.number == nil {
+		k.number = map[string]int64{}
+	}
+	maps.Copy(k.number, numbers)
+}
+
+// intern finds out the numbers that keys have in the database, and gives numbers
+// to those that have none. They are in w.kids then.
+func (w *writer) intern(ctx context.Context, keys []string) error {
+	var strange []string
+	for _, key := range keys {
+		if _, ok := w.kids[key]; ok {
+			continue
+		}
+		n, ok := w.s.keys.get(key)
+		if !ok {
+			strange = append(strange, key)
+		}
+		w.kids[key] = n
+	}
+	if len(strange) == 0 {
+		return nil
+	}
+	err := w.s.SelectIn(ctx, w.Ask, "SELECT id, key FROM keys WHERE key IN ", slices.Clone(strange), func(rows *db.Rows) error {
+		var n int64
+		var key string
+		if err := rows.Scan(&n, &key); err != nil {
+			return err
+		}
+		w.kids[key] = n
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var last int64
+	if err := w.Tx.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM keys").Scan(&last); err != nil {
+		return err
+	}
+	strange = slices.DeleteFunc(strange, func(key string) bool { return w.kids[key] != 0 })
+	return w.Insert(ctx, "keys (id, key)", "", 2, len(strange), func(i int, args []any) []any {
+		last++
+		w.kids[strange[i]] = last
+		return append(args, last, strange[i])
+	})
+}

@@ -1,0 +1,418 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/entity"
+	"example.dev/ingestor/internal/db"
+)
+
+// document reads a document from YAML or JSON.
+func document(tb testing.TB, text string) Document {
+	tb.Helper()
+	nodes, errs := tree.DecodeBytes([]byte(text))
+	if len(errs) > 0 {
+		tb.Fatal(errs[0])
+	}
+	return Document{Node: nodes[0]}
+}
+
+// put stores documents.
+func put(tb testing.TB, s *Store, docs ...Document) {
+	tb.Helper()
+	r, err := s.Sync(tb.Context(), Change{Provider: "test", Full: true, Put: docs})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(r.Refused) > 0 {
+		tb.Fatal(r.Refused)
+	}
+}
+
+// model is an entity as the model knows it: the values of its keys, the keys that
+// stand for items of its lists, and its words.
+type model struct {
+	ref    string
+	values map[string][]string
+	items  map[string]bool
+	words  []string
+}
+
+// modelOf indexes a document in memory.
+func modelOf(d Document) model {
+	m := model{ref: entity.RefOf(d.Node).String(), values: map[string][]string{}, items: map[string]bool{}, words: words(d.Node)}
+	x := indexer{
+		add: func(key []byte, value, _ string) {
+			m.values[string(key)] = append(m.values[string(key)], value)
+		},
+		list: func(key []byte) {
+			for _, v := range m.values[string(key)] {
+				m.items[string(key)+"."+v] = true
+			}
+		},
+	}
+	x.document(d.Node)
+	m.values[keyUID] = []string{"uid"}
+	return m
+}
+
+// valued returns the values there are to compare with, sorted.
+func (m model) valued(key string) []string {
+	all := slices.Sorted(slices.Values(m.values[strings.ToLower(key)]))
+	return slices.DeleteFunc(all, func(v string) bool { return v == noValue })
+}
+
+func (m model) passes(f Filter) bool {
+	anyValue := func(passes func(v, wanted string) bool) bool {
+		values := m.valued(f.Key)
+		if m.items[strings.ToLower(f.Key)] {
+			values = append(values, "true")
+		}
+		return slices.ContainsFunc(values, func(v string) bool {
+			return slices.ContainsFunc(f.Values, func(w string) bool { return passes(v, strings.ToLower(w)) })
+		})
+	}
+	switch f.Op {
+	case OpTrue:
+		return true
+	case OpAll:
+		return !slices.ContainsFunc(f.Filters, func(f Filter) bool { return !m.passes(f) })
+	case OpAny:
+		return slices.ContainsFunc(f.Filters, m.passes)
+	case OpNot:
+		return !m.passes(f.Filters[0])
+	case OpHas:
+		return len(m.values[strings.ToLower(f.Key)]) > 0 || m.items[strings.ToLower(f.Key)]
+	case OpIn:
+		return anyValue(func(v, w string) bool { return v == w })
+	case OpPrefix:
+		return anyValue(strings.HasPrefix)
+	}
+	return false
+}
+
+func (m model) found(t Text) bool {
+	term := strings.ToLower(strings.TrimSpace(t.Term))
+	if term == "" {
+		return true
+	}
+	if len(t.Fields) > 0 {
+		return slices.ContainsFunc(t.Fields, func(key string) bool {
+			return slices.ContainsFunc(m.valued(key), func(v string) bool { return strings.Contains(v, term) })
+		})
+	}
+	for _, w := range strings.FieldsFunc(term, notInWord) {
+		if !slices.ContainsFunc(m.words, func(word string) bool { return strings.HasPrefix(word, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// place returns what an entity is sorted by.
+func (m model) place(order []Order) *Position {
+	p := &Position{Values: make([]*string, len(order)), Ref: m.ref}
+	for i, o := range order {
+		vs := m.valued(o.Field)
+		if o.Desc {
+			slices.Reverse(vs)
+		}
+		if len(vs) > 0 {
+			p.Values[i] = &vs[0]
+		}
+	}
+	return p
+}
+
+// choose returns what a query gives, as a list of references.
+func choose(all []model, q Query) []string {
+	var chosen []model
+	for _, m := range all {
+		if m.passes(q.Filter) && m.found(q.Text) {
+			chosen = append(chosen, m)
+		}
+	}
+	desc := len(q.Order) > 0 && q.Order[len(q.Order)-1].Desc
+	slices.SortFunc(chosen, func(a, b model) int {
+		p, o := a.place(q.Order), b.place(q.Order)
+		for i, order := range q.Order {
+			v, w := p.Values[i], o.Values[i]
+			switch {
+			case v == nil && w == nil:
+			case v == nil:
+				return 1
+			case w == nil:
+				return -1
+			case *v != *w:
+				return turn(cmp.Compare(*v, *w), order.Desc)
+			}
+		}
+		return turn(cmp.Compare(a.ref, b.ref), desc)
+	})
+	refs := []string{}
+	for _, m := range chosen {
+		refs = append(refs, m.ref)
+	}
+	return refs
+}
+
+// randomDocuments makes documents with few different values, so that there are
+// many ties.
+func randomDocuments(tb testing.TB, n int) []Document {
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(all ...string) string { return all[random.IntN(len(all))] }
+	docs := make([]Document, n)
+	for i := range docs {
+		var b strings.Builder
+		fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s-%d\n",
+			pick("backstage.io/v1alpha1", "v1"), pick("Component", "API", "Group"), pick("pay", "Pay", "müll", "zoo"), i)
+		if random.IntN(3) > 0 {
+			fmt.Fprintf(&b, "  namespace: %s\n", pick("default", "other", "a"))
+		}
+		if random.IntN(2) > 0 {
+			fmt.Fprintf(&b, "  title: %q\n", pick("One Two", "one", "Zwei%", "z_i", "", "ÄRGER", strings.Repeat("long", 60)))
+		}
+		if random.IntN(2) > 0 {
+			fmt.Fprintf(&b, "  tags: [%s, %s]\n", pick("go", "a", "b"), pick("go", "java", "c"))
+		}
+		fmt.Fprintf(&b, "spec:\n  rank: %s\n", pick("1", "2", "null", "true"))
+		if random.IntN(2) > 0 {
+			fmt.Fprintf(&b, "  type: %s\n", pick("service", "Service", "library"))
+		}
+		docs[i] = document(tb, b.String())
+	}
+	return docs
+}
+
+var (
+	modelKeys = []string{
+		"kind", "apiVersion", "metadata.name", "metadata.Namespace", "metadata.title", "metadata.tags", "metadata.tags.go",
+		"spec.rank", "spec.type", "no.such.key",
+	}
+	modelValues = []string{
+		"component", "API", "group", "kind", "default", "other", "a", "b", "go", "GO", "one two", "zwei%", "", "ärger",
+		"1", "null", "true", "service", "pay-1", "v1", "\x00", "\xff", noValue, strings.Repeat("long", 60), "component:x",
+	}
+)
+
+// drawFilter draws a filter. Most conditions hold for a witness, one of the entities that
+// there are, so that filters match something, and conjunctions too. The generator favours
+// what comes first: the usual is first in each list.
+func drawFilter(t *rapid.T, all []model, depth int) Filter {
+	return drawFilterFor(t, rapid.SampledFrom(all).Draw(t, "witness"), all, depth)
+}
+
+func drawFilterFor(t *rapid.T, witness model, all []model, depth int) Filter {
+	ops := []Op{OpIn, OpIn, OpIn, OpPrefix, OpHas, OpTrue, OpFalse}
+	if depth > 0 {
+		ops = append([]Op{OpAny, OpAll, OpAll, OpAny, OpNot}, ops...)
+	}
+	f := Filter{Op: rapid.SampledFrom(ops).Draw(t, "op")}
+	few := rapid.SampledFrom([]int{2, 3, 1, 0})
+	switch f.Op {
+	case OpHas, OpIn, OpPrefix:
+		return drawLeaf(t, witness, f.Op)
+	case OpAll:
+		for range few.Draw(t, "filters") {
+			f.Filters = append(f.Filters, drawFilterFor(t, witness, all, depth-1))
+		}
+	case OpAny:
+		for range few.Draw(t, "filters") {
+			f.Filters = append(f.Filters, drawFilter(t, all, depth-1))
+		}
+	case OpNot:
+		f.Filters = []Filter{drawFilter(t, all, depth-1)}
+	}
+	return f
+}
+
+// drawLeaf draws a condition on a field.
+func drawLeaf(t *rapid.T, witness model, op Op) Filter {
+	f := Filter{Op: op, Key: rapid.SampledFrom(modelKeys).Draw(t, "key")}
+	if op == OpHas {
+		return f
+	}
+	f.Values = rapid.SliceOfN(rapid.SampledFrom(modelValues), 1, 3).Draw(t, "values")
+	if values := witness.valued(f.Key); len(values) > 0 && !rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "foreign") {
+		f.Values[0] = rapid.SampledFrom(values).Draw(t, "value")
+		if op == OpPrefix {
+			letters := []rune(f.Values[0])
+			f.Values[0] = string(letters[:rapid.IntRange(0, len(letters)).Draw(t, "length")])
+		}
+	}
+	if op == OpPrefix || rapid.Bool().Draw(t, "one value") {
+		f.Values = f.Values[:1]
+	}
+	return f
+}
+
+// drawRequest draws a filter as requests have them: one of several sets of conditions
+// holds.
+func drawRequest(t *rapid.T, all []model) Filter {
+	var sets []Filter
+	for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "sets") {
+		witness := rapid.SampledFrom(all).Draw(t, "witness")
+		var set []Filter
+		for range rapid.SampledFrom([]int{2, 1, 3}).Draw(t, "conditions") {
+			set = append(set, drawLeaf(t, witness, OpIn))
+		}
+		sets = append(sets, All(set...))
+	}
+	return Any(sets...)
+}
+
+// cleaned is a filter as somebody means it who cannot write what is not text.
+func cleaned(f Filter) Filter {
+	f.Values = slices.Clone(f.Values)
+	for i, v := range f.Values {
+		f.Values[i] = db.Storable(v)
+	}
+	f.Filters = slices.Clone(f.Filters)
+	for i, sub := range f.Filters {
+		f.Filters[i] = cleaned(sub)
+	}
+	return f
+}
+
+func drawQuery(t *rapid.T, all []model) Query {
+	q := Query{Filter: drawFilter(t, all, 3), Total: true}
+	if rapid.Bool().Draw(t, "request") {
+		q.Filter = drawRequest(t, all)
+	}
+	if rapid.IntRange(0, 5).Draw(t, "one kind") == 5 {
+		q.Filter = All(q.Filter, In("kind", "Component"), In("metadata.namespace", "Other"))
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "fields") {
+		q.Order = append(q.Order, Order{
+			Field: rapid.SampledFrom(modelKeys).Draw(t, "field"), Desc: rapid.Bool().Draw(t, "desc"),
+		})
+	}
+	if rapid.IntRange(0, 5).Draw(t, "text") == 5 {
+		q.Text.Term = rapid.SampledFrom([]string{"pay", "go j", "Zwei", "%", "_", "i", "one tw", "ä", " "}).Draw(t, "term")
+		q.Text.Fields = rapid.SliceOfN(rapid.SampledFrom(modelKeys), 0, 2).Draw(t, "inside")
+		if len(q.Text.Fields) == 0 && len(splitWords(q.Text.Term)) == 0 {
+			q.Text.Term = ""
+		}
+	}
+	return q
+}
+
+// TestQueryIsLikeModel walks random queries page by page, there and back, and
+// compares them with what is computed in memory.
+func TestQueryIsLikeModel(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		docs := randomDocuments(t, 150)
+		all := make([]model, len(docs))
+		for i, d := range docs {
+			all[i] = modelOf(d)
+		}
+		s := open()
+		put(t, s, docs...)
+		asked, some := 0, 0
+		rapid.Check(t, func(t *rapid.T) {
+			// What is dense and what is sparse depends on this.
+			s.cached.few = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
+			s.cached.forget()
+			q := drawQuery(t, all)
+			model := q
+			model.Filter = cleaned(q.Filter)
+			want := choose(all, model)
+			if asked++; len(want) > 0 && len(want) < len(all) {
+				some++
+			}
+			if diff := gocmp.Diff(want, walk(t, s, q, want, false)); diff != "" {
+				t.Fatal(diff)
+			}
+			if diff := gocmp.Diff(want, walk(t, s, q, want, true)); diff != "" {
+				t.Fatal("backwards", diff)
+			}
+			q.Limit = NoLimit
+			each := []string{}
+			if err := s.Each(t.Context(), q, func(e *Entity) error {
+				each = append(each, e.Ref)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, each); diff != "" {
+				t.Fatal("each", diff)
+			}
+			offset := rapid.IntRange(0, len(want)+2).Draw(t, "offset")
+			limit := rapid.IntRange(0, 9).Draw(t, "limit")
+			q.Offset, q.Limit = offset, limit
+			page := ask1(t, s, q)
+			part := want[min(offset, len(want)):min(offset+limit, len(want))]
+			if diff := gocmp.Diff(part, refsOf(page.Items)); diff != "" {
+				t.Fatal("offset", diff)
+			}
+			if limit > 0 && page.More != (offset+limit < len(want)) {
+				t.Fatalf("%d behind %d of %d: more is %v", limit, offset, len(want), page.More)
+			}
+		})
+		if some*4 < asked {
+			t.Errorf("only %d of %d filters match some entities and not others", some, asked)
+		}
+	})
+}
+
+func ask1(t *rapid.T, s *Store, q Query) Page {
+	page, err := s.Query(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func refsOf(items []Entity) []string {
+	refs := []string{}
+	for _, e := range items {
+		refs = append(refs, e.Ref)
+	}
+	return refs
+}
+
+// walk returns all references of a query, read by pages of random sizes.
+func walk(t *rapid.T, s *Store, q Query, want []string, back bool) []string {
+	got := []string{}
+	if back {
+		// Behind everything: what comes last, and then something.
+		page := ask1(t, s, Query{Filter: q.Filter, Text: q.Text, Order: q.Order, Limit: NoLimit})
+		if page.Last == nil {
+			return got
+		}
+		q.Before = page.Last
+		got = []string{page.Last.Ref}
+	}
+	for {
+		q.Limit = rapid.IntRange(1, 40).Draw(t, "size")
+		page := ask1(t, s, q)
+		if page.Total != len(want) {
+			t.Fatalf("total is %d, not %d", page.Total, len(want))
+		}
+		refs := refsOf(page.Items)
+		if back {
+			got = append(refs, got...)
+			q.Before = page.First
+		} else {
+			got = append(got, refs...)
+			q.After = page.Last
+		}
+		if len(page.Items) == 0 || page.More != (len(got) < len(want)) {
+			if len(got) != len(want) {
+				t.Fatalf("%d of %d, and more is %v", len(got), len(want), page.More)
+			}
+		}
+		if !page.More {
+			return got
+		}
+	}
+}

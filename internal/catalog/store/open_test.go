@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/mirror"
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/test/database"
+)
+
+// afterwards checks that a failed change changed nothing, and that the next one
+// succeeds once the trouble is over.
+func afterwards(t *testing.T, s *Store, c Change, trouble, over func()) {
+	t.Helper()
+	push(t, s, Change{Provider: "before", Put: []Document{component(t, "before")}})
+	trouble()
+	_, err := s.Sync(t.Context(), c)
+	if !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("got %v, want %v", err, db.ErrUnavailable)
+	}
+	page, err := s.Query(t.Context(), Query{Limit: NoLimit})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("%d entities can be read (%v)", len(page.Items), err)
+	}
+	over()
+	if r := push(t, s, c); r.Added != len(c.Put) {
+		t.Errorf("afterwards: %+v", r)
+	}
+	page, err = s.Query(t.Context(), Query{Limit: NoLimit})
+	if err != nil || len(page.Items) != 1+len(c.Put) {
+		t.Errorf("afterwards %d entities can be read (%v)", len(page.Items), err)
+	}
+}
+
+func run(t *testing.T, db *sql.DB, query string) {
+	t.Helper()
+	if _, err := db.Exec(query); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		on, off := "PRAGMA query_only = 1", "PRAGMA query_only = 0"
+		if s.Client == db.Postgres {
+			s.Write.SetMaxOpenConns(1)
+			on, off = "SET default_transaction_read_only = on", "SET default_transaction_read_only = off"
+		}
+		c := Change{Provider: "p", Put: []Document{component(t, "a")}}
+		afterwards(t, s, c, func() { run(t, s.Write, on) }, func() { run(t, s.Write, off) })
+	})
+}
+
+func TestLocked(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s, other := open(), open()
+		if s.Client == db.SQLite {
+			run(t, s.Write, "PRAGMA busy_timeout = 50")
+		}
+		usual := s.Patience
+		s.Patience = 50 * time.Millisecond
+		var tx *sql.Tx
+		c := Change{Provider: "p", Put: []Document{component(t, "a")}}
+		afterwards(t, s, c, func() {
+			var err error
+			if tx, err = other.Write.Begin(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec("UPDATE revision SET n = n + 1"); err != nil {
+				t.Fatal(err)
+			}
+		}, func() {
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			s.Patience = usual
+			if s.Client == db.SQLite {
+				run(t, s.Write, "PRAGMA busy_timeout = 10000")
+			}
+		})
+	})
+}
+
+func TestFull(t *testing.T) {
+	s := opener(t, db.Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})()
+	c := Change{Provider: "p", Full: true}
+	for i := range 500 {
+		c.Put = append(c.Put, component(t, fmt.Sprint("c", i), fmt.Sprintf(`"owner":"g","text":%q`, strings.Repeat("x", 500))))
+	}
+	var pages int
+	afterwards(t, s, c, func() {
+		if err := s.Write.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
+			t.Fatal(err)
+		}
+		run(t, s.Write, fmt.Sprintf("PRAGMA max_page_count = %d", pages+20))
+	}, func() { run(t, s.Write, "PRAGMA max_page_count = 1000000") })
+}
+
+// TestGone moves the file away for a while.
+func TestGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "portal.db")
+	s := opener(t, db.Options{Client: db.SQLite, Path: path, Now: time.Now})()
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Sync(t.Context(), Change{Provider: "p", Put: []Document{component(t, "lost")}}); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("a change: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("with another file: %v", err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+}
+
+func TestClosed(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ping(t.Context()); !errors.Is(err, db.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestCancelled has the caller give up, which is no fault of the database.
+func TestCancelled(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Sync(ctx, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		if !errors.Is(err, context.Canceled) || errors.Is(err, db.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+	})
+}
+
+// TestWaitingLeavesRoom has another replica that does not end its change. Those
+// here who wait for it leave connections to whoever reads.
+func TestWaitingLeavesRoom(t *testing.T) {
+	open := opener(t, db.Options{Client: db.Postgres, URL: database.Postgres(t).URL, Now: time.Now})
+	s, other := open(), open()
+	put(t, s, component(t, "a"))
+	tx, err := other.Write.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "UPDATE revision SET n = n + 1"); err != nil {
+		t.Fatal(err)
+	}
+	waiting, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for i := range 2 * s.Write.Stats().MaxOpenConnections {
+		c := Change{Provider: fmt.Sprint("p", i), Put: []Document{component(t, fmt.Sprint("c", i))}}
+		all.Go(func() {
+			if _, err := s.Sync(waiting, c); !errors.Is(err, context.Canceled) {
+				t.Errorf("a change that waits: %v", err)
+			}
+		})
+	}
+	// If they took all connections, they would have by then.
+	for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); {
+		if s.Write.Stats().InUse == s.Write.Stats().MaxOpenConnections {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	if _, err := s.Get(ctx, "component:default/a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFieldsOfBefore takes a database back to the version before fields were
+// packed: what the step makes of its rows is what writing them makes.
+func TestFieldsOfBefore(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		put(t, s, append(randomDocuments(t, 40), component(t, "tied", `"owner":"pay-1"`, `"dependsOn":["component:a","component:b"]`))...)
+		packed := func(s *Store) (all []string) {
+			t.Helper()
+			if err := database.Each(t.Context(), s.Read, "SELECT ref, packed FROM fields ORDER BY ref", nil, database.Into(&all)); err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		want := packed(s)
+		_, err := mirror.New(s.DB).Observe(t.Context(), state.Observation{Source: "one", List: "definitions", Put: []state.Object{
+			{Source: "one", List: "definitions", Key: "unit", Unit: "unit", Body: []byte("seen before there were findings")},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []string{
+			"DROP TABLE changes", "DROP TABLE findings", "DROP TABLE unchecked", "ALTER TABLE runs DROP COLUMN changes", "ALTER TABLE object_bodies DROP COLUMN status",
+			"DROP TABLE revoked_sessions", "ALTER TABLE tasks DROP COLUMN caller", "ALTER TABLE tasks DROP COLUMN subject",
+			"DROP TABLE fences", "DROP TABLE departed",
+			"DROP TABLE fields", "CREATE INDEX search_ref ON search (ref, kid)", "CREATE INDEX relations_declarer ON relations (declarer)",
+			"INSERT INTO search (kid, value, ref) VALUES (1, 'a\x1eb', 'c')", "DELETE FROM goose_db_version WHERE version_id >= 4",
+		} {
+			if _, err := s.Write.ExecContext(t.Context(), step); err != nil {
+				t.Fatal(step, err)
+			}
+		}
+		again := opener(t, s.DB.Options)()
+		if diff := gocmp.Diff(want, packed(again)); diff != "" || len(want) != 41 {
+			t.Errorf("%d entities (-want +got):\n%s", len(want), diff)
+		}
+		page, err := again.Query(t.Context(), Query{Filter: Has("metadata.tags.go"), Limit: NoLimit})
+		if err != nil || len(page.Items) == 0 {
+			t.Errorf("%d with an item of a list: %v", len(page.Items), err)
+		}
+		if units, err := mirror.New(again.DB).Unchecked(t.Context(), 100); err != nil || len(units) != 1 || units[0].Name != "unit" {
+			t.Errorf("to be looked at are %v", units)
+		}
+	})
+}

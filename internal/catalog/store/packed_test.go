@@ -1,0 +1,73 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/internal/db"
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestPack(t *testing.T) {
+	show := strings.NewReplacer(packedRecord, "|", packedUnit, ":", packedEnd, ";")
+	cases := map[string]struct {
+		reason string
+		fields []stored
+		want   string
+	}{
+		"None":     {"there need not be any", nil, ""},
+		"Order":    {"keys and values are in order", []stored{{2, "b", "B"}, {1, "x", ""}}, "|1:x;|2:b;B"},
+		"Several":  {"the last of several stands there once more", []stored{{1, "b", ""}, {1, "c", "C"}, {1, "a", ""}}, "|1:a;|1:b;|1:c;C|+1:c;"},
+		"Twice":    {"of two spellings the first counts", []stored{{1, "a", "A"}, {1, "a", ""}}, "|1:a;A"},
+		"NoValue":  {"what has no value is told from what has an empty one", []stored{{1, noValue, ""}, {2, "", ""}}, "|-1:;|2:;"},
+		"OneOfTwo": {"no value is not the last one", []stored{{1, noValue, ""}, {1, "a", ""}}, "|1:a;|-1:;"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			packed, _ := pack(tc.fields)
+			if diff := gocmp.Diff(tc.want, show.Replace(packed)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestUnpack has every set of fields come back, and the values of every key be
+// found among them.
+func TestUnpack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Map(rapid.StringN(0, 6, -1), db.Storable)
+		fields := rapid.SliceOf(rapid.Custom(func(t *rapid.T) stored {
+			f := stored{kid: rapid.Int64Range(1, 30).Draw(t, "kid")}
+			if rapid.IntRange(0, 4).Draw(t, "valued") == 0 {
+				f.value = noValue
+				return f
+			}
+			f.value, f.original = text.Draw(t, "value"), text.Draw(t, "original")
+			return f
+		})).Draw(t, "fields")
+		packed, want := pack(slices.Clone(fields))
+		got := unpack(packed)
+		if diff := gocmp.Diff(append([]stored{}, want...), got, gocmp.AllowUnexported(stored{})); diff != "" {
+			t.Fatalf("-want +got:\n%s", diff)
+		}
+		for kid := range int64(31) {
+			var values []string
+			for _, f := range want {
+				if f.kid != kid || f.value == noValue {
+					continue
+				}
+				if f.original != "" {
+					values = append(values, f.original)
+				} else {
+					values = append(values, f.value)
+				}
+			}
+			if diff := gocmp.Diff(values, slices.Collect(valuesOf(packed, kid))); diff != "" {
+				t.Fatalf("values of %d: -want +got:\n%s", kid, diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// TestPlans holds the engines to walking along an index: nothing is sorted, and
+// nothing is read that is not needed for the page.
+func TestPlans(t *testing.T) {
+	kind := In("kind", "api")
+	byName := []Order{{Field: "metadata.name"}}
+	cases := map[string]Query{
+		"All":         {},
+		"Behind":      {After: &Position{Ref: "api:default/n-100"}},
+		"Before":      {Before: &Position{Ref: "api:default/n-100"}},
+		"Kind":        {Filter: kind},
+		"Type":        {Filter: All(kind, In("spec.type", "grpc"))},
+		"TypeOnly":    {Filter: In("spec.type", "grpc")},
+		"TwoValues":   {Filter: All(In("spec.type", "grpc"), In("spec.lifecycle", "old"))},
+		"Kinds":       {Filter: In("kind", "api", "component")},
+		"NotType":     {Filter: All(kind, Not(In("spec.type", "grpc")))},
+		"ByName":      {Order: byName},
+		"KindByName":  {Filter: kind, Order: byName},
+		"TypeByName":  {Filter: All(kind, In("spec.type", "grpc")), Order: byName},
+		"ByNameDown":  {Filter: kind, Order: []Order{{"metadata.name", true}}},
+		"ByLifecycle": {Filter: kind, Order: []Order{{Field: "spec.lifecycle"}}},
+		"DeepInName":  {Filter: kind, Order: byName, After: &Position{Values: []*string{new("n-100")}, Ref: "api:default/n-100"}},
+	}
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		var docs []Document
+		for i := range 3000 {
+			docs = append(docs, small(t, []string{"API", "Component"}[i%2], fmt.Sprint("n-", i),
+				fmt.Sprintf("  title: Title %d\nspec: {type: %s, lifecycle: %s}", i, []string{"grpc", "rest"}[i/2%2], []string{"old", "new"}[i/4%2])))
+		}
+		put(t, s, docs...)
+		explain, bad := "EXPLAIN QUERY PLAN ", regexp.MustCompile(`TEMP B-TREE|SCAN (search|documents|s\b|d\b|e\b)`)
+		if s.Client == db.Postgres {
+			if _, err := s.Write.ExecContext(t.Context(), "ANALYZE"); err != nil {
+				t.Fatal(err)
+			}
+			// One plan for all values is what a statement gets that is used often.
+			s.Read.SetMaxOpenConns(1)
+			if _, err := s.Read.ExecContext(t.Context(), "SET plan_cache_mode = force_generic_plan"); err != nil {
+				t.Fatal(err)
+			}
+			explain, bad = "EXPLAIN ", regexp.MustCompile(`Sort|Seq Scan on (search|documents|entities)|Bitmap|Hash`)
+		}
+		for name, q := range cases {
+			t.Run(name, func(t *testing.T) {
+				q.Limit = 20
+				r, err := s.understand(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sel, err := s.choose(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := sel.entities()
+				plan := explained(t, s, explain, b)
+				if bad.MatchString(plan) {
+					t.Errorf("%s\n%s", b.String(), plan)
+				}
+			})
+		}
+	})
+}
+
+func explained(t *testing.T, s *Store, explain string, b *statement) string {
+	t.Helper()
+	text, args := explain+b.String(), b.Args
+	if s.Client == db.Postgres {
+		prepared := "plan_" + path.Base(t.Name())
+		if _, err := s.Read.ExecContext(t.Context(), "PREPARE "+prepared+" AS "+b.String()); err != nil {
+			t.Fatal(err)
+		}
+		text, args = explain+"EXECUTE "+prepared, nil
+		if n := len(b.Args); n > 0 {
+			text += "(''" + strings.Repeat(", ''", n-1) + ")"
+		}
+	}
+	rows, err := s.Read.QueryContext(t.Context(), text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan strings.Builder
+	dest := make([]any, len(columns))
+	for i := range dest {
+		dest[i] = new(any)
+	}
+	var line string
+	dest[len(dest)-1] = &line
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&plan, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}

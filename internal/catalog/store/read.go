@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// batch is how many things are asked for by one statement.
+const batch = 64
+
+const selectEntity = `SELECT e.ref, e.uid, e.etag, e.provider, e.parent, d.body
+	FROM entities e JOIN documents d ON d.ref = e.ref WHERE `
+
+// Get returns the entity with a reference.
+func (s *Store) Get(ctx context.Context, ref string) (*Entity, error) {
+	e, err := s.one(ctx, selectEntity+"e.ref = $1", ref)
+	if err != nil {
+		return nil, db.Fail(fmt.Sprintf("read entity %q", ref), err)
+	}
+	return e, nil
+}
+
+// GetByUID returns the entity with a uid.
+func (s *Store) GetByUID(ctx context.Context, uid string) (*Entity, error) {
+	e, err := s.one(ctx, selectEntity+"e.uid = $1", uid)
+	if err != nil {
+		return nil, db.Fail(fmt.Sprintf("read the entity with uid %q", uid), err)
+	}
+	return e, nil
+}
+
+// one reads the entity that text finds by a name, which may be anything.
+func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
+	if !db.IsText(name) {
+		return nil, db.ErrNotFound
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rows, err := s.DB.Query(s.Brief(ctx), text, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		return nil, db.ErrNotFound
+	}
+	var row entityRow
+	e, err := row.scan(rows)
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// entityRow takes rows of selectEntity.
+type entityRow struct {
+	entity Entity
+	body   sql.RawBytes
+	dest   []any
+}
+
+// scan reads a row.
+func (r *entityRow) scan(rows *db.Rows) (Entity, error) {
+	if r.dest == nil {
+		e := &r.entity
+		r.dest = []any{&e.Ref, &e.UID, &e.ETag, &e.Provider, &e.Parent, &r.body}
+	}
+	if err := rows.Scan(r.dest...); err != nil {
+		return Entity{}, err
+	}
+	r.entity.JSON = bytes.Clone(r.body)
+	return r.entity, nil
+}
+
+// GetMany returns the entities with the references, in their order, and nil
+// where there is none. They are those of one moment, and not to be changed: a
+// reference that is given twice gives the same one.
+func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
+	found := make(map[string]*Entity, len(refs))
+	wanted := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		if _, ok := found[ref]; ok || !db.IsText(ref) {
+			continue
+		}
+		found[ref] = nil
+		wanted = append(wanted, ref)
+	}
+	err := s.together(ctx, wanted, func(e *Entity) { found[e.Ref] = e }, func() { clear(found) })
+	if err != nil {
+		return nil, db.Fail("read entities", err)
+	}
+	all := make([]*Entity, len(refs))
+	for i, ref := range refs {
+		all[i] = found[ref]
+	}
+	return all, nil
+}
+
+// together is many for entities of one moment. It calls forget if what it added
+// is not.
+func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), forget func()) error {
+	if len(refs) <= batch {
+		return s.many(ctx, s.DB.Query, refs, add)
+	}
+	before, err := s.revision(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.many(ctx, s.DB.Query, refs, add); err != nil {
+		return err
+	}
+	after, err := s.revision(ctx)
+	if err != nil || after == before {
+		return err
+	}
+	forget()
+	return s.Snapshot(ctx, func(ask db.Asker) error { return s.many(ctx, ask, refs, add) })
+}
+
+// many reads the entities with the references, in no order.
+func (s *Store) many(ctx context.Context, ask db.Asker, refs []string, add func(*Entity)) error {
+	for len(refs) > 0 {
+		var b statement
+		b.Add(selectEntity + "e.ref IN ")
+		n := min(batch, len(refs))
+		b.List(refs[:n])
+		refs = refs[n:]
+		var row entityRow
+		err := b.Each(ctx, ask, func(rows *db.Rows) error {
+			e, err := row.scan(rows)
+			if err != nil {
+				return err
+			}
+			add(&e)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Providers returns how many entities each provider has.
+func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
+	all := map[string]int{}
+	var b statement
+	b.Add("SELECT provider, count(*) FROM entities GROUP BY provider")
+	err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error {
+		var name string
+		var n int
+		err := rows.Scan(&name, &n)
+		all[name] = n
+		return err
+	})
+	if err != nil {
+		return nil, db.Fail("count the entities of providers", err)
+	}
+	return all, nil
+}
+
+// numbersOf returns the numbers of those keys that have one. Keys are as they
+// are indexed.
+func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64, error) {
+	known := make(map[string]int64, len(keys))
+	var unknown []string
+	for _, key := range keys {
+		if n, ok := s.keys.get(key); ok {
+			known[key] = n
+		} else if !tooLong(key) {
+			unknown = append(unknown, key)
+		}
+	}
+	// Another replica may have added it.
+	for len(unknown) > 0 {
+		n := min(batch, len(unknown))
+		var b statement
+		b.Add("SELECT key, id FROM keys WHERE key IN ")
+		b.List(unknown[:n])
+		unknown = unknown[n:]
+		err := b.Each(ctx, s.DB.Query, func(rows *db.Rows) error {
+			var key string
+			var id int64
+			if err := rows.Scan(&key, &id); err != nil {
+				return err
+			}
+			s.keys.put(map[string]int64{key: id})
+			known[key] = id
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}

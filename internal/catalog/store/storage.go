@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// Store is the catalog's storage. All methods may be called concurrently.
+type Store struct {
+	*db.DB
+	opts Options
+	// writers change entities.
+	writers db.Writers
+	// bodies remembers what was read.
+	bodies bodies
+	// keys remembers the numbers of keys.
+	keys keyNumbers
+	// traces are those of the last changes of entities.
+	traces traces
+	// tried is when locations were last read, where the database has an older
+	// time only: a time is not worth a write.
+	tried sync.Map
+	// These are for reading.
+	cached  cached
+	flights flights
+	columns columns
+	// betweenReads, if not nil, is called between the reads of a plan, by tests.
+	betweenReads func()
+	// partDocuments, if not 0, is set by tests.
+	partDocuments int
+}
+
+// New returns the catalog's storage in a database.
+func New(d *db.DB, opts Options) *Store {
+	return &Store{DB: d, opts: opts, bodies: newBodies(), writers: db.NewWriters()}
+}
+
+// Ping returns an error if the database does not answer.
+func (s *Store) Ping(ctx context.Context) error {
+	err := s.Present()
+	if err == nil {
+		_, err = s.revision(ctx)
+	}
+	return db.Fail("reach the database", err)
+}
+
+// Revision returns a number that every change of entities raises, in whichever replica.
+func (s *Store) Revision(ctx context.Context) (int64, error) {
+	n, err := s.revision(ctx)
+	return n, db.Fail("read the revision", err)
+}
+
+func (s *Store) revision(ctx context.Context) (n int64, err error) {
+	return n, s.Read.QueryRowContext(ctx, "SELECT n FROM revision").Scan(&n)
+}
+
+// writer is a transaction that changes entities.
+type writer struct {
+	*db.Tx
+	s *Store
+	// kids are the numbers of keys met so far.
+	kids map[string]int64
+	// trace, if it is there, is of all that the transaction changes.
+	trace *trace
+	// changed are the references of entities whose fields it writes or removes.
+	changed []string
+}
+
+// change runs do in a transaction that raises the revision. Other changes of entities
+// wait; readers see all of it or nothing.
+func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+	return s.Transact(ctx, s.writers, "revision", func(tx *db.Tx) error {
+		w := &writer{Tx: tx, s: s, kids: map[string]int64{}}
+		if err := do(w); err != nil {
+			return err
+		}
+		tx.AroundCommit = func(commit func() error) error {
+			if err := s.traces.leave(w.N, w.trace, commit); err != nil {
+				return err
+			}
+			s.keys.put(w.kids)
+			return nil
+		}
+		return w.logChanges(ctx)
+	})
+}

@@ -1,0 +1,300 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/test/database"
+)
+
+// component is a document of that name whose spec has the fields, which are
+// JSON.
+func component(tb testing.TB, name string, spec ...string) Document {
+	tb.Helper()
+	return document(tb, fmt.Sprintf(`{"apiVersion":"backstage.io/v1alpha1","kind":"Component",
+		"metadata":{"name":%q},"spec":{%s}}`, name, strings.Join(spec, ",")))
+}
+
+func group(tb testing.TB, name string, spec ...string) Document {
+	tb.Helper()
+	return document(tb, fmt.Sprintf(`{"apiVersion":"backstage.io/v1alpha1","kind":"Group",
+		"metadata":{"name":%q},"spec":{%s}}`, name, strings.Join(spec, ",")))
+}
+
+// linksOf reads the relations out of an entity's JSON, "type target" each.
+func linksOf(tb testing.TB, s *Store, ref string) []string {
+	tb.Helper()
+	e, err := s.Get(tb.Context(), ref)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var links []string
+	for _, r := range decodeBody(tb, e.JSON).Get("relations").List() {
+		links = append(links, r.Get("type").Str()+" "+r.Get("targetRef").Str())
+	}
+	return links
+}
+
+func decodeBody(tb testing.TB, body []byte) *tree.Node {
+	tb.Helper()
+	n, err := tree.Wire{}.Decode(body)
+	if err != nil {
+		tb.Fatalf("%v in %s", err, body)
+	}
+	return n
+}
+
+func push(tb testing.TB, s *Store, c Change) Result {
+	tb.Helper()
+	r, err := s.Sync(tb.Context(), c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func TestSync(t *testing.T) {
+	a, b, c := "component:default/a", "component:default/b", "component:default/c"
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		step := func(reason string, change Change, want Result, refs ...string) {
+			t.Helper()
+			got := push(t, s, change)
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Result{}, "Refs")); diff != "" {
+				t.Errorf("%s: %s", reason, diff)
+			}
+			var have []string
+			err := database.Each(t.Context(), s.Read, "SELECT ref FROM entities ORDER BY ref", nil, database.Into(&have))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(refs, have, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %s", reason, diff)
+			}
+		}
+		docA, docB := component(t, "a", `"type":"x"`), component(t, "b", `"type":"x"`)
+		changedA := component(t, "a", `"type":"y"`)
+		child := Document{Node: changedA.Node, Parent: "location:default/l"}
+		step("new entities are added", Change{Provider: "p", Full: true, Put: []Document{docA, docB}}, Result{Added: 2}, a, b)
+		step("the same again changes nothing", Change{Provider: "p", Full: true, Put: []Document{docA, docB}}, Result{Unchanged: 2}, a, b)
+		step("a delta of the same changes nothing", Change{Provider: "p", Put: []Document{docA}}, Result{Unchanged: 1}, a, b)
+		step("only what differs is updated", Change{Provider: "p", Full: true, Put: []Document{changedA, docB}},
+			Result{Updated: 1, Unchanged: 1}, a, b)
+		step("a new parent is an update", Change{Provider: "p", Put: []Document{child}}, Result{Updated: 1}, a, b)
+		step("whose entity it is already, owns it", Change{Provider: "q", Full: true, Put: []Document{docA, component(t, "c")}},
+			Result{Added: 1, Refused: []Refusal{{Index: 0, Ref: a, Owner: "p"}}}, a, b, c)
+		step("of two documents the first counts", Change{Provider: "q", Put: []Document{component(t, "c"), component(t, "C", `"type":"z"`)}},
+			Result{Unchanged: 1, Refused: []Refusal{{Index: 1, Ref: c, Owner: "q"}}}, a, b, c)
+		step("a delta removes what it says, and nobody else's", Change{Provider: "p", Remove: []string{"Component:default/B", c, "component:default/none"}},
+			Result{Removed: 1}, a, c)
+		step("what is put and removed is put", Change{Provider: "p", Put: []Document{docB}, Remove: []string{b}}, Result{Added: 1}, a, b, c)
+		step("a full change without anything removes what is the provider's", Change{Provider: "p", Full: true}, Result{Removed: 2}, c)
+		step("what is free can be taken", Change{Provider: "q", Put: []Document{docA}}, Result{Added: 1}, a, c)
+		step("nothing from nobody is nothing", Change{Provider: "nobody", Full: true}, Result{}, a, c)
+	})
+}
+
+func TestSyncKeepsUID(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		get := func() *Entity {
+			e, err := s.Get(t.Context(), "component:default/a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		first := get()
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"type":"x"`)}})
+		second := get()
+		if first.UID != second.UID {
+			t.Error("an update changed the uid")
+		}
+		if first.ETag == second.ETag {
+			t.Error("an update did not change the etag")
+		}
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		if got := get(); got.ETag != first.ETag {
+			t.Error("the same content has another etag")
+		}
+		if err := s.DeleteByUID(t.Context(), first.UID); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DeleteByUID(t.Context(), first.UID); !isNotFound(err) {
+			t.Errorf("removing it again: %v", err)
+		}
+	})
+}
+
+func TestSyncRelates(t *testing.T) {
+	team := "group:default/team"
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		want := func(reason, ref string, links ...string) {
+			t.Helper()
+			if diff := gocmp.Diff(links, linksOf(t, s, ref), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %s", reason, diff)
+			}
+		}
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"owner":"team"`)}})
+		want("the target need not be there", "component:default/a", "ownedBy "+team)
+		push(t, s, Change{Provider: "q", Put: []Document{group(t, "team")}})
+		want("a target that appears has it", team, "ownerOf component:default/a")
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"owner":"team"`, `"dependsOn":["component:a"]`)}})
+		want("a target that is there gets it", team, "ownerOf component:default/a", "ownerOf component:default/b")
+		want("so does one that is somebody else's", "component:default/a", "dependencyOf component:default/b", "ownedBy "+team)
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a", `"owner":"team"`, `"dependencyOf":["component:b"]`)}})
+		want("what both declare is there once", "component:default/b", "dependsOn component:default/a", "ownedBy "+team)
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"owner":"other"`)}})
+		want("what one still declares stays", "component:default/b", "dependsOn component:default/a", "ownedBy group:default/other")
+		want("what none declares goes", team, "ownerOf component:default/a")
+		push(t, s, Change{Provider: "p", Remove: []string{"component:default/a"}})
+		want("whoever is removed declares nothing", "component:default/b", "ownedBy group:default/other")
+		want("whoever is removed is no target either", team)
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b", `"dependsOn":["component:b"]`)}})
+		want("an entity may relate to itself", "component:default/b",
+			"dependencyOf component:default/b", "dependsOn component:default/b")
+		push(t, s, Change{Provider: "q", Full: true})
+		push(t, s, Change{Provider: "p", Full: true})
+		for _, table := range []string{"entities", "documents", "search", "fields", "terms", "relations"} {
+			var n int
+			if err := s.Read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 0 {
+				t.Errorf("%d rows are left in %s (%v)", n, table, err)
+			}
+		}
+	})
+}
+
+// TestSyncUnchangedWritesNothing asks the engine whether anything was written,
+// and keeps others from writing meanwhile.
+func TestSyncUnchangedWritesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		docs := []Document{component(t, "a", `"owner":"team"`), group(t, "team")}
+		other := Change{Provider: "q", Full: true, Put: []Document{component(t, "a")}}
+		c := Change{Provider: "p", Full: true, Put: docs}
+		push(t, s, c)
+		lock, err := open().Write.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lock.Exec("UPDATE revision SET n = n + 1"); err != nil {
+			t.Fatal(err)
+		}
+		usual := s.Patience
+		s.Patience = 50 * time.Millisecond
+		before := database.Written(t, s.DB)
+		push(t, s, c)
+		push(t, s, Change{Provider: "p", Put: docs, Remove: []string{"component:default/none"}})
+		if r := push(t, s, other); len(r.Refused) != 1 {
+			t.Error("it was not refused")
+		}
+		if after := database.Written(t, s.DB); after != before {
+			t.Errorf("something was written: %d, then %d", before, after)
+		}
+		if err := lock.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		s.Patience = usual
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "b")}})
+		if after := database.Written(t, s.DB); after == before {
+			t.Error("the test would not notice a write")
+		}
+	})
+}
+
+func TestSyncRaisesRevision(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s, replica := open(), open()
+		before, err := replica.Revision(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		after, err := replica.Revision(t.Context())
+		if err != nil || after <= before {
+			t.Errorf("revision %d, then %d (%v)", before, after, err)
+		}
+	})
+}
+
+// TestSyncAtOnce has several replicas write the same references at once: each
+// has one owner in the end, and the numbers of keys are the same for all.
+func TestSyncAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		const replicas = 4
+		type outcome struct {
+			r   Result
+			err error
+		}
+		outcomes := make(chan outcome)
+		for i := range replicas {
+			s := open()
+			var docs []Document
+			for j := range 20 {
+				docs = append(docs, component(t, fmt.Sprintf("c%d", j), fmt.Sprintf(`"key%d":"v","owner":"g"`, j)))
+			}
+			docs = append(docs, component(t, fmt.Sprintf("own%d", i), `"owner":"g"`))
+			go func() {
+				r, err := s.Sync(context.Background(), Change{Provider: fmt.Sprint("p", i), Full: true, Put: docs})
+				outcomes <- outcome{r, err}
+			}()
+		}
+		added := 0
+		for range replicas {
+			o := <-outcomes
+			if o.err != nil {
+				t.Error(o.err)
+			}
+			added += o.r.Added
+			if o.r.Added+len(o.r.Refused) != 21 {
+				t.Errorf("added and refused: %+v", o.r)
+			}
+		}
+		if want := 20 + replicas; added != want {
+			t.Errorf("%d were added, want %d", added, want)
+		}
+		s := open()
+		push(t, s, Change{Provider: "g", Put: []Document{group(t, "g")}})
+		if got := len(linksOf(t, s, "group:default/g")); got != 20+replicas {
+			t.Errorf("the group owns %d", got)
+		}
+	})
+}
+
+// TestSyncMany is large enough for SQLite's index to be made anew, and for more
+// than one chunk, with one entity that all others relate to.
+func TestSyncMany(t *testing.T) {
+	const many = 2 * chunkSize
+	docs := []Document{group(t, "g")}
+	for i := range many {
+		docs = append(docs, component(t, fmt.Sprintf("c%d", i), `"owner":"g"`))
+	}
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		if r := push(t, s, Change{Provider: "p", Full: true, Put: docs}); r.Added != many+1 {
+			t.Errorf("%+v", r)
+		}
+		if got := len(linksOf(t, s, "group:default/g")); got != many {
+			t.Errorf("the group owns %d", got)
+		}
+		page, err := s.Query(t.Context(), Query{Filter: In("relations.ownerOf", "component:default/c7"), Limit: NoLimit})
+		if err != nil || len(page.Items) != 1 || page.Items[0].Ref != "group:default/g" {
+			t.Errorf("%v %v", page.Items, err)
+		}
+		if r := push(t, s, Change{Provider: "p", Full: true, Put: docs[:many/2]}); r.Unchanged != many/2 {
+			t.Errorf("%+v", r)
+		}
+		if got := len(linksOf(t, s, "group:default/g")); got != many/2-1 {
+			t.Errorf("the group owns %d of the half", got)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"example.dev/ingestor/test/database"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestSyncAll(t *testing.T) {
+	const a, b, c = "component:default/a", "component:default/b", "component:default/c"
+	docs := func(names ...string) (docs []Document) {
+		for _, name := range names {
+			docs = append(docs, component(t, name, fmt.Sprintf(`"type":%q`, name)))
+		}
+		return docs
+	}
+	before := []Change{{Provider: "p", Full: true, Put: docs("a", "b")}, {Provider: "q", Full: true, Put: docs("c")}}
+	cases := map[string]struct {
+		reason  string
+		changes []Change
+		want    []Result
+		owners  []string
+	}{
+		"None": {reason: "Nobody says nothing.", owners: []string{a + "|p", b + "|p", c + "|q"}},
+		"Same": {
+			reason: "What is the same for all is not written.", changes: before,
+			want: []Result{{Unchanged: 2}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
+		},
+		"Mixed": {
+			reason: "Each has its own result, in order.",
+			changes: []Change{
+				{Provider: "q", Full: true, Put: docs("d")},
+				{Provider: "p", Full: true, Put: []Document{docs("a")[0], component(t, "b")}},
+			},
+			want: []Result{{Added: 1, Removed: 1}, {Unchanged: 1, Updated: 1}}, owners: []string{a + "|p", b + "|p", "component:default/d|q"},
+		},
+		"GivenUpBefore": {
+			reason:  "What an earlier one gives up may be taken.",
+			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "q", Put: docs("b")}},
+			want:    []Result{{Unchanged: 1, Removed: 1}, {Added: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
+		},
+		"GivenUpBehind": {
+			reason:  "What a later one gives up may be taken too.",
+			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Remove: []string{"Component:default/B"}}},
+			want:    []Result{{Added: 1}, {Removed: 1}}, owners: []string{a + "|p", b + "|q", c + "|q"},
+		},
+		"Swapped": {
+			reason:  "Two may change places.",
+			changes: []Change{{Provider: "p", Full: true, Put: docs("c")}, {Provider: "q", Full: true, Put: docs("a", "b")}},
+			want:    []Result{{Added: 1, Removed: 2}, {Added: 2, Removed: 1}}, owners: []string{a + "|q", b + "|q", c + "|p"},
+		},
+		"Kept": {
+			reason:  "What its owner puts is not given up.",
+			changes: []Change{{Provider: "q", Put: docs("b")}, {Provider: "p", Full: true, Put: docs("b"), Remove: []string{b}}},
+			want:    []Result{{Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}, {Unchanged: 1, Removed: 1}}, owners: []string{b + "|p", c + "|q"},
+		},
+		"Withheld": {
+			reason:  "What is kept stays as it is, and the rest of a full change goes.",
+			changes: []Change{{Provider: "p", Full: true, Keep: []string{"Component:default/B", "component:default/none"}}},
+			want:    []Result{{Removed: 1}}, owners: []string{b + "|p", c + "|q"},
+		},
+		"WithheldFromOthers": {
+			reason:  "Nobody takes what its owner keeps, and nobody keeps what is another's.",
+			changes: []Change{{Provider: "p", Full: true, Keep: []string{b, c}}, {Provider: "q", Full: true, Put: docs("b")}},
+			want:    []Result{{Removed: 1}, {Removed: 1, Refused: []Refusal{{Index: 0, Ref: b, Owner: "p"}}}}, owners: []string{b + "|p"},
+		},
+		"First": {
+			reason:  "Of two who put what is nobody's the first has it.",
+			changes: []Change{{Provider: "r", Put: docs("d")}, {Provider: "q", Put: docs("e", "d")}},
+			want:    []Result{{Added: 1}, {Added: 1, Refused: []Refusal{{Index: 1, Ref: "component:default/d", Owner: "r"}}}},
+			owners:  []string{a + "|p", b + "|p", c + "|q", "component:default/d|r", "component:default/e|q"},
+		},
+		"FirstOfGivenUp": {
+			reason:  "Of two who take what is given up, too.",
+			changes: []Change{{Provider: "r", Put: docs("a")}, {Provider: "q", Put: docs("a")}, {Provider: "p", Full: true}},
+			want:    []Result{{Added: 1}, {Refused: []Refusal{{Index: 0, Ref: a, Owner: "r"}}}, {Removed: 2}}, owners: []string{a + "|r", c + "|q"},
+		},
+		"Twice": {
+			reason:  "Who speaks twice has what they put in all.",
+			changes: []Change{{Provider: "p", Full: true, Put: docs("a")}, {Provider: "p", Full: true, Put: docs("b")}},
+			want:    []Result{{Unchanged: 1}, {Unchanged: 1}}, owners: []string{a + "|p", b + "|p", c + "|q"},
+		},
+	}
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				for _, provider := range []string{"p", "q", "r"} {
+					push(t, s, Change{Provider: provider, Full: true})
+				}
+				if _, err := s.SyncAll(t.Context(), before); err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.SyncAll(t.Context(), tc.changes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := gocmp.Diff(tc.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Result{}, "Refs")); diff != "" {
+					t.Errorf("%s: %s", tc.reason, diff)
+				}
+				var owners []string
+				if err := database.Each(t.Context(), s.Read, "SELECT ref, provider FROM entities ORDER BY ref", nil, database.Into(&owners)); err != nil {
+					t.Fatal(err)
+				}
+				if diff := gocmp.Diff(tc.owners, owners); diff != "" {
+					t.Errorf("%s: %s", tc.reason, diff)
+				}
+			})
+		}
+	})
+}
+
+// TestSyncAllKeepsUID has an entity change hands.
+func TestSyncAllKeepsUID(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		s := open()
+		push(t, s, Change{Provider: "p", Put: []Document{component(t, "a")}})
+		before, err := s.Get(t.Context(), "component:default/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.SyncAll(t.Context(), []Change{{Provider: "p", Full: true}, {Provider: "q", Put: []Document{component(t, "a")}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := s.Get(t.Context(), "component:default/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before.Provider = "q"
+		if diff := gocmp.Diff(before, after); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestSyncAllIsOneMoment has a reader look while many providers say something
+// new at once.
+func TestSyncAllIsOneMoment(t *testing.T) {
+	const providers, states = 40, 12
+	onBoth(t, func(t *testing.T, open func() *Store) {
+		reader, writer := open(), open()
+		write := func(n int) error {
+			var changes []Change
+			for i := range providers {
+				changes = append(changes, Change{
+					Provider: fmt.Sprint("definition:", i), Full: true,
+					Put: []Document{component(t, fmt.Sprint("c", i), fmt.Sprintf(`"n":%d`, n)), component(t, fmt.Sprint("d", i, "-", n))},
+				})
+			}
+			results, err := writer.SyncAll(t.Context(), changes)
+			if err == nil && len(results) != providers {
+				err = fmt.Errorf("there are %d results", len(results))
+			}
+			return err
+		}
+		if err := write(0); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			for n := 1; n <= states && err == nil; n++ {
+				err = write(n)
+			}
+			done <- err
+		}()
+		for reading := true; reading; {
+			facets, err := reader.Facets(t.Context(), []string{"spec.n"}, In("kind", "component"), Text{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := facets["spec.n"]; len(f) != 1 || f[0].Count != providers {
+				t.Fatalf("two states at once: %v", f)
+			}
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatal(err)
+				}
+				reading = false
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+}

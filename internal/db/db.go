@@ -1,0 +1,119 @@
+// Package db opens the database, SQLite or PostgreSQL, brings its tables up to date,
+// and is how all slices read and write: queries, transactions, locks and fences, with
+// one SQL text for both engines. What the tables hold is the business of the slices.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The engines.
+const (
+	SQLite   = "sqlite"
+	Postgres = "pg"
+)
+
+// Options say where the database is.
+type Options struct {
+	// Client is SQLite or Postgres.
+	Client string
+	// Path is the file of SQLite; its directory is created.
+	Path string
+	// URL is the connection string of PostgreSQL. It may contain a password and is
+	// never shown.
+	URL string
+	// Now is the clock.
+	Now func() time.Time
+	// Answer, if not 0, replaces how long PostgreSQL may take to answer.
+	Answer time.Duration
+}
+
+// The errors that callers branch on. The engine's error is wrapped behind them.
+var (
+	ErrNotFound = errors.New("there is no such thing in the store")
+	ErrExists   = errors.New("it is in the store already")
+	// ErrUnavailable is a database that is gone, locked, full or read-only: nothing
+	// was changed, and trying later may help.
+	ErrUnavailable = errors.New("the database is not available")
+	// ErrSuperseded is returned by a write whose fence was raised by another caller.
+	ErrSuperseded = errors.New("another process has begun the same since")
+)
+
+// DB is an open database. All methods may be called concurrently.
+type DB struct {
+	Options
+	// Read is for reading. Write is for writing: with SQLite it has one connection.
+	Read, Write *sql.DB
+
+	// Patience is how long a write waits for other writers of PostgreSQL.
+	Patience time.Duration
+
+	locks locks
+	// config is how connections to PostgreSQL are made.
+	config *pgx.ConnConfig
+	// file is SQLite's file as it was opened.
+	file       fs.FileInfo
+	statements statements
+	// lists are the snapshots of reads that may take their time, and pages those of
+	// reads that end at once.
+	lists, pages snapshots
+}
+
+// Open opens the database and brings its tables up to date. The caller closes it.
+func Open(ctx context.Context, opts Options) (*DB, error) {
+	d := &DB{Options: opts}
+	var err error
+	switch opts.Client {
+	case SQLite:
+		err = d.openSQLite(ctx)
+	case Postgres:
+		err = d.openPostgres(ctx)
+	default:
+		return nil, fmt.Errorf("cannot open the database: there is no client %q; use %q or %q", opts.Client, SQLite, Postgres)
+	}
+	if err != nil {
+		doing := "open the database"
+		if opts.Client == SQLite {
+			doing += " " + opts.Path
+		}
+		return nil, errors.Join(Fail(doing, err), d.Close())
+	}
+	return d, nil
+}
+
+// Close waits for running statements and closes the database.
+func (d *DB) Close() error {
+	var err error
+	d.locks.close()
+	if d.Read != nil {
+		err = d.Read.Close()
+	}
+	if d.Write != nil {
+		err = errors.Join(err, d.Write.Close())
+	}
+	return err
+}
+
+// Present returns an error if SQLite's file is not where it was: what is written to a
+// file that was removed is lost.
+func (d *DB) Present() error {
+	if d.file == nil {
+		return nil
+	}
+	info, err := os.Stat(d.Path)
+	if err != nil {
+		return Unavailable(err)
+	}
+	if !os.SameFile(info, d.file) {
+		return Unavailable(errors.New("the file was replaced by another one; start again to use that"))
+	}
+	return nil
+}

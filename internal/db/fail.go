@@ -1,0 +1,157 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Fail returns an error that says what could not be done, as in Fail(`read "x"`, err).
+// It wraps ErrUnavailable or ErrNotFound where the engine's error means that. It returns
+// nil for nil, and an error that Fail returned before as it is.
+func Fail(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*failure](err); ok {
+		return err
+	}
+	f := &failure{doing: doing, cause: err, text: said(err)}
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		// The caller gave up: that says nothing about the database.
+	case errors.Is(err, sql.ErrNoRows), errors.Is(err, ErrNotFound):
+		f.cause, f.text = ErrNotFound, ErrNotFound.Error()
+	case errors.Is(err, ErrExists):
+		f.text = ErrExists.Error()
+	case isUnavailable(err):
+		f.is = ErrUnavailable
+	}
+	return f
+}
+
+// failure is something that could not be done.
+type failure struct {
+	doing string
+	is    error
+	cause error
+	// text is what the cause says, without anything secret.
+	text string
+}
+
+// Error says what could not be done and why.
+func (f *failure) Error() string {
+	if f.is != nil {
+		return fmt.Sprintf("cannot %s: %v: %s", f.doing, f.is, f.text)
+	}
+	return fmt.Sprintf("cannot %s: %s", f.doing, f.text)
+}
+
+// Unwrap returns the error to branch on, if there is one, and the cause.
+func (f *failure) Unwrap() []error {
+	if f.is != nil {
+		return []error{f.is, f.cause}
+	}
+	return []error{f.cause}
+}
+
+// unavailable is an error of a database that is not available.
+type unavailable struct{ error }
+
+// Unwrap returns the error.
+func (u unavailable) Unwrap() error { return u.error }
+
+// Unavailable returns err as an error of a database that is not available.
+func Unavailable(err error) error { return unavailable{err} }
+
+// said is the text of err on one line. How the connection is made is not in it.
+func said(err error) string {
+	if c, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = c.Unwrap()
+		// What the server says is enough, without all the ways to reach it.
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+			err = e
+		}
+	}
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
+}
+
+// isUnavailable tells whether another try may succeed without anybody changing
+// the program or its data.
+func isUnavailable(err error) bool {
+	if _, ok := errors.AsType[unavailable](err); ok {
+		return true
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+			sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOMEM:
+			return true
+		}
+		return false
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return unavailableState(e.Code)
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	for _, gone := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone, pgconn.ErrConnClosed,
+		os.ErrDeadlineExceeded,
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOSPC, syscall.EROFS,
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	// The standard library does not export this one.
+	return strings.Contains(err.Error(), "sql: database is closed")
+}
+
+// unavailableState tells the same of what PostgreSQL calls SQLSTATE.
+func unavailableState(code string) bool {
+	switch code {
+	case "25006", // read-only
+		"40001", "40P01", // two transactions in each other's way
+		"55P03",                   // locked for too long
+		"57P01", "57P02", "57P03", // shutting down, crashed, starting
+		"57P05", "25P03", // idle for too long
+		"58030": // input and output
+		return true
+	}
+	for _, class := range []string{
+		"08", // connection
+		"28", // not let in
+		"3D", // no such database
+		"53", // out of disk, memory or connections
+	} {
+		if strings.HasPrefix(code, class) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsDuplicate reports whether err is a row that exists already.
+func IsDuplicate(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505"
+}

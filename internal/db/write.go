@@ -1,0 +1,350 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// These are the numbers of rows or values in one statement. There are few of
+// them, so that statements can be prepared and kept. More rows make fewer trips
+// to PostgreSQL. SQLite is not far away, and its driver goes through all values
+// to find each, so that its number of rows depends on how many values they have.
+var (
+	sqliteBatches   = []int{16, 4, 1}
+	sqliteNarrow    = []int{32, 8, 1}
+	sqliteAsked     = []int{64, 16, 4, 1}
+	postgresBatches = []int{256, 16, 1}
+	// sqliteRuns are for rows that differ in one column.
+	sqliteRuns = []int{32, 8}
+)
+
+// Tx is a transaction that writes.
+type Tx struct {
+	*sql.Tx
+	// N is the number that the transaction raised: see Transact.
+	N int64
+	// AroundCommit, if not nil, is called with how to commit, and must do so.
+	AroundCommit func(commit func() error) error
+
+	d *DB
+	// prepared are the statements of this transaction by their text.
+	prepared map[string]*sql.Stmt
+	// args is memory that is used again.
+	args []any
+}
+
+// Writers lets one goroutine of a process write at a time. Those that wait for a row of
+// PostgreSQL would hold a connection each, and leave none to readers. SQLite has one
+// connection for all of them.
+type Writers struct{ turn chan struct{} }
+
+// NewWriters returns Writers of which nobody writes.
+func NewWriters() Writers { return Writers{make(chan struct{}, 1)} }
+
+// wait waits for the turn, and returns how to end it.
+func (d *DB) wait(ctx context.Context, w Writers) (end func(), err error) {
+	if d.Client == SQLite {
+		return func() {}, nil
+	}
+	patience := time.NewTimer(d.Patience)
+	defer patience.Stop()
+	select {
+	case w.turn <- struct{}{}:
+		return func() { <-w.turn }, nil
+	case <-patience.C:
+		return nil, Unavailable(errors.New("others are writing to it, and have been for too long"))
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Transact runs do in a transaction that raises the number n in a table with one row,
+// which is the lock that transactions of all replicas wait for. Readers see all of it or
+// nothing. It fails with ErrSuperseded if a fence of the context was raised.
+func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx) error) error {
+	if err := d.Present(); err != nil {
+		return err
+	}
+	end, err := d.wait(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tx, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if d.Client == Postgres {
+		// A replica that vanished must not keep the others waiting for good.
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(
+			"SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", d.Patience.Milliseconds()))
+		if err != nil {
+			return err
+		}
+	}
+	if err := tx.QueryRowContext(ctx, "UPDATE "+table+" SET n = n + 1 RETURNING n").Scan(&tx.N); err != nil {
+		return err
+	}
+	if err := checkFences(ctx, tx.Tx); err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		return err
+	}
+	if tx.AroundCommit != nil {
+		return tx.AroundCommit(tx.Commit)
+	}
+	return tx.Commit()
+}
+
+// InTx runs do in a transaction that waits for no Transact, except with SQLite, which
+// has one writer.
+func (d *DB) InTx(ctx context.Context, do func(*Tx) error) error {
+	tx, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (d *DB) begin(ctx context.Context) (*Tx, error) {
+	tx, err := d.Write.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Tx{Tx: tx, d: d, prepared: map[string]*sql.Stmt{}}, nil
+}
+
+// Insert writes rows: into is the table with its columns, tail what is behind the
+// values, and row appends the columns of one row.
+func (tx *Tx) Insert(ctx context.Context, into, tail string, columns, rows int, row func(i int, args []any) []any) error {
+	return tx.ExecValues(ctx, tx.d.inserting(into), tail, columns, rows, row)
+}
+
+// ExecValues runs a statement that has rows of values between head and tail:
+//
+//	head ($1,$2),($3,$4) tail
+//
+// as often as the number of rows takes.
+func (tx *Tx) ExecValues(ctx context.Context, head, tail string, columns, rows int, row func(i int, args []any) []any) error {
+	var stmt *sql.Stmt
+	for i, size := 0, 0; i < rows; i += size {
+		if next := tx.d.batch(columns, rows-i); next != size {
+			var err error
+			if stmt, err = tx.prepare(ctx, head+tx.d.values(0, next, columns)+tail); err != nil {
+				return err
+			}
+			size = next
+		}
+		tx.args = tx.args[:0]
+		for j := range size {
+			tx.args = row(i+j, tx.args)
+		}
+		if err := tx.exec(ctx, stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inserting is how a statement begins that writes rows.
+func (d *DB) inserting(into string) string {
+	if d.Client == SQLite {
+		// Whatever fails, the transaction is undone as a whole, so SQLite
+		// need not be able to undo the statement alone, which costs a copy of
+		// every page.
+		return "INSERT OR FAIL INTO " + into + " VALUES "
+	}
+	return "INSERT INTO " + into + " VALUES "
+}
+
+// InsertRuns is Insert for rows of which many in a row are the same but for the
+// last column: SQLite is told once what they share, since to hand it a value is a
+// good part of the work.
+func (tx *Tx) InsertRuns(
+	ctx context.Context, into string, columns, rows int, same func(i, j int) bool, row func(i int, args []any) []any,
+) error {
+	// Rows from alone on are in no run.
+	alone := 0
+	flush := func(end int) error {
+		from := alone
+		return tx.Insert(ctx, into, "", columns, end-from, func(i int, args []any) []any { return row(from+i, args) })
+	}
+	if tx.d.Client != SQLite {
+		return flush(rows)
+	}
+	stmts := make([]*sql.Stmt, len(sqliteRuns))
+	for i := 0; i < rows; {
+		end := i + 1
+		for end < rows && same(i, end) {
+			end++
+		}
+		if end-i < sqliteRuns[len(sqliteRuns)-1] {
+			i = end
+			continue
+		}
+		if err := flush(i); err != nil {
+			return err
+		}
+		for k, size := range sqliteRuns {
+			for ; end-i >= size; i += size {
+				if stmts[k] == nil {
+					var err error
+					if stmts[k], err = tx.prepare(ctx, tx.d.inserting(into)+alike(columns, size)); err != nil {
+						return err
+					}
+				}
+				tx.args = row(i, tx.args[:0])
+				for j := 1; j < size; j++ {
+					whole := row(i+j, tx.args)
+					tx.args = append(tx.args, whole[len(whole)-1])
+				}
+				if err := tx.exec(ctx, stmts[k]); err != nil {
+					return err
+				}
+			}
+		}
+		alone, i = i, end
+	}
+	return flush(rows)
+}
+
+// alike writes the placeholders of rows that share all columns but the last:
+// (?1,?2),(?1,?3).
+func alike(columns, rows int) string {
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('(')
+		for j := 1; j < columns; j++ {
+			fmt.Fprintf(&b, "?%d,", j)
+		}
+		fmt.Fprintf(&b, "?%d)", columns+i)
+	}
+	return b.String()
+}
+
+// Equal is a condition of a statement.
+type Equal struct {
+	Column string
+	Value  any
+}
+
+// DeleteIn deletes the rows of a table whose column is one of the values, and
+// for which the other conditions hold.
+func (tx *Tx) DeleteIn(ctx context.Context, table, column string, in []string, and ...Equal) error {
+	for i, size := 0, 0; i < len(in); i += size {
+		size = tx.d.batch(1, len(in)-i)
+		tx.args = tx.args[:0]
+		for _, v := range in[i : i+size] {
+			tx.args = append(tx.args, v)
+		}
+		query := "DELETE FROM " + table + " WHERE " + column + " IN " + tx.d.values(0, 1, size)
+		for _, e := range and {
+			tx.args = append(tx.args, e.Value)
+			query += " AND " + e.Column + " = " + tx.d.Placeholder(len(tx.args))
+		}
+		stmt, err := tx.prepare(ctx, query)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(ctx, stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec runs a statement with the arguments in tx.args.
+func (tx *Tx) exec(ctx context.Context, stmt *sql.Stmt) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := stmt.ExecContext(tx.d.Brief(ctx), tx.args...)
+	return err
+}
+
+// Ask runs a query in the transaction. It is an Asker.
+func (tx *Tx) Ask(ctx context.Context, query string, args ...any) (*Rows, error) {
+	stmt, err := tx.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	found, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{Rows: found}, nil
+}
+
+// prepare returns a statement that the end of the transaction closes.
+func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := tx.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := tx.Tx.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	tx.prepared[query] = stmt
+	return stmt, nil
+}
+
+// batchOf returns the largest batch that left rows fill.
+func batchOf(sizes []int, left int) int {
+	for _, size := range sizes {
+		if left >= size {
+			return size
+		}
+	}
+	return left
+}
+
+// batch is batchOf for rows of so many columns that are written.
+func (d *DB) batch(columns, left int) int {
+	switch {
+	case d.Client == Postgres:
+		return batchOf(postgresBatches, left)
+	case columns <= 2:
+		return batchOf(sqliteNarrow, left)
+	}
+	return batchOf(sqliteBatches, left)
+}
+
+// values writes so many rows of placeholders: ($1,$2),($3,$4), behind others.
+// SQLite gets question marks, because its driver would look for numbers by their
+// text.
+func (d *DB) values(before, rows, columns int) string {
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for j := range columns {
+			b.WriteByte("(,"[min(j, 1)])
+			b.WriteString(d.Placeholder(before + i*columns + j + 1))
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// Placeholder is the n-th parameter of a statement: $n, or ? with SQLite.
+func (d *DB) Placeholder(n int) string {
+	if d.Client == Postgres {
+		return "$" + strconv.Itoa(n)
+	}
+	return "?"
+}

@@ -1,0 +1,9 @@
+package ingest
+
+import (
+	"testing"
+
+	"example.dev/ingestor/test/database"
+)
+
+func TestMain(m *testing.M) { database.Main(m) }

@@ -1,0 +1,152 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// touched are the units that a change makes dirty: those named, and those with
+// an object that gives one of the kinds.
+type touched struct{ units, kinds map[string]bool }
+
+func newTouched() touched { return touched{map[string]bool{}, map[string]bool{}} }
+
+func (t touched) add(unit, kind string) {
+	if unit != "" {
+		t.units[unit] = true
+	}
+	if kind != "" {
+		t.kinds[kind] = true
+	}
+}
+
+// touch makes units dirty and returns how many. Those that were dirty keep
+// their place in the queue unless they are to go to its end.
+func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
+	units := maps.Clone(t.units)
+	for _, column := range []string{"kind", "claim"} {
+		query := fmt.Sprintf("SELECT DISTINCT unit FROM objects WHERE gone = 0 AND unit <> '' AND %s <> '' AND %[1]s IN ", column)
+		err := w.s.SelectIn(ctx, w.Ask, query, slices.Collect(maps.Keys(t.kinds)), func(rows *db.Rows) error {
+			var unit string
+			if err := rows.Scan(&unit); err != nil {
+				return err
+			}
+			units[unit] = true
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	tail := " ON CONFLICT (unit) DO UPDATE SET stamp = excluded.stamp"
+	if last {
+		tail += ", since = excluded.since"
+	}
+	names := slices.Sorted(maps.Keys(units))
+	err := w.Insert(ctx, "dirty (unit, stamp, since)", tail, 3, len(names),
+		func(i int, args []any) []any { return append(args, names[i], w.N, w.N) })
+	if err != nil {
+		return 0, err
+	}
+	return len(names), w.uncheck(ctx, names)
+}
+
+// Units returns the units that have changed and were not done since, at most
+// limit, the oldest first.
+func (s *Mirror) Units(ctx context.Context, limit int) ([]state.Unit, error) {
+	query, args := "SELECT unit, stamp FROM dirty ORDER BY since, unit", []any(nil)
+	if limit != NoLimit {
+		query, args = query+" LIMIT $1", []any{max(0, limit)}
+	}
+	var units []state.Unit
+	err := db.Each(ctx, s.Query, query, args, func(rows *db.Rows) error {
+		var u state.Unit
+		if err := rows.Scan(&u.Name, &u.Stamp); err != nil {
+			return err
+		}
+		units = append(units, u)
+		return nil
+	})
+	return units, db.Fail("read the changed units", err)
+}
+
+// Done says that entities were made for units as they were when Units returned
+// them. Those that have changed since stay.
+func (s *Mirror) Done(ctx context.Context, units []state.Unit) error {
+	if len(units) == 0 {
+		return nil
+	}
+	byStamp := map[int64][]string{}
+	for _, u := range units {
+		byStamp[u.Stamp] = append(byStamp[u.Stamp], u.Name)
+	}
+	err := s.change(ctx, func(w *writer) error {
+		for _, stamp := range slices.Sorted(maps.Keys(byStamp)) {
+			if err := w.DeleteIn(ctx, "dirty", "unit", byStamp[stamp], db.Equal{Column: "stamp", Value: stamp}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return db.Fail("note that units are done", err)
+}
+
+// Touch makes units changed, and those that are so already the last to be
+// returned by Units.
+func (s *Mirror) Touch(ctx context.Context, names []string) error {
+	t := newTouched()
+	for _, name := range names {
+		t.add(db.Storable(name), "")
+	}
+	if len(t.units) == 0 {
+		return nil
+	}
+	err := s.change(ctx, func(w *writer) error {
+		_, err := w.touch(ctx, t, true)
+		return err
+	})
+	return db.Fail("note that units have changed", err)
+}
+
+// TouchSource makes all units changed that have an object in a list of a source,
+// by themselves or by its kind. An empty list stands for all of them.
+func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, err error) {
+	where, args := "source = $1", []any{db.Storable(source)}
+	if list != "" {
+		where, args = where+" AND list = $2", append(args, db.Storable(list))
+	}
+	err = s.change(ctx, func(w *writer) error {
+		t, err := w.touching(ctx, where, args)
+		if err != nil {
+			return err
+		}
+		if n, err = w.touch(ctx, t, false); err == nil && n == 0 {
+			return errNothing
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return 0, db.Fail(fmt.Sprintf("note that the units of %q have changed", source), err)
+	}
+	return n, nil
+}
+
+// touching returns what the live objects for which a condition holds belong to.
+func (w *writer) touching(ctx context.Context, where string, args []any) (touched, error) {
+	t := newTouched()
+	return t, db.Each(ctx, w.Ask, "SELECT DISTINCT unit, of_kind FROM objects WHERE gone = 0 AND "+where, args,
+		func(rows *db.Rows) error {
+			var unit, kind string
+			if err := rows.Scan(&unit, &kind); err != nil {
+				return err
+			}
+			t.add(unit, kind)
+			return nil
+		})
+}

@@ -1,0 +1,168 @@
+package mirror
+
+import (
+	"fmt"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// sees has a source see a unit as it is now.
+func sees(t *testing.T, s *Mirror, source, unit, text string) {
+	t.Helper()
+	_, err := s.Observe(t.Context(), state.Observation{Source: source, List: "definitions", Put: []state.Object{
+		{Source: source, List: "definitions", Key: unit, Unit: unit, Body: []byte(text)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unchecked are the units that are to be looked at.
+func unchecked(t *testing.T, s *Mirror) []state.Unit {
+	t.Helper()
+	units, err := s.Unchecked(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.CountUnchecked(t.Context())
+	if err != nil || n != len(units) {
+		t.Errorf("%d are counted of %d (%v)", n, len(units), err)
+	}
+	return units
+}
+
+func TestFindings(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		for i, source := range []string{"one", "two", "two"} {
+			sees(t, s, source, fmt.Sprint("unit", i), "first")
+		}
+		units := unchecked(t, s)
+		if len(units) != 3 || units[0].Name != "unit0" {
+			t.Fatalf("to be looked at are %v", units)
+		}
+		check := func(units []state.Unit, found ...state.Finding) {
+			t.Helper()
+			if err := s.Checked(t.Context(), units, found); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := func(unit string, severity int, rule, text string) state.Finding {
+			return state.Finding{Unit: unit, Severity: severity, Rule: rule, Body: []byte(text)}
+		}
+		check(units, found("unit1", 2, "C", "1"), found("unit0", 1, "B", "1"), found("unit1", 1, "B", "2"), found("unit1", 1, "B", "3"), found("unit2", 0, "A", "1"),
+			found("stranger", 0, "A", "not asked for"))
+		count := func(rule string, severity, findings, units int) state.Count {
+			return state.Count{Rule: rule, Severity: severity, Findings: findings, Units: units}
+		}
+		warning := 1
+		cases := map[string]struct {
+			reason        string
+			want          state.Wanted
+			limit, offset int
+			texts         []string
+			counts        []state.Count
+		}{
+			"All": {
+				reason: "The worst are first, and those of a unit in their order.",
+				limit:  10, texts: []string{"unit2 A 1", "unit0 B 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
+				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
+			},
+			"Page": {
+				reason: "A page is a part of all, and the counts are of all.",
+				limit:  2, offset: 1, texts: []string{"unit0 B 1", "unit1 B 2"},
+				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
+			},
+			"Rule":     {reason: "One rule.", want: state.Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []state.Count{count("C", 2, 1, 1)}},
+			"Severity": {reason: "One severity.", want: state.Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []state.Count{count("B", 1, 3, 2)}},
+			"Source": {
+				reason: "Those of units that a source has.",
+				want:   state.Wanted{Sources: []string{"two"}}, limit: 10, texts: []string{"unit2 A 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
+				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 2, 1), count("C", 2, 1, 1)},
+			},
+			"NoSource": {reason: "No source has none.", want: state.Wanted{Sources: []string{}}, limit: 10},
+			"Nothing":  {reason: "Nobody has to take any.", limit: 0, counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)}},
+		}
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				findings, err := s.Findings(t.Context(), tc.want, tc.limit, tc.offset)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var texts []string
+				for _, f := range findings {
+					texts = append(texts, fmt.Sprintf("%s %s %s", f.Unit, f.Rule, f.Body))
+				}
+				if diff := gocmp.Diff(tc.texts, texts); diff != "" {
+					t.Errorf("%s\n%s", tc.reason, diff)
+				}
+				counts, err := s.CountFindings(t.Context(), tc.want)
+				if diff := gocmp.Diff(tc.counts, counts); diff != "" || err != nil {
+					t.Errorf("%s\n%s (%v)", tc.reason, diff, err)
+				}
+			})
+		}
+		sources, err := s.UnitSources(t.Context(), []string{"unit2", "unit0"})
+		if diff := gocmp.Diff(map[string][]string{"unit0": {"one"}, "unit2": {"two"}}, sources); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+// TestCheckedLate has what was found of a unit come after the unit has changed.
+func TestCheckedLate(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		sees(t, s, "one", "unit", "first")
+		before := unchecked(t, s)
+		sees(t, s, "one", "unit", "second")
+		texts := func() (out string) {
+			t.Helper()
+			findings, err := s.Findings(t.Context(), state.Wanted{}, 10, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range findings {
+				out += string(f.Body)
+			}
+			return out
+		}
+		check := func(units []state.Unit, text string) {
+			t.Helper()
+			if err := s.Checked(t.Context(), units, []state.Finding{{Unit: "unit", Rule: "A", Body: []byte(text)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check(before, "of the first")
+		if got := texts(); got != "" || len(unchecked(t, s)) != 1 {
+			t.Errorf("what was found of the unit as it was is stored: %q", got)
+		}
+		now := unchecked(t, s)
+		check(now, "of the second")
+		check(now, "of a replica that was slower")
+		check(before, "of one that was slower still")
+		if got := texts(); got != "of the second" || len(unchecked(t, s)) != 0 {
+			t.Errorf("found is %q", got)
+		}
+		if err := s.Uncheck(t.Context(), []string{"unit"}); err != nil {
+			t.Fatal(err)
+		}
+		check(now, "of what was asked for before")
+		if got := texts(); got != "of the second" || len(unchecked(t, s)) != 1 {
+			t.Errorf("to be looked at again, it is %q", got)
+		}
+		// One that is gone has nothing to be found.
+		if _, err := s.Observe(t.Context(), state.Observation{Source: "one", List: "definitions", Complete: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Checked(t.Context(), unchecked(t, s), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(); got != "" {
+			t.Errorf("of what is gone there is %q", got)
+		}
+	})
+}

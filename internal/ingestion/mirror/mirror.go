@@ -1,0 +1,39 @@
+// Package mirror stores what ingestion remembers: the objects of every source as they
+// were last seen, the units that changed, their findings, the states of sources and the
+// last runs.
+package mirror
+
+import (
+	"context"
+	"errors"
+
+	"example.dev/ingestor/internal/db"
+)
+
+// Mirror is the storage. All methods may be called concurrently.
+type Mirror struct {
+	*db.DB
+	writers  db.Writers
+	horizons horizons
+}
+
+// New returns the mirror in a database.
+func New(d *db.DB) *Mirror { return &Mirror{DB: d, writers: db.NewWriters()} }
+
+// writer is a transaction that changes the mirror.
+type writer struct {
+	*db.Tx
+	s *Mirror
+}
+
+// change runs do in a transaction that raises the stamp of the mirror. It does not wait
+// for changes of entities, except with SQLite, which has one writer.
+func (s *Mirror) change(ctx context.Context, do func(*writer) error) error {
+	return s.Transact(ctx, s.writers, "stamp", func(tx *db.Tx) error { return do(&writer{tx, s}) })
+}
+
+// errNothing ends a transaction that has nothing to do.
+var errNothing = errors.New("there is nothing to change")
+
+// NoLimit as a limit means all.
+const NoLimit = -1

@@ -1,0 +1,272 @@
+package mirror
+
+import (
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// world puts objects of two sources into a store.
+func world(tb testing.TB, s *Mirror) {
+	tb.Helper()
+	a, b := definition("a", 1, `"a"`), definition("b", 1, `"b"`)
+	bare := state.Object{Key: "bare", Unit: "definition:a", Version: 3}
+	x1 := composite("x1", a.Kind, 1, "x1")
+	x1.Status = []byte(`"new"`)
+	for _, o := range []state.Observation{
+		{Source: "s", List: "definitions", Put: []state.Object{a, b}},
+		{Source: "s", List: "x", Put: []state.Object{x1, composite("x2", a.Claim, 2, "x2")}},
+		{Source: "s", List: "y", Put: []state.Object{composite("y1", b.Kind, 1, "y1")}},
+		{Source: "t", List: "definitions", Put: []state.Object{definition("a", 9, `"ta"`), bare, definition("gone", 1, "")}},
+	} {
+		look(tb, s, o)
+	}
+	look(tb, s, state.Observation{Source: "t", List: "definitions", Gone: []state.Gone{{Key: "gone", Version: 2}}})
+	settle(tb, s)
+}
+
+// brief are the names of objects, and their bodies.
+func brief(objects []state.Object, err error) ([]string, error) {
+	var all []string
+	for _, o := range objects {
+		all = append(all, o.Source+" "+o.List+" "+o.Key+" "+string(o.Body))
+	}
+	return all, err
+}
+
+func TestObjects(t *testing.T) {
+	a := definition("a", 1, "")
+	cases := map[string]struct {
+		reason string
+		ask    func(s *Mirror) (any, error)
+		want   any
+	}{
+		"Units": {
+			reason: "The objects of a unit come from all sources, in order.",
+			ask: func(s *Mirror) (any, error) {
+				return brief(s.UnitObjects(t.Context(), []string{"definition:b", "definition:a", "definition:gone", "", "definition:a"}))
+			},
+			want: []string{`s definitions a "a"`, `t definitions a "ta"`, "t definitions bare ", `s definitions b "b"`},
+		},
+		"Kinds": {
+			reason: "Those of a kind as well.",
+			ask: func(s *Mirror) (any, error) {
+				return brief(s.KindObjects(t.Context(), []string{a.Claim, a.Kind, "x.io/None", ""}))
+			},
+			want: []string{"s x x1 x1", "s x x2 x2"},
+		},
+		"None": {
+			reason: "Who asks for nothing gets nothing.",
+			ask:    func(s *Mirror) (any, error) { return brief(s.UnitObjects(t.Context(), nil)) }, want: []string(nil),
+		},
+		"Source": {
+			reason: "A source's objects have no bodies.",
+			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s")) },
+			want:   []string{"s definitions a ", "s definitions b ", "s x x1 ", "s x x2 ", "s y y1 "},
+		},
+		"SourceLists": {
+			reason: "Lists can be chosen.",
+			ask:    func(s *Mirror) (any, error) { return brief(s.SourceObjects(t.Context(), "s", "y", "x", "y")) },
+			want:   []string{"s x x1 ", "s x x2 ", "s y y1 "},
+		},
+		"Lists": {
+			reason: "Each list is named once.",
+			ask:    func(s *Mirror) (any, error) { return s.Lists(t.Context(), "s") },
+			want:   []string{"definitions", "x", "y"},
+		},
+		"Names": {
+			reason: "A unit without an object that is there has no name.",
+			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "definition:") },
+			want:   []string{"definition:a", "definition:b"},
+		},
+		"NoNames": {
+			reason: "A prefix is a prefix.",
+			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "definition:ab") }, want: []string(nil),
+		},
+		"AllNames": {
+			reason: "An empty prefix is that of all.",
+			ask:    func(s *Mirror) (any, error) { return s.UnitNames(t.Context(), "") },
+			want:   []string{"definition:a", "definition:b"},
+		},
+		"Counts": {
+			reason: "What is gone is not counted.",
+			ask:    func(s *Mirror) (any, error) { return s.CountObjects(t.Context()) },
+			want:   map[[2]string]int{{"s", "definitions"}: 2, {"s", "x"}: 2, {"s", "y"}: 1, {"t", "definitions"}: 2},
+		},
+		"Whole": {
+			reason: "What was put comes back as it was.",
+			ask: func(s *Mirror) (any, error) {
+				all, err := s.UnitObjects(t.Context(), []string{"definition:b"})
+				return all, err
+			},
+			want: []state.Object{{
+				Source: "s", List: "definitions", Key: "b", Unit: "definition:b", Kind: "x.io/Xb", Claim: "x.io/Cb", Version: 1,
+				Note: []byte(`{"n":1}`), Body: []byte(`"b"`),
+			}},
+		},
+		"Named": {
+			reason: "Those of a kind can be had by their keys, with how they fare.",
+			ask: func(s *Mirror) (any, error) {
+				all, err := s.ObjectsNamed(t.Context(), a.Kind, "x1", "x2", "y1", "x1", "none\x00")
+				return all, err
+			},
+			want: []state.Object{{Source: "s", List: "x", Key: "x1", Of: a.Kind, Version: 1, Body: []byte("x1"), Status: []byte(`"new"`)}},
+		},
+		"NamedWithoutStatus": {
+			reason: "One of which nobody has said how it fares is there, too.",
+			ask: func(s *Mirror) (any, error) {
+				all, err := s.ObjectsNamed(t.Context(), a.Claim, "x2")
+				return all, err
+			},
+			want: []state.Object{{Source: "s", List: "x", Key: "x2", Of: a.Claim, Version: 2, Body: []byte("x2")}},
+		},
+		"Strange": {
+			reason: "What cannot be stored is not found, and no mistake.",
+			ask:    func(s *Mirror) (any, error) { return s.Known(t.Context(), "s\x00\xff", "l") }, want: map[string]int64{},
+		},
+	}
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		world(t, s)
+		for name, tc := range cases {
+			t.Run(name, func(t *testing.T) {
+				got, err := tc.ask(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := gocmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("%s: %s", tc.reason, diff)
+				}
+			})
+		}
+	})
+}
+
+func TestDropLists(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		world(t, s)
+		n, err := s.DropLists(t.Context(), "s", []string{"x", "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := settle(t, s); n != 1 || len(got) != 1 || got[0] != "definition:a" {
+			t.Errorf("%d units, %v", n, got)
+		}
+		lists, err := s.Lists(t.Context(), "s")
+		if diff := gocmp.Diff([]string{"definitions", "y"}, lists); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		if n, err = s.DropLists(t.Context(), "s", lists); n != 2 || err != nil {
+			t.Errorf("%d units (%v)", n, err)
+		}
+	})
+}
+
+func TestDropSources(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		world(t, s)
+		for _, source := range []string{"s", "t", "u"} {
+			if err := s.SetSource(t.Context(), source, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.SaveMarks(t.Context(), source, map[string]string{"k": "m"}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dropped, err := s.DropSources(t.Context(), []string{"t", "none"})
+		if diff := gocmp.Diff(map[string]int{"s": 5, "u": 0}, dropped); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		if diff := gocmp.Diff([]string{"definition:a", "definition:b"}, settle(t, s)); diff != "" {
+			t.Error(diff)
+		}
+		counts, err := s.CountObjects(t.Context())
+		if diff := gocmp.Diff(map[[2]string]int{{"t", "definitions"}: 2}, counts); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		states, err := s.SourceStates(t.Context())
+		if diff := gocmp.Diff(map[string][]byte{"t": []byte("{}")}, states); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+		for source, want := range map[string]int{"s": 0, "t": 1, "u": 0} {
+			if marks, err := s.LoadMarks(t.Context(), source); len(marks) != want || err != nil {
+				t.Errorf("%s has the marks %v (%v)", source, marks, err)
+			}
+		}
+		if _, err := s.DropSources(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"objects", "object_bodies", "sources", "marks"} {
+			var n int
+			if err := s.Read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil || n != 0 {
+				t.Errorf("%d rows are left in %s (%v)", n, table, err)
+			}
+		}
+	})
+}
+
+func TestTouch(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		world(t, s)
+		touchSource := func(source, list string, want ...string) {
+			t.Helper()
+			n, err := s.TouchSource(t.Context(), source, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, settle(t, s), cmpopts.EquateEmpty()); diff != "" || n != len(want) {
+				t.Errorf("%d units: %s", n, diff)
+			}
+		}
+		touchSource("s", "", "definition:a", "definition:b")
+		touchSource("s", "x", "definition:a")
+		touchSource("t", "definitions", "definition:a")
+		touchSource("none", "")
+		order := func(want ...string) {
+			t.Helper()
+			units, err := s.Units(t.Context(), NoLimit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, u := range units {
+				got = append(got, u.Name)
+			}
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		touch := func(names ...string) {
+			t.Helper()
+			if err := s.Touch(t.Context(), names); err != nil {
+				t.Fatal(err)
+			}
+		}
+		touch("z", "", "z")
+		touch("definition:a")
+		touch()
+		order("z", "definition:a")
+		early, err := s.Units(t.Context(), 1)
+		if err != nil || len(early) != 1 || early[0].Name != "z" {
+			t.Fatalf("%v (%v)", early, err)
+		}
+		look(t, s, state.Observation{Source: "s", List: "definitions", Put: []state.Object{{Key: "z", Unit: "z", Version: 1}}})
+		order("z", "definition:a")
+		if err := s.Done(t.Context(), early); err != nil {
+			t.Fatal(err)
+		}
+		order("z", "definition:a")
+		touch("z")
+		order("definition:a", "z")
+		if got := settle(t, s); len(got) != 2 {
+			t.Error(got)
+		}
+		order()
+	})
+}

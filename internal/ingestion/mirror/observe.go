@@ -1,0 +1,291 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/state"
+)
+
+// seen is an object as it is known, without what is large.
+type seen struct {
+	unit, kind, claim, of string
+	version               int64
+	gone                  bool
+	hash                  string
+	// put is the object that makes it so, nil if it was so before.
+	put *state.Object
+}
+
+// yields tells whether what is known loses against something of a version.
+func (k seen) yields(version int64, anew bool) bool {
+	return anew || k.version == 0 || version == 0 || k.version < version
+}
+
+// sighting is an observation as it is stored.
+type sighting struct {
+	state.Observation
+	// hashes are those of Put.
+	hashes []string
+}
+
+// outcome is what an observation amounts to.
+type outcome struct {
+	// have are the objects it has to do with, as they are afterwards; was are
+	// those of them that are written, as they were before, nil for none.
+	have map[string]seen
+	was  map[string]*seen
+	// horizon is the version up to which what is not known is gone.
+	horizon int64
+}
+
+// Observe takes over what was seen of a list, in one transaction, and returns
+// how many units have changed by that. An object that is the same but for its
+// version changes none, unless Look says so. If there is nothing to write, no
+// transaction is begun.
+func (s *Mirror) Observe(ctx context.Context, o state.Observation) (units int, err error) {
+	doing := fmt.Sprintf("store what was seen of %q in %q", o.List, o.Source)
+	at := sightingOf(o)
+	before, err := s.stamp(ctx)
+	if err != nil {
+		return 0, db.Fail(doing, err)
+	}
+	// Now that the stamp is known, whoever writes from here on is noticed.
+	out, err := s.weigh(ctx, s.Query, &at)
+	if err != nil {
+		return 0, db.Fail(doing, err)
+	}
+	if len(out.was) == 0 {
+		s.horizons.raise(&at.Observation)
+		return 0, nil
+	}
+	err = s.change(ctx, func(w *writer) error {
+		if w.N != before+1 {
+			if out, err = s.weigh(ctx, w.Ask, &at); err != nil {
+				return err
+			}
+		}
+		if len(out.was) == 0 {
+			return errNothing
+		}
+		units, err = w.record(ctx, &at, out)
+		return err
+	})
+	if err != nil && !errors.Is(err, errNothing) {
+		return 0, db.Fail(doing, err)
+	}
+	s.horizons.raise(&at.Observation)
+	return units, nil
+}
+
+func (s *Mirror) stamp(ctx context.Context) (n int64, err error) {
+	return n, s.Read.QueryRowContext(ctx, "SELECT n FROM stamp").Scan(&n)
+}
+
+// sightingOf makes an observation fit to be stored.
+func sightingOf(o state.Observation) sighting {
+	o.Source, o.List = db.Storable(o.Source), db.Storable(o.List)
+	put := make([]state.Object, len(o.Put))
+	hashes := make([]string, len(o.Put))
+	for i, p := range o.Put {
+		p.Key, p.Unit, p.Kind, p.Claim, p.Of = db.Storable(p.Key), db.Storable(p.Unit), db.Storable(p.Kind), db.Storable(p.Claim), db.Storable(p.Of)
+		put[i], hashes[i] = p, hashObject(&p)
+	}
+	o.Put = put
+	return sighting{o, hashes}
+}
+
+// hashObject is over all that entities may be made of.
+func hashObject(o *state.Object) string {
+	h := sha256.New()
+	var text []byte
+	for _, s := range []string{o.Unit, o.Kind, o.Claim, o.Of, string(o.Note)} {
+		text = binary.AppendUvarint(text, uint64(len(s)))
+		text = append(text, s...)
+	}
+	h.Write(text)
+	h.Write(o.Body)
+	return string(h.Sum(nil))
+}
+
+// weigh compares an observation with what is known.
+func (s *Mirror) weigh(ctx context.Context, ask db.Asker, o *sighting) (*outcome, error) {
+	have, err := s.seen(ctx, ask, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &outcome{have: have, was: map[string]*seen{}, horizon: s.horizons.before(&o.Observation)}
+	for i := range o.Put {
+		out.put(&o.Put[i], o.hashes[i], o.Anew)
+	}
+	for _, g := range o.Gone {
+		out.gone(db.Storable(g.Key), g.Version, o.Anew)
+	}
+	if o.Complete {
+		out.complete(o)
+	}
+	// What came and went has left nothing to write.
+	maps.DeleteFunc(out.was, func(key string, was *seen) bool {
+		_, there := out.have[key]
+		return was == nil && !there
+	})
+	return out, nil
+}
+
+// seen reads what is known of the objects an observation has to do with.
+func (s *Mirror) seen(ctx context.Context, ask db.Asker, o *sighting) (map[string]seen, error) {
+	const query = "SELECT key, unit, kind, claim, of_kind, version, gone, hash FROM objects WHERE source = $1 AND list = $2"
+	have := make(map[string]seen, len(o.Put))
+	scan := func(rows *db.Rows) error {
+		var key string
+		var k seen
+		var hash []byte
+		if err := rows.Scan(&key, &k.unit, &k.kind, &k.claim, &k.of, &k.version, &k.gone, &hash); err != nil {
+			return err
+		}
+		k.hash = string(hash)
+		have[key] = k
+		return nil
+	}
+	if o.Complete {
+		return have, db.Each(ctx, ask, query, []any{o.Source, o.List}, scan)
+	}
+	keys := make([]string, 0, len(o.Put)+len(o.Gone))
+	for i := range o.Put {
+		keys = append(keys, o.Put[i].Key)
+	}
+	for _, g := range o.Gone {
+		keys = append(keys, db.Storable(g.Key))
+	}
+	return have, s.SelectIn(ctx, ask, query+" AND key IN ", keys, scan, o.Source, o.List)
+}
+
+// set makes an object what k says, or removes it if k is nil.
+func (out *outcome) set(key string, k *seen) {
+	if _, ok := out.was[key]; !ok {
+		out.was[key] = nil
+		if was, there := out.have[key]; there {
+			out.was[key] = &was
+		}
+	}
+	if k == nil {
+		delete(out.have, key)
+		return
+	}
+	out.have[key] = *k
+}
+
+func (out *outcome) put(p *state.Object, hash string, anew bool) {
+	k, there := out.have[p.Key]
+	if !there && p.Version > 0 && p.Version <= out.horizon {
+		return
+	}
+	if there && !k.yields(p.Version, anew) {
+		return
+	}
+	if there && !k.gone && k.hash == hash && k.version == p.Version {
+		return
+	}
+	out.set(p.Key, &seen{
+		unit: p.Unit, kind: p.Kind, claim: p.Claim, of: p.Of, version: p.Version, hash: hash, put: p,
+	})
+}
+
+func (out *outcome) gone(key string, version int64, anew bool) {
+	k, there := out.have[key]
+	switch {
+	case there && k.version != version && !k.yields(version, anew):
+	case there && k.gone && k.version == version:
+	case version > 0:
+		out.set(key, &seen{gone: true, version: version})
+	case there:
+		// Without a version there is nothing to remember.
+		out.set(key, nil)
+	}
+}
+
+func (out *outcome) complete(o *sighting) {
+	listed := make(map[string]bool, len(o.Keys)+len(o.Put))
+	for _, key := range o.Keys {
+		listed[db.Storable(key)] = true
+	}
+	for i := range o.Put {
+		listed[o.Put[i].Key] = true
+	}
+	for _, key := range slices.Collect(maps.Keys(out.have)) {
+		k := out.have[key]
+		if past := o.Anew || o.Version == 0 || k.version <= o.Version; past && (k.gone || !listed[key]) {
+			out.set(key, nil)
+		}
+	}
+}
+
+// record writes an outcome and returns how many units are dirty by it.
+func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, error) {
+	var written, bodies []*state.Object
+	var rows []seen
+	var keys, dropped, bare []string
+	changed := newTouched()
+	for _, key := range slices.Sorted(maps.Keys(out.was)) {
+		was := out.was[key]
+		k, there := out.have[key]
+		same := was != nil && !was.gone && there && !k.gone && was.hash == k.hash
+		if was != nil && !was.gone && !same {
+			changed.add(was.unit, was.of)
+		}
+		if there && !k.gone && (!same || o.Look && k.version != was.version) {
+			changed.add(k.unit, k.of)
+		}
+		if !there {
+			dropped = append(dropped, key)
+			continue
+		}
+		keys, rows, written = append(keys, key), append(rows, k), append(written, k.put)
+		switch {
+		case same && (k.put == nil || len(k.put.Status) == 0):
+		case k.put != nil && len(k.put.Body) > 0:
+			bodies = append(bodies, k.put)
+		case was != nil && !same:
+			bare = append(bare, key)
+		}
+	}
+	here := []db.Equal{{Column: "source", Value: o.Source}, {Column: "list", Value: o.List}}
+	if err := w.DeleteIn(ctx, "objects", "key", dropped, here...); err != nil {
+		return 0, err
+	}
+	if err := w.DeleteIn(ctx, "object_bodies", "key", append(bare, dropped...), here...); err != nil {
+		return 0, err
+	}
+	err := w.Insert(ctx, "objects (source, list, key, unit, kind, claim, of_kind, version, gone, hash, note)",
+		` ON CONFLICT (source, list, key) DO UPDATE SET unit = excluded.unit, kind = excluded.kind, claim = excluded.claim,
+		of_kind = excluded.of_kind, version = excluded.version, gone = excluded.gone, hash = excluded.hash, note = excluded.note`,
+		11, len(rows), func(i int, args []any) []any {
+			k := &rows[i]
+			gone, note := 0, []byte(nil)
+			if k.gone {
+				gone = 1
+			}
+			if written[i] != nil {
+				note = written[i].Note
+			}
+			return append(args, o.Source, o.List, keys[i], k.unit, k.kind, k.claim, k.of, k.version, gone, []byte(k.hash), note)
+		})
+	if err != nil {
+		return 0, err
+	}
+	err = w.Insert(ctx, "object_bodies (source, list, key, body, status)",
+		" ON CONFLICT (source, list, key) DO UPDATE SET body = excluded.body, status = excluded.status", 5, len(bodies),
+		func(i int, args []any) []any {
+			return append(args, o.Source, o.List, bodies[i].Key, bodies[i].Body, bodies[i].Status)
+		})
+	if err != nil {
+		return 0, err
+	}
+	return w.touch(ctx, changed, false)
+}

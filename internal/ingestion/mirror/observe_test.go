@@ -1,0 +1,351 @@
+package mirror
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/test/database"
+)
+
+// definition is an object that is a unit and gives kinds.
+func definition(name string, version int64, body string) state.Object {
+	return state.Object{
+		Key: name, Unit: "definition:" + name, Kind: "x.io/X" + name, Claim: "x.io/C" + name, Version: version,
+		Note: []byte(`{"n":1}`), Body: []byte(body),
+	}
+}
+
+// composite is an object that belongs to whoever gives its kind.
+func composite(key, of string, version int64, body string) state.Object {
+	return state.Object{Key: key, Of: of, Version: version, Body: []byte(body)}
+}
+
+func look(tb testing.TB, s *Mirror, o state.Observation) int {
+	tb.Helper()
+	units, err := s.Observe(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return units
+}
+
+// settle returns the names of all dirty units and makes them done.
+func settle(tb testing.TB, s *Mirror) []string {
+	tb.Helper()
+	units, err := s.Units(tb.Context(), NoLimit)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Done(tb.Context(), units); err != nil {
+		tb.Fatal(err)
+	}
+	return unitNames(units)
+}
+
+func unitNames(units []state.Unit) []string {
+	var names []string
+	for _, u := range units {
+		names = append(names, u.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestObserve(t *testing.T) {
+	const src, list, other = "composerIngestor/prod", "definitions", "composites"
+	a, b := definition("a", 5, `"a5"`), definition("b", 6, `"b6"`)
+	xa := composite("ns/x", a.Kind, 7, `"x7"`)
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		step := func(reason string, o state.Observation, units []string, known map[string]int64) {
+			t.Helper()
+			if o.Source == "" {
+				o.Source = src
+			}
+			if o.List == "" {
+				o.List = list
+			}
+			n := look(t, s, o)
+			got := settle(t, s)
+			if diff := gocmp.Diff(units, got, cmpopts.EquateEmpty()); diff != "" || n != len(units) {
+				t.Errorf("%s: %d units: %s", reason, n, diff)
+			}
+			have, err := s.Known(t.Context(), o.Source, o.List)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(known, have, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %s", reason, diff)
+			}
+		}
+		ua, ub := "definition:a", "definition:b"
+		moved, again := a, a
+		moved.Unit, moved.Version, again.Version = "definition:c", 10, 11
+		noVersion := a
+		noVersion.Version = 0
+		step("what is new is put", state.Observation{Put: []state.Object{a, b}}, []string{ua, ub}, map[string]int64{"a": 5, "b": 6})
+		step("the same version is no change", state.Observation{Put: []state.Object{definition("a", 5, "other")}}, nil, map[string]int64{"a": 5, "b": 6})
+		step("an older one loses", state.Observation{Put: []state.Object{definition("a", 4, "old")}}, nil, map[string]int64{"a": 5, "b": 6})
+		step("a newer one wins", state.Observation{Put: []state.Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
+		step("if nothing but the version is new, no unit is", state.Observation{Put: []state.Object{definition("a", 9, "new")}},
+			nil, map[string]int64{"a": 9, "b": 6})
+		step("but if it is to be looked at, it is", state.Observation{Look: true, Put: []state.Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
+			[]string{ub}, map[string]int64{"a": 9, "b": 7})
+		step("an object changes the unit that gives its kind", state.Observation{List: other, Put: []state.Object{xa}},
+			[]string{ua}, map[string]int64{"ns/x": 7})
+		step("as a claim too, and in whatever source", state.Observation{Source: "else", List: other,
+			Put: []state.Object{composite("y", a.Claim, 1, "y"), composite("z", "x.io/None", 1, "z")}}, []string{ua}, map[string]int64{"y": 1, "z": 1})
+		step("it changes what it was of as well", state.Observation{List: other, Put: []state.Object{composite("ns/x", b.Kind, 8, "x")}},
+			[]string{ua, ub}, map[string]int64{"ns/x": 8})
+		step("so does what has another unit", state.Observation{Put: []state.Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
+		step("and back", state.Observation{Put: []state.Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 7})
+		step("an older deletion loses", state.Observation{Gone: []state.Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
+		step("a newer one wins", state.Observation{Gone: []state.Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
+		step("what was seen before it comes too late", state.Observation{Put: []state.Object{again}}, nil, map[string]int64{"b": 7})
+		step("what is deleted before it was seen never comes", state.Observation{Gone: []state.Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
+		step("nor does it", state.Observation{Put: []state.Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
+		step("a list keeps what it has", state.Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
+		step("the mark of a deletion that is newer than a list stays", state.Observation{Put: []state.Object{definition("d", 19, "d")}},
+			nil, map[string]int64{"b": 7})
+		step("what is no newer than a list that has it not comes too late", state.Observation{Put: []state.Object{definition("a", 15, "a")}},
+			nil, map[string]int64{"b": 7})
+		step("also in a list that was read before", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
+			Put: []state.Object{definition("a", 11, "a")}}, nil, map[string]int64{"b": 7})
+		step("but not in one that was read at the same time or later", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
+			Put: []state.Object{definition("a", 11, "a")}}, []string{ua}, map[string]int64{"a": 11, "b": 7})
+		step("a list removes what it has not", state.Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
+		step("but nothing newer", state.Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
+		step("what is put is in the list", state.Observation{Complete: true, Version: 30, Put: []state.Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
+		step("anew, versions mean nothing", state.Observation{Anew: true, Complete: true, Keys: []string{"a"}, Version: 3,
+			Put: []state.Object{definition("a", 2, "a")}}, []string{ua, ub}, map[string]int64{"a": 2})
+		step("an object without a version wins", state.Observation{Put: []state.Object{noVersion}}, []string{ua}, map[string]int64{"a": 0})
+		step("the same again is no change", state.Observation{Put: []state.Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
+		step("against it everything wins", state.Observation{Put: []state.Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
+		step("a deletion without a version wins and leaves nothing", state.Observation{Gone: []state.Gone{{Key: "a"}}}, []string{ua}, nil)
+		step("so that anything may come", state.Observation{Put: []state.Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
+		step("a list without a version removes all it has not", state.Observation{Complete: true}, []string{ua}, nil)
+		step("nothing is nothing", state.Observation{}, nil, nil)
+	})
+}
+
+// TestObserveUnchangedWritesNothing keeps others from writing meanwhile.
+func TestObserveUnchangedWritesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		full := state.Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 9,
+			Put: []state.Object{definition("a", 5, "a"), definition("b", 0, "b")}}
+		look(t, s, full)
+		lock, err := open().Write.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lock.Exec("UPDATE stamp SET n = n + 1"); err != nil {
+			t.Fatal(err)
+		}
+		usual := s.Patience
+		s.Patience = 50 * time.Millisecond
+		before := database.Written(t, s.DB)
+		look(t, s, full)
+		look(t, s, state.Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 100})
+		look(t, s, state.Observation{Source: "s", List: "l", Put: full.Put, Gone: []state.Gone{{Key: "a", Version: 1}, {Key: "none"}}})
+		if err := s.Done(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+		if n, err := s.DropLists(t.Context(), "s", nil); n != 0 || err != nil {
+			t.Error(n, err)
+		}
+		if dropped, err := s.DropSources(t.Context(), []string{"s"}); len(dropped) != 0 || err != nil {
+			t.Error(dropped, err)
+		}
+		if after := database.Written(t, s.DB); after != before {
+			t.Errorf("something was written: %d, then %d", before, after)
+		}
+		if err := lock.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		s.Patience = usual
+		if n := look(t, s, state.Observation{Source: "s", List: "l", Gone: []state.Gone{{Key: "a", Version: 10}}}); n != 1 {
+			t.Error(n)
+		}
+		if after := database.Written(t, s.DB); after == before {
+			t.Error("the test would not notice a write")
+		}
+	})
+}
+
+// modelRow is an object of the model, gone if the object is nil.
+type modelRow struct {
+	version int64
+	object  *state.Object
+}
+
+// observeModel applies an observation the way it is described. horizons are the
+// versions at which sources were last listed.
+func observeModel(horizons map[string]int64, have map[string]modelRow, o state.Observation) {
+	last := horizons[o.Source]
+	late := !o.Anew && (!o.Complete || o.Version < last)
+	if o.Complete && (o.Anew || o.Version > last) {
+		horizons[o.Source] = o.Version
+	}
+	for _, p := range o.Put {
+		was, there := have[p.Key]
+		if late && !there && p.Version > 0 && p.Version <= last {
+			continue
+		}
+		if !there || o.Anew || was.version == 0 || p.Version == 0 || was.version < p.Version {
+			have[p.Key] = modelRow{p.Version, &p}
+		}
+	}
+	for _, g := range o.Gone {
+		was, there := have[g.Key]
+		if there && !o.Anew && was.version != 0 && g.Version != 0 && was.version > g.Version {
+			continue
+		}
+		if delete(have, g.Key); g.Version > 0 {
+			have[g.Key] = modelRow{g.Version, nil}
+		}
+	}
+	if !o.Complete {
+		return
+	}
+	for key, was := range have {
+		inList := was.object != nil && (slices.Contains(o.Keys, key) ||
+			slices.ContainsFunc(o.Put, func(p state.Object) bool { return p.Key == key }))
+		if !inList && (o.Anew || o.Version == 0 || was.version <= o.Version) {
+			delete(have, key)
+		}
+	}
+}
+
+// content is an object without its version, as text; empty if it is gone.
+func (r modelRow) content() string {
+	if r.object == nil {
+		return ""
+	}
+	o := *r.object
+	o.Version = 0
+	text, _ := json.Marshal(o)
+	return string(text)
+}
+
+func drawObservation(t *rapid.T) state.Observation {
+	keys := rapid.SampledFrom([]string{"a", "b", "c", "d"})
+	kinds := rapid.SampledFrom([]string{"", "", "x.io/A", "x.io/B"})
+	version := rapid.Int64Range(0, 8)
+	object := rapid.Custom(func(t *rapid.T) state.Object {
+		return state.Object{
+			Key: keys.Draw(t, "key"), Unit: rapid.SampledFrom([]string{"", "u", "v"}).Draw(t, "unit"),
+			Kind: kinds.Draw(t, "kind"), Claim: kinds.Draw(t, "claim"), Of: kinds.Draw(t, "of"), Version: version.Draw(t, "version"),
+			Body: []byte(rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "body")),
+		}
+	})
+	gone := rapid.Custom(func(t *rapid.T) state.Gone {
+		return state.Gone{Key: keys.Draw(t, "key"), Version: version.Draw(t, "version")}
+	})
+	return state.Observation{
+		Put:      rapid.SliceOfN(object, 0, 4).Draw(t, "put"),
+		Gone:     rapid.SliceOfN(gone, 0, 2).Draw(t, "gone"),
+		Complete: rapid.Bool().Draw(t, "complete"), Anew: rapid.IntRange(0, 5).Draw(t, "anew") == 0,
+		Keys:    rapid.SliceOfN(keys, 0, 4).Draw(t, "keys"),
+		Version: version.Draw(t, "list's"),
+	}
+}
+
+// TestObserveIsLikeModel holds the store, after any observations, against a
+// plain model of them, and looks whether whoever is concerned becomes dirty.
+func TestObserveIsLikeModel(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		rapid.Check(t, func(rt *rapid.T) {
+			if _, err := s.DropSources(rt.Context(), nil); err != nil {
+				rt.Fatal(err)
+			}
+			settle(t, s)
+			// Where there is nothing to drop, nobody forgets when it was listed.
+			s.horizons.clear()
+			models, horizons := map[string]map[string]modelRow{"s": {}, "t": {}}, map[string]int64{}
+			for range rapid.IntRange(1, 6).Draw(rt, "observations") {
+				o := drawObservation(rt)
+				o.Source, o.List = rapid.SampledFrom([]string{"s", "t"}).Draw(rt, "source"), "l"
+				have := models[o.Source]
+				was := maps.Clone(have)
+				observeModel(horizons, have, o)
+				n, err := s.Observe(rt.Context(), o)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				want := concerned(models, was, have)
+				if got := settle(t, s); !slices.Equal(want, got) || n != len(want) {
+					rt.Fatalf("dirty are %d %v, want %v", n, got, want)
+				}
+				sameRows(rt, s, models)
+			}
+		})
+	})
+}
+
+// concerned returns the units that a change of a list from was to have concerns.
+func concerned(all map[string]map[string]modelRow, was, have map[string]modelRow) []string {
+	units, kinds := map[string]bool{}, map[string]bool{}
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if was[key].content() == have[key].content() {
+			continue
+		}
+		for _, r := range []modelRow{was[key], have[key]} {
+			if r.object != nil {
+				units[r.object.Unit], kinds[r.object.Of] = true, true
+			}
+		}
+	}
+	delete(kinds, "")
+	for _, rows := range all {
+		for _, r := range rows {
+			if r.object != nil && (kinds[r.object.Kind] || kinds[r.object.Claim]) {
+				units[r.object.Unit] = true
+			}
+		}
+	}
+	delete(units, "")
+	return slices.Sorted(maps.Keys(units))
+}
+
+func sameRows(t *rapid.T, s *Mirror, models map[string]map[string]modelRow) {
+	t.Helper()
+	var want, got []string
+	for source, have := range models {
+		for key, r := range have {
+			o := state.Object{}
+			if r.object != nil {
+				o = *r.object
+			}
+			want = append(want, strings.Join([]string{source, key, o.Unit, o.Kind, o.Claim, o.Of,
+				fmt.Sprint(r.version), map[bool]string{true: "1", false: "0"}[r.object == nil], string(o.Body)}, "|"))
+		}
+	}
+	err := database.Each(t.Context(), s.Write, `SELECT o.source, o.key, o.unit, o.kind, o.claim, o.of_kind, o.version, o.gone, b.body
+		FROM objects o LEFT JOIN object_bodies b ON b.source = o.source AND b.list = o.list AND b.key = o.key`, nil, database.Into(&got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatal(diff)
+	}
+	var stray int
+	err = s.Write.QueryRow("SELECT (SELECT count(*) FROM object_bodies) - (SELECT count(*) FROM objects o JOIN object_bodies b " +
+		"ON b.source = o.source AND b.list = o.list AND b.key = o.key)").Scan(&stray)
+	if err != nil || stray != 0 {
+		t.Fatalf("%d bodies have no object (%v)", stray, err)
+	}
+}

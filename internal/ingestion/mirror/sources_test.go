@@ -1,0 +1,122 @@
+package mirror
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/test/database"
+)
+
+func TestSourceStates(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		set := func(name, text string) {
+			t.Helper()
+			if err := s.SetSource(t.Context(), name, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set("a", `{"n":1}`)
+		set("b", "")
+		before := database.Written(t, s.DB)
+		set("a", `{"n":1}`)
+		set("b", "")
+		if after := database.Written(t, s.DB); after != before {
+			t.Error("the same state was written again")
+		}
+		set("a", `{"n":2}`)
+		if after := database.Written(t, s.DB); after == before {
+			t.Error("the test would not notice a write")
+		}
+		states, err := open().SourceStates(t.Context())
+		if diff := gocmp.Diff(map[string][]byte{"a": []byte(`{"n":2}`), "b": {}}, states, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	})
+}
+
+func TestRuns(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+		add := func(at time.Duration, text string) {
+			t.Helper()
+			if err := s.AddRun(t.Context(), start.Add(at), state.Run{Body: []byte(text), Changes: []byte("changes of " + text)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Many commits would take their time.
+		err := s.change(t.Context(), func(w *writer) error {
+			return w.Insert(t.Context(), "runs (n, started, run)", "", 3, keptRuns, func(i int, args []any) []any {
+				return append(args, i-keptRuns, start.Add(time.Duration(i/2)*time.Second).UnixMilli(), fmt.Append(nil, i))
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A clock may be wrong, or be set back: what was written last is newest.
+		add(time.Hour, "ahead")
+		add(-time.Second, "back")
+		add(time.Minute+time.Millisecond, "newest")
+		runs, err := s.Runs(t.Context(), NoLimit)
+		if err != nil || len(runs) != keptRuns {
+			t.Fatalf("%d runs (%v)", len(runs), err)
+		}
+		got := []string{string(runs[0].Body), string(runs[1].Body), string(runs[2].Body), string(runs[keptRuns-1].Body)}
+		if diff := gocmp.Diff([]string{"newest", "back", "ahead", "3"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if runs, err = s.Runs(t.Context(), 2); err != nil || len(runs) != 2 || string(runs[1].Body) != "back" || runs[1].Changes != nil {
+			t.Errorf("%+v (%v)", runs, err)
+		}
+		back, found, err := s.Run(t.Context(), runs[1].ID)
+		if err != nil || !found || string(back.Body) != "back" || string(back.Changes) != "changes of back" || back.ID != runs[1].ID {
+			t.Errorf("%+v %t (%v)", back, found, err)
+		}
+		if _, found, err := s.Run(t.Context(), runs[0].ID+1); err != nil || found {
+			t.Errorf("a run that never was is there (%v)", err)
+		}
+	})
+}
+
+func TestMarks(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func() *Mirror) {
+		s := open()
+		save := func(source string, set map[string]string, drop ...string) {
+			t.Helper()
+			if err := s.SaveMarks(t.Context(), source, set, drop); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(reason, source string, marks map[string]string) {
+			t.Helper()
+			got, err := s.LoadMarks(t.Context(), source)
+			if diff := gocmp.Diff(marks, got); diff != "" || err != nil {
+				t.Errorf("%s: %s %v", reason, diff, err)
+			}
+		}
+		want("at first there are none", "s", map[string]string{})
+		save("s", map[string]string{"a": "1", "b": "2", "c": "3"})
+		save("t", map[string]string{"a": "9"})
+		want("what is saved is there", "s", map[string]string{"a": "1", "b": "2", "c": "3"})
+		save("s", map[string]string{"a": "4"}, "a", "b", "none")
+		want("what is set and dropped is set", "s", map[string]string{"a": "4", "c": "3"})
+		want("other sources have their own", "t", map[string]string{"a": "9"})
+		if err := s.ForgetMarks(t.Context(), []string{"t", "u"}); err != nil {
+			t.Fatal(err)
+		}
+		want("what is not kept is forgotten", "s", map[string]string{})
+		want("what is kept is not", "t", map[string]string{"a": "9"})
+		many := map[string]string{}
+		for i := range 10_000 {
+			many[fmt.Sprint("key", i)] = fmt.Sprint("mark", i)
+		}
+		save("many", many)
+		want("there may be many", "many", many)
+	})
+}

@@ -1,0 +1,18 @@
+package taskstore
+
+import (
+	"testing"
+
+	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/test/database"
+)
+
+// onBoth runs a test on SQLite and on PostgreSQL. Each open is another replica.
+func onBoth(t *testing.T, test func(t *testing.T, open func() *Store)) {
+	t.Helper()
+	database.OnBoth(t, func(t *testing.T, openDB func() *db.DB) {
+		test(t, func() *Store { return New(openDB()) })
+	})
+}
+
+func TestMain(m *testing.M) { database.Main(m) }
