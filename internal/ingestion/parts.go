@@ -105,7 +105,7 @@ func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
 		return ingest.Folder{Name: s.Name, Source: git.New(s.Repo, opts)}
 	}
 	src := file.New([]string{s.Path}, file.Options{Recursive: s.Recursive, Skipped: skipped})
-	f := ingest.Folder{Name: s.Name, Source: src, Settle: Settle}
+	f := ingest.Folder{Name: s.Name, Source: src, Settle: Settle, Stamp: file.Stamp}
 	if watch {
 		f.Watch = src.Watch
 	}

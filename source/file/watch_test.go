@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -327,5 +328,37 @@ func TestWatchMany(t *testing.T) {
 			t.Fatal("changes without end are never told")
 		}
 		do(t, fmt.Sprintf("write d/endless.yaml x%d", i))
+	}
+}
+
+// TestStamp changes a file in ways that leave its size, or its text, as they were.
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if got := Stamp(path); got != "" {
+		t.Errorf("a file that does not exist has the stamp %q", got)
+	}
+	seen := map[string]string{}
+	at := time.Now()
+	for _, step := range []struct {
+		reason string
+		do     func() error
+	}{
+		{"written", func() error { return os.WriteFile(path, []byte("one"), 0o600) }},
+		{"truncated", func() error { return os.Truncate(path, 0) }},
+		{"touched", func() error { return os.Chtimes(path, at, at.Add(time.Hour)) }},
+		{"replaced", func() error {
+			next := path + ".new"
+			return errors.Join(os.WriteFile(next, nil, 0o600), os.Chtimes(next, at, at.Add(time.Hour)), os.Rename(next, path))
+		}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		stamp := Stamp(path)
+		if before, ok := seen[stamp]; ok || stamp == "" || stamp != Stamp(path) {
+			t.Errorf("a file that was %s has the stamp %q of one that was %s", step.reason, stamp, before)
+		}
+		seen[stamp] = step.reason
 	}
 }

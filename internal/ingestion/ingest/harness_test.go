@@ -56,19 +56,32 @@ spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: X%s}, mode: Pipeline
 type shelf struct {
 	mu    sync.Mutex
 	files map[string]string
-	fails error
+	// stamps count how often files were written.
+	stamps map[string]int
+	fails  error
 }
 
 func (s *shelf) set(name, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {
-		s.files = map[string]string{}
+		s.files, s.stamps = map[string]string{}, map[string]int{}
 	}
 	s.files[name] = text
+	s.stamps[name]++
 	if text == "" {
 		delete(s.files, name)
 	}
+}
+
+// stamp changes with each write of a file.
+func (s *shelf) stamp(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.files[name]; !there {
+		return ""
+	}
+	return fmt.Sprint(s.stamps[name])
 }
 
 func (s *shelf) fail(err error) {
@@ -193,7 +206,7 @@ func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 	}
 	for _, name := range names {
 		b.shelves[name] = &shelf{}
-		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name])})
+		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name]), Stamp: b.shelves[name].stamp})
 	}
 	opts := Options{
 		Parts: []Part{part}, Memory: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },

@@ -161,6 +161,9 @@ type Folder struct {
 	// Settle is how long a file must have been the same before objects that it
 	// had are gone: somebody may be writing it.
 	Settle time.Duration
+	// Stamp returns a text that changes whenever a file is written; empty for a file
+	// that does not exist. It is needed with Settle.
+	Stamp func(file string) string
 }
 
 // Detection is how change detection tells that an object is the same.

@@ -172,7 +172,7 @@ func TestSmallLists(t *testing.T) {
 // later, document by document, or replaced.
 func TestSlowFile(t *testing.T) {
 	t.Parallel()
-	const settle = 2 * time.Second
+	const settle, untouched = 2 * time.Second, "-"
 	whole := definition("as", "one") + "---\n" + definition("bs", "one") + "---\n" + definition("cs", "one")
 	b := kitchen(t, []string{"files"}, func(o *Options) { o.Parts[0].Folders[0].Settle = settle })
 	files := b.shelves["files"]
@@ -192,14 +192,19 @@ func TestSlowFile(t *testing.T) {
 		{"It is whole.", 1900 * time.Millisecond, whole, three("as", "bs", "cs", "os"), 0},
 		{"It is not there, since it is replaced.", time.Minute, "", three("as", "bs", "cs", "os"), settle},
 		{"It is there again.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
+		{"It is truncated.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
+		{"It was written, and is truncated once more.", time.Minute, "# nothing\n", three("as", "bs", "cs", "os"), settle},
+		{"It is whole again.", time.Second, whole, three("as", "bs", "cs", "os"), 0},
 		{"It lost a document.", time.Minute, definition("as", "one") + "---\n" + definition("bs", "one"), three("as", "bs", "cs", "os"), settle},
-		{"It has been so for long enough.", settle, definition("as", "one") + "---\n" + definition("bs", "one"), three("as", "bs", "os"), 0},
+		{"It has been so for long enough.", settle, untouched, three("as", "bs", "os"), 0},
 		{"It is gone.", time.Minute, "", three("as", "bs", "os"), settle},
-		{"And stays so.", settle, "", three("os"), 0},
+		{"And stays so.", settle, untouched, three("os"), 0},
 	}
 	for _, step := range steps {
 		b.later(step.after - time.Second)
-		files.set("a", step.a)
+		if step.a != untouched {
+			files.set("a", step.a)
+		}
 		run, err := b.read(t, "files")
 		if err != nil || run.Again != step.again {
 			t.Errorf("%s\nscan again after %v, %v", step.reason, run.Again, err)

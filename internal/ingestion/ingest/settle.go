@@ -7,7 +7,9 @@ import (
 
 // unsettledFile is a file that lost objects lately.
 type unsettledFile struct {
-	// Digest is that of what is left in it, and Since when it was first so.
+	// Digest is that of what is left in it and of its stamp, and Since when it was
+	// first so. A file that was truncated, written and truncated again between two
+	// scans has another stamp.
 	Digest string    `json:"digest"`
 	Since  time.Time `json:"since"`
 }
@@ -42,7 +44,7 @@ func (r *reading) unsettled(ctx context.Context, kept map[string]string) (keys [
 			continue
 		}
 		file := noteOf(o).Origin.File
-		now := unsettledFile{r.digests[file], r.s.now}
+		now := unsettledFile{short(r.digests[file] + r.Stamp(file)), r.s.now}
 		if before, ok := r.s.before.Unsettled[file]; ok && before.Digest == now.Digest && !before.Since.After(now.Since) {
 			now = before
 		}

@@ -87,11 +87,12 @@ type Generated struct {
 	// fence is that of the last reading.
 	fence int64
 	// emptied is when most of the entities were first not found in the folder, zero
-	// if they are there. missing are those that were not found the last time, and
-	// since when.
+	// if they are there. missing are those that were not found the last time, since
+	// when, and looked is that time.
 	emptied time.Time
 	missing []string
 	since   time.Time
+	looked  time.Time
 	// told is what the log was told last.
 	told string
 
@@ -283,10 +284,14 @@ func (g *Generated) change(r *reading, owned []string) store.Change {
 // isSettled reports whether entities have been missing for a moment: whoever
 // writes a file anew empties it first.
 func (g *Generated) isSettled(missing []string) bool {
-	if !slices.Equal(missing, g.missing) {
-		g.missing, g.since = missing, g.now()
+	now := g.now()
+	// The folder is read again after g.settle. What was seen long before tells nothing
+	// of the time in between.
+	if !slices.Equal(missing, g.missing) || now.Sub(g.looked) > 5*g.settle {
+		g.missing, g.since = missing, now
 	}
-	if len(missing) > 0 && g.now().Sub(g.since) < g.settle {
+	g.looked = now
+	if len(missing) > 0 && now.Sub(g.since) < g.settle {
 		return false
 	}
 	g.missing = nil
