@@ -20,8 +20,8 @@ import (
 	"example.dev/ingestor/internal/identity/audit"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 	Mirror *mirror.Mirror
 	Queue  *jobs.Queue
 	// Redis, if not nil, is where marks and caches are shared.
-	Redis  *state.Redis
+	Redis  *marks.Redis
 	Policy *permission.Policy
 	// Build names the version of the program, Replica this process.
 	Build, Replica string

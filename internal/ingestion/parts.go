@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/internal/config"
 	"example.dev/ingestor/internal/ingestion/ingest"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/source/git"
 )
@@ -74,14 +74,14 @@ func (o *Options) detection() ingest.Detection {
 }
 
 // marks are where change detection remembers.
-func (o *Options) marks(storage string) state.Marks {
+func (o *Options) marks(storage string) marks.Marks {
 	switch {
 	case storage == config.StorageDatabase:
-		return state.NewDatabase(o.Mirror)
+		return marks.NewDatabase(o.Mirror)
 	case storage == config.StorageRedis && o.Redis != nil:
 		return o.Redis.Marks()
 	}
-	return state.NewMemory()
+	return marks.NewMemory()
 }
 
 func (o *Options) caching() ingest.Caching {

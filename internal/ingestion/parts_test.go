@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/git"
@@ -102,9 +102,9 @@ func settingsOf(p ingest.Part) settings {
 		Info: p.Log.Enabled(context.Background(), slog.LevelInfo), Warn: p.Log.Enabled(context.Background(), slog.LevelWarn),
 	}
 	switch fmt.Sprintf("%T", p.Detection.Marks) {
-	case fmt.Sprintf("%T", state.NewMemory()):
+	case fmt.Sprintf("%T", marks.NewMemory()):
 		out.Marks = config.StorageMemory
-	case fmt.Sprintf("%T", state.NewDatabase(nil)):
+	case fmt.Sprintf("%T", marks.NewDatabase(nil)):
 		out.Marks = config.StorageDatabase
 	}
 	for _, c := range p.Clusters {

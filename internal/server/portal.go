@@ -33,8 +33,8 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 	"example.dev/ingestor/internal/ingestion"
 	"example.dev/ingestor/internal/ingestion/ingest"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/internal/jobs"
 	"example.dev/ingestor/internal/rest"
 	"example.dev/ingestor/internal/scaffolder/task"
@@ -68,7 +68,7 @@ type Portal struct {
 	mirror    *mirror.Mirror
 	taskStore *taskstore.Store
 	queue     *jobs.Queue
-	redis     *state.Redis
+	redis     *marks.Redis
 	auth      *auth.Auth
 	intake    *provider.Intake
 	ingestion *ingestion.Ingestion
@@ -108,7 +108,7 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 		return err
 	}
 	if cache := opts.Config.Backend.Cache; cache.Store == config.CacheRedis {
-		if p.redis, err = state.OpenRedis(state.RedisOptions{URL: cache.Connection.Reveal()}); err != nil {
+		if p.redis, err = marks.OpenRedis(marks.RedisOptions{URL: cache.Connection.Reveal()}); err != nil {
 			return err
 		}
 	}

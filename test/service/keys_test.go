@@ -90,7 +90,7 @@ var elsewhere = map[string][]string{
 	"composerIngestor.logging.includeStackTraces":   {"internal/ingestion/ingest TestPanicked", "internal/ingestion TestParts"},
 	"composerIngestor.changeDetection.enabled":      {"test/service TestDetection", "internal/ingestion/ingest TestSift", "internal/ingestion TestParts"},
 	"composerIngestor.changeDetection.method":       {"test/service TestDetection", "internal/ingestion/ingest TestSift", "internal/ingestion TestParts"},
-	"composerIngestor.changeDetection.storage":      {"test/service TestDetection", "internal/ingestion/state TestMarks", "internal/ingestion TestParts"},
+	"composerIngestor.changeDetection.storage":      {"test/service TestDetection", "internal/ingestion/marks TestMarks", "internal/ingestion TestParts"},
 	"composerIngestor.massRemoval.percent":          {"internal/ingestion/ingest TestMassRemoval", "internal/ingestion TestParts"},
 	"composerIngestor.massRemoval.minimum":          {"internal/ingestion/ingest TestMassRemoval", "internal/ingestion TestParts"},
 	"composerIngestor.massRemoval.wait":             {"internal/ingestion/ingest TestMassRemoval", "internal/ingestion TestParts"},

@@ -7,7 +7,6 @@ import (
 
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // TestFence has two do the same, the earlier of which goes on after the later one
@@ -26,7 +25,7 @@ func TestFence(t *testing.T) {
 		n := 0
 		writes := map[string]func(ctx context.Context) error{
 			"Observe": func(ctx context.Context) error {
-				_, err := mirror.New(one.DB).Observe(ctx, state.Observation{Source: "s", List: "l", Put: []state.Object{{Source: "s", List: "l", Key: "k", Unit: "u", Body: []byte{byte('0' + n)}}}})
+				_, err := mirror.New(one.DB).Observe(ctx, mirror.Observation{Source: "s", List: "l", Put: []mirror.Object{{Source: "s", List: "l", Key: "k", Unit: "u", Body: []byte{byte('0' + n)}}}})
 				return err
 			},
 			"Sync": func(ctx context.Context) error {

@@ -16,7 +16,6 @@ import (
 
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 )
 
@@ -220,7 +219,7 @@ func TestFieldsOfBefore(t *testing.T) {
 			return all
 		}
 		want := packed(s)
-		_, err := mirror.New(s.DB).Observe(t.Context(), state.Observation{Source: "one", List: "definitions", Put: []state.Object{
+		_, err := mirror.New(s.DB).Observe(t.Context(), mirror.Observation{Source: "one", List: "definitions", Put: []mirror.Object{
 			{Source: "one", List: "definitions", Key: "unit", Unit: "unit", Body: []byte("seen before there were findings")},
 		}})
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/postgres"
 )
 
@@ -46,7 +45,7 @@ func TestOutage(t *testing.T) {
 			return s.WithLock(ctx, "work", func(context.Context) error { return nil })
 		},
 		"Observe": func(ctx context.Context) error {
-			_, err := m.Observe(ctx, state.Observation{Source: "s", List: "l", Put: []state.Object{{Key: "k", Unit: "u", Version: 1}}})
+			_, err := m.Observe(ctx, mirror.Observation{Source: "s", List: "l", Put: []mirror.Object{{Key: "k", Unit: "u", Version: 1}}})
 			return err
 		},
 		"Sync": func(ctx context.Context) error {

@@ -78,7 +78,7 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		if err != nil || found.TotalItems != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}
-		if diff := cmp.Diff(marks(step.there, step.stale), b.marked()); diff != "" {
+		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
 			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
 		}
 	}

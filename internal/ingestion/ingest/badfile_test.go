@@ -91,7 +91,7 @@ func TestOneBadFile(t *testing.T) {
 		if err != nil || found.TotalItems != len(step.problems) || len(found.Items) != len(step.problems) {
 			t.Errorf("%s\nfindings are %+v (%v)", step.reason, found, err)
 		}
-		if diff := cmp.Diff(marks(step.there, step.stale), b.marked()); diff != "" {
+		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
 			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
 		}
 	}
@@ -128,7 +128,7 @@ func TestUnreadableFile(t *testing.T) {
 		if _, err := b.read(t, "files"); err == nil {
 			t.Fatalf("%s: no error", step.reason)
 		}
-		if diff := cmp.Diff(marks(step.there, step.stale), b.marked()); diff != "" {
+		if diff := cmp.Diff(staleByName(step.there, step.stale), b.marked()); diff != "" {
 			t.Errorf("%s\ndefinitions, and whether they are stale: %s", step.reason, diff)
 		}
 		if text := b.catalog.entries()["Template a.example.org"]; !strings.Contains(text, since.Format("2006-01-02T15:04:05.000Z")) {
@@ -137,8 +137,8 @@ func TestUnreadableFile(t *testing.T) {
 	}
 }
 
-// marks says of definitions whether they are stale.
-func marks(there, stale []string) map[string]bool {
+// staleByName says of definitions whether they are stale.
+func staleByName(there, stale []string) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range there {
 		out[name] = false

@@ -7,16 +7,16 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
 
 // bodies reads the wanted objects whole and hands them on, a page at a time.
 func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *sifted, all int,
-	see func(*tree.Node) (state.Object, bool, error), put func([]state.Object) error) error {
+	see func(*tree.Node) (mirror.Object, bool, error), put func([]mirror.Object) error) error {
 	hand := func(nodes []*tree.Node) error {
-		page := make([]state.Object, 0, len(nodes))
+		page := make([]mirror.Object, 0, len(nodes))
 		for _, n := range nodes {
 			o, ok, err := see(n)
 			if err != nil {
@@ -113,7 +113,7 @@ func (s *scan) note(list string, fs []finding.Finding) {
 }
 
 // object is the list's, of which a mistake costs one object and not the process.
-func (s *scan) object(l list, n *tree.Node) (o state.Object, err error) {
+func (s *scan) object(l list, n *tree.Node) (o mirror.Object, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("cannot make anything of the object: %v", p)

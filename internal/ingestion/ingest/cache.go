@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // Shared keeps values for all replicas.
@@ -77,7 +77,7 @@ func weigh(key string, o Outcome) uint32 {
 }
 
 // node returns an object that was loaded, as a value that nobody changes.
-func (c *caches) node(o *state.Object) (*tree.Node, error) {
+func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 	if c.resources == nil {
 		return decode(o)
 	}

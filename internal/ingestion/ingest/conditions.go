@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // Composite names a composite or claim, as its entity does.
@@ -87,7 +87,7 @@ func (in *Ingest) Conditions(ctx context.Context, c Composite) ([]Condition, boo
 		return nil, false, err
 	}
 	// Both parts may read the same cluster, and one of them later.
-	slices.SortStableFunc(found, func(a, b state.Object) int { return cmp.Compare(b.Version, a.Version) })
+	slices.SortStableFunc(found, func(a, b mirror.Object) int { return cmp.Compare(b.Version, a.Version) })
 	for i := range found {
 		o := &found[i]
 		if noteOf(o).Origin.Cluster != c.Cluster {

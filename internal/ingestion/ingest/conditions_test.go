@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/xrd"
 )
 
@@ -27,7 +27,7 @@ func TestConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		version++
-		var o state.Object
+		var o mirror.Object
 		for _, d := range set.Definitions {
 			o, _ = b.parts[0].definition(d.Node, origin)
 			o.Key = d.Name
@@ -40,7 +40,7 @@ func TestConditions(t *testing.T) {
 		if strings.Contains(string(o.Body)+string(o.Status)+string(o.Note), secret) {
 			t.Errorf("a secret is remembered: %s %s %s", o.Body, o.Status, o.Note)
 		}
-		if _, err := b.Memory.Observe(t.Context(), state.Observation{Source: source, List: list, Put: []state.Object{o}, Look: true}); err != nil {
+		if _, err := b.Memory.Observe(t.Context(), mirror.Observation{Source: source, List: list, Put: []mirror.Object{o}, Look: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/xrd"
 )
 
@@ -88,9 +88,9 @@ func TestFoldersConverge(t *testing.T) {
 // truth is a cluster as it truly is: objects by key, at versions.
 type truth struct {
 	version int64
-	objects map[string]state.Object
+	objects map[string]mirror.Object
 	// past are things that happened, of which somebody may hear late.
-	past []state.Observation
+	past []mirror.Observation
 }
 
 // change puts or deletes an object.
@@ -103,7 +103,7 @@ func (c *truth) change(p *part, source string, random *rand.Rand) {
 	}
 	if _, there := c.objects[list+key]; there && random.IntN(3) == 0 {
 		delete(c.objects, list+key)
-		c.past = append(c.past, state.Observation{Source: source, List: list, Gone: []state.Gone{{Key: key, Version: c.version}}})
+		c.past = append(c.past, mirror.Observation{Source: source, List: list, Gone: []mirror.Gone{{Key: key, Version: c.version}}})
 		return
 	}
 	set := &xrd.Set{}
@@ -111,7 +111,7 @@ func (c *truth) change(p *part, source string, random *rand.Rand) {
 		panic(err)
 	}
 	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: source, Location: "url:https://" + strings.ReplaceAll(source, "/", ".") + ".example.org"}
-	var o state.Object
+	var o mirror.Object
 	for _, d := range set.Definitions {
 		o, _ = p.definition(d.Node, origin)
 	}
@@ -120,12 +120,12 @@ func (c *truth) change(p *part, source string, random *rand.Rand) {
 	}
 	o.Source, o.List, o.Key, o.Version = source, list, key, c.version
 	c.objects[list+key] = o
-	c.past = append(c.past, state.Observation{Source: source, List: list, Put: []state.Object{o}})
+	c.past = append(c.past, mirror.Observation{Source: source, List: list, Put: []mirror.Object{o}})
 }
 
 // listed is a list as it is now.
-func (c *truth) listed(source, list string) state.Observation {
-	o := state.Observation{Source: source, List: list, Complete: true, Version: c.version}
+func (c *truth) listed(source, list string) mirror.Observation {
+	o := mirror.Observation{Source: source, List: list, Complete: true, Version: c.version}
 	for _, x := range c.objects {
 		if x.List == list {
 			o.Put = append(o.Put, x)
@@ -142,7 +142,7 @@ func TestClustersConverge(t *testing.T) {
 	t.Parallel()
 	sources := []string{"composerIngestor/a", "composerIngestor/b"}
 	lists := []string{"definitions x", "compositions x"}
-	observe := func(t *testing.T, b *bench, o state.Observation) {
+	observe := func(t *testing.T, b *bench, o mirror.Observation) {
 		t.Helper()
 		if _, err := b.Memory.Observe(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -163,9 +163,9 @@ func TestClustersConverge(t *testing.T) {
 			b := kitchen(t, nil, nil)
 			clusters := map[string]*truth{}
 			for _, source := range sources {
-				clusters[source] = &truth{objects: map[string]state.Object{}}
+				clusters[source] = &truth{objects: map[string]mirror.Object{}}
 			}
-			var late []state.Observation
+			var late []mirror.Observation
 			for range 60 {
 				source := sources[random.IntN(2)]
 				c := clusters[source]

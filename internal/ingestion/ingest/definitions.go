@@ -12,7 +12,7 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
@@ -162,7 +162,7 @@ func (d *definitions) definitionList(api cluster.API) list {
 	return list{
 		name: listDefinitions + res.String(), short: cluster.ShortDefinition, res: res,
 		labels: d.part.required().Pushed(), refuse: func(item cluster.Item) string { return d.part.refuseAt(res, item) },
-		object: func(n *tree.Node) (state.Object, error) {
+		object: func(n *tree.Node) (mirror.Object, error) {
 			cluster.Settle(n, api)
 			return d.part.definition(n, d.cluster.Origin(cluster.ShortDefinition, "", name(n)))
 		},
@@ -172,7 +172,7 @@ func (d *definitions) definitionList(api cluster.API) list {
 func (d *definitions) compositionList(res cluster.Resource) list {
 	return list{
 		name: listCompositions + res.String(), short: cluster.ShortComposition, res: res, labels: all, refuse: never,
-		object: func(n *tree.Node) (state.Object, error) {
+		object: func(n *tree.Node) (mirror.Object, error) {
 			return composition(n, d.cluster.Origin(cluster.ShortComposition, "", name(n))), nil
 		},
 	}
@@ -181,12 +181,12 @@ func (d *definitions) compositionList(res cluster.Resource) list {
 func (d *definitions) compositeList(k cluster.Kind) list {
 	return list{
 		name: listComposites + k.String(), short: k.Plural, res: k.Resource, labels: all, refuse: never,
-		object: func(n *tree.Node) (state.Object, error) {
+		object: func(n *tree.Node) (mirror.Object, error) {
 			// A list's items need not say what they are.
 			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 			n.Set("kind", tree.Str(k.Kind))
 			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.part.Namespaces) > 0 && !slices.Contains(d.part.Namespaces, in) {
-				return state.Object{Note: note{Refused: fmt.Sprintf("its claim is in namespace %q, which is not read", in)}.encode()}, nil
+				return mirror.Object{Note: note{Refused: fmt.Sprintf("its claim is in namespace %q, which is not read", in)}.encode()}, nil
 			}
 			return composite(n, d.cluster.Origin(k.Plural, n.Get("metadata", "namespace").Str(), name(n))), nil
 		},
@@ -212,9 +212,9 @@ func (p *part) required() xrd.Selector {
 }
 
 // definition makes an object of a definition.
-func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error) {
+func (p *part) definition(n *tree.Node, origin xrd.Origin) (mirror.Object, error) {
 	d := xrd.NewDefinition(n, origin)
-	o := state.Object{Unit: d.Name}
+	o := mirror.Object{Unit: d.Name}
 	kept := noteFor(n, origin)
 	kept.Refused = p.refuse(d)
 	if kept.Refused == "" {
@@ -230,8 +230,8 @@ func (p *part) definition(n *tree.Node, origin xrd.Origin) (state.Object, error)
 }
 
 // composition makes an object of a Composition.
-func composition(n *tree.Node, origin xrd.Origin) state.Object {
-	return state.Object{
+func composition(n *tree.Node, origin xrd.Origin) mirror.Object {
+	return mirror.Object{
 		Of: forKind(xrd.NewComposition(n, origin)), Note: noteFor(n, origin).encode(), Body: body(xrd.Prune(n, xrd.RoleComposition)),
 	}
 }
@@ -243,14 +243,14 @@ func forKind(c *xrd.Composition) string {
 }
 
 // composite makes an object of a composite or a claim.
-func composite(n *tree.Node, origin xrd.Origin) state.Object {
+func composite(n *tree.Node, origin xrd.Origin) mirror.Object {
 	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
 	kept := xrd.Prune(n, xrd.RoleComposite)
 	if status := kept.Field("status"); status != nil {
 		// The pruned object has fields of its own.
 		status.Value = engine.Telling(status.Value)
 	}
-	return state.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: fares(n)}
+	return mirror.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: fares(n)}
 }
 
 // kindKey is how a kind is called in the mirror; empty for no kind.
@@ -297,7 +297,7 @@ func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error
 }
 
 // kindsOf returns the kinds that the definitions among objects give.
-func (d *definitions) kindsOf(objects []state.Object) map[string]cluster.Kind {
+func (d *definitions) kindsOf(objects []mirror.Object) map[string]cluster.Kind {
 	out := map[string]cluster.Kind{}
 	if d.part.NoComposites {
 		return out

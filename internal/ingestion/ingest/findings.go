@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/engine/form"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
@@ -59,7 +59,7 @@ type FindingsQuery struct {
 // worst first.
 func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, error) {
 	out := Findings{Items: []Found{}, Rules: []RuleCount{}}
-	want := state.Wanted{Rule: q.Rule}
+	want := mirror.Wanted{Rule: q.Rule}
 	if q.Severity != nil {
 		rank := int(finding.Error - *q.Severity)
 		want.Severity = &rank
@@ -109,7 +109,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 }
 
 // placed says where findings are.
-func (in *Ingest) placed(ctx context.Context, known []state.Finding) ([]Found, error) {
+func (in *Ingest) placed(ctx context.Context, known []mirror.Finding) ([]Found, error) {
 	var units []string
 	for _, f := range known {
 		if !slices.Contains(units, f.Unit) {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/document/finding"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/file"
 	"example.dev/ingestor/xrd"
@@ -80,7 +80,7 @@ func (r *reading) all(ctx context.Context) (failed, err error) {
 		}
 		return nil
 	})
-	hand := func(page []state.Object) bool {
+	hand := func(page []mirror.Object) bool {
 		select {
 		case r.pages <- page:
 			return true

@@ -11,7 +11,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/xrd"
 )
 
@@ -23,14 +23,14 @@ type reading struct {
 	known map[string]int64
 	// pages are objects on their way to the memory, page those that are being
 	// gathered, size bytes of them.
-	pages chan []state.Object
-	page  []state.Object
+	pages chan []mirror.Object
+	page  []mirror.Object
 	size  int
 	// seen counts objects by what would be their key, keys are those of all that
 	// are to be remembered.
 	seen map[string]int
 	keys map[string]bool
-	// marks are what change detection is to remember; again are units of objects
+	// staleByName are what change detection is to remember; again are units of objects
 	// of which it remembers nothing, or nothing under these settings, and againAll
 	// says that there are such objects without a unit.
 	marks    map[string]string
@@ -39,7 +39,7 @@ type reading struct {
 	// compositions are the Compositions of each name, deferred those of them that
 	// the last scan left out.
 	compositions map[string][]standing
-	deferred     map[string]state.Object
+	deferred     map[string]mirror.Object
 	// bad are documents and files that cannot be read.
 	bad   []finding.Finding
 	found int
@@ -58,8 +58,8 @@ type standing struct {
 
 func newReading(f *folder, s *scan, known map[string]int64) *reading {
 	return &reading{
-		folder: f, s: s, known: known, pages: make(chan []state.Object, 1), seen: map[string]int{}, keys: map[string]bool{},
-		marks: map[string]string{}, digests: map[string]string{}, compositions: map[string][]standing{}, deferred: map[string]state.Object{},
+		folder: f, s: s, known: known, pages: make(chan []mirror.Object, 1), seen: map[string]int{}, keys: map[string]bool{},
+		marks: map[string]string{}, digests: map[string]string{}, compositions: map[string][]standing{}, deferred: map[string]mirror.Object{},
 	}
 }
 
@@ -67,7 +67,7 @@ func newReading(f *folder, s *scan, known map[string]int64) *reading {
 const pageBytes = 1 << 20
 
 // take takes one thing that was read, and reports whether more is wanted.
-func (r *reading) take(f xrd.Found, hand func([]state.Object) bool) bool {
+func (r *reading) take(f xrd.Found, hand func([]mirror.Object) bool) bool {
 	r.follow(&f)
 	if bad, ok := f.Complaint(); ok {
 		if bad.Severity == finding.Error {
@@ -209,7 +209,7 @@ func (r *reading) key(o *xrd.Object) string {
 }
 
 // add adds an object to the page.
-func (r *reading) add(o state.Object, key string) {
+func (r *reading) add(o mirror.Object, key string) {
 	o.Source, o.List, o.Key, o.Unit = r.place.name, listFolder, key, bounded(o.Unit)
 	r.keys[key] = true
 	r.marks[key] = r.s.seal(short(string(o.Note) + string(o.Body)))
@@ -226,8 +226,8 @@ func (r *reading) add(o state.Object, key string) {
 // store has the mirror know a page of what was read. What differs from what is
 // known is found by comparing the two; a mark would not tell of what was something
 // else in between.
-func (r *reading) store(ctx context.Context, page []state.Object) error {
-	dirty, err := r.place.part.in.Memory.Observe(ctx, state.Observation{Source: r.s.name, List: listFolder, Put: page})
+func (r *reading) store(ctx context.Context, page []mirror.Object) error {
+	dirty, err := r.place.part.in.Memory.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
 	r.s.dirty += dirty
 	return err
 }
@@ -283,7 +283,7 @@ func below(file string, paths map[string]bool) bool {
 // has units made anew of which change detection does not know.
 func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
 	m := r.place.part.in.Memory
-	o := state.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
+	o := mirror.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
 	o.Keys = append(slices.AppendSeq(o.Keys, maps.Keys(kept)), unsettled...)
 	stays := make(map[string]bool, len(o.Keys))
 	for _, key := range o.Keys {

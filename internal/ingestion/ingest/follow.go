@@ -12,7 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -312,9 +312,9 @@ func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 	if err := s.ending(ctx, w.cluster, n.list); err != nil {
 		return err
 	}
-	o := state.Observation{Source: w.name, List: n.list.name}
+	o := mirror.Observation{Source: w.name, List: n.list.name}
 	for key, version := range n.gone {
-		o.Gone = append(o.Gone, state.Gone{Key: key, Version: version})
+		o.Gone = append(o.Gone, mirror.Gone{Key: key, Version: version})
 	}
 	s.remember(n.list.name, nil, slices.Collect(maps.Keys(n.gone)))
 	_, err := w.part.in.Memory.Observe(ctx, o)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -86,7 +86,7 @@ func TestNoComposites(t *testing.T) {
 func TestNoKinds(t *testing.T) {
 	t.Parallel()
 	k := cluster.Kind{Resource: cluster.Resource{Group: "example.org", Version: "v1", Plural: "as"}, Kind: "Xa"}
-	objects := []state.Object{{List: theDefinitions, Key: "as.example.org", Note: note{Kinds: []cluster.Kind{k}}.encode()}}
+	objects := []mirror.Object{{List: theDefinitions, Key: "as.example.org", Note: note{Kinds: []cluster.Kind{k}}.encode()}}
 	for _, off := range []bool{false, true} {
 		d := &definitions{place: &place{part: &part{Part: &Part{NoComposites: off}}}}
 		if kinds := d.kindsOf(objects); (len(kinds) == 0) != off {

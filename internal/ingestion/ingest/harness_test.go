@@ -17,8 +17,8 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/xrd"
@@ -202,7 +202,7 @@ func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
 	log := slog.New(slog.NewJSONHandler(&locked{to: b.log}, nil))
 	part := Part{
 		Name: "composerIngestor", Profile: engine.ComposerIngestor, Definitions: true, Log: log, Every: time.Hour, Timeout: time.Minute,
-		Detection: Detection{Enabled: true, Method: ByVersion, Marks: state.NewMemory()},
+		Detection: Detection{Enabled: true, Method: ByVersion, Marks: marks.NewMemory()},
 	}
 	for _, name := range names {
 		b.shelves[name] = &shelf{}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 )
 
@@ -129,7 +129,7 @@ func TestMarksAhead(t *testing.T) {
 			a.put(t, definition("as", "after"), 110)
 			a.put(t, definition("zs", "two"), 150)
 			b.visits(t)
-			if _, err := b.Memory.Observe(t.Context(), state.Observation{Source: theCluster, List: theDefinitions, Put: before, Anew: true}); err != nil {
+			if _, err := b.Memory.Observe(t.Context(), mirror.Observation{Source: theCluster, List: theDefinitions, Put: before, Anew: true}); err != nil {
 				t.Fatal(err)
 			}
 			b.works(t)
@@ -230,7 +230,7 @@ type busy struct {
 }
 
 // SourceObjects implements Mirror.
-func (b *busy) SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error) {
+func (b *busy) SourceObjects(ctx context.Context, source string, lists ...string) ([]mirror.Object, error) {
 	b.during()
 	return b.Memory.SourceObjects(ctx, source, lists...)
 }
@@ -251,8 +251,8 @@ func TestListsBegun(t *testing.T) {
 	b := abroad(t, a, func(o *Options) { memory.Memory, o.Memory = o.Memory, memory })
 	b.visits(t)
 	see := func(list string) {
-		x := state.Object{Key: "one", Of: "example.org/Xbs", Version: 131, Note: []byte("{}"), Body: []byte("{}")}
-		if _, err := memory.Observe(t.Context(), state.Observation{Source: theCluster, List: list, Put: []state.Object{x}}); err != nil {
+		x := mirror.Object{Key: "one", Of: "example.org/Xbs", Version: 131, Note: []byte("{}"), Body: []byte("{}")}
+		if _, err := memory.Observe(t.Context(), mirror.Observation{Source: theCluster, List: list, Put: []mirror.Object{x}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -363,7 +363,7 @@ func TestObjectPanics(t *testing.T) {
 	a.put(t, definition("bs", "two"), 111)
 	w, l := a.follower(t, b)
 	whole := l.object
-	l.object = func(n *tree.Node) (state.Object, error) {
+	l.object = func(n *tree.Node) (mirror.Object, error) {
 		if name(n) == "bs.example.org" {
 			panic("it breaks")
 		}

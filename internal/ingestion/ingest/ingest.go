@@ -20,23 +20,24 @@ import (
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/marks"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
 
-// Mirror remembers objects as they were last seen. See internal/ingestion/state for what
+// Mirror remembers objects as they were last seen. See internal/ingestion/mirror for what
 // its values mean; those with bodies come ordered by unit, source, list and key.
 type Mirror interface {
 	// Observe takes what was seen of a list and returns how many units became
 	// dirty.
-	Observe(ctx context.Context, o state.Observation) (units int, err error)
+	Observe(ctx context.Context, o mirror.Observation) (units int, err error)
 	// Known returns the versions of a list's objects by key.
 	Known(ctx context.Context, source, list string) (map[string]int64, error)
 	// SourceObjects returns a source's objects without their bodies, of all
 	// lists if none is named.
-	SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error)
+	SourceObjects(ctx context.Context, source string, lists ...string) ([]mirror.Object, error)
 	// Lists returns the lists of a source that have objects. DropLists forgets
 	// some of them, DropSources the sources that are not to be kept, of which it
 	// returns how many objects they had.
@@ -44,11 +45,11 @@ type Mirror interface {
 	DropLists(ctx context.Context, source string, lists []string) (units int, err error)
 	DropSources(ctx context.Context, keep []string) (dropped map[string]int, err error)
 	// UnitObjects returns the objects of units, KindObjects those of kinds.
-	UnitObjects(ctx context.Context, units []string) ([]state.Object, error)
-	KindObjects(ctx context.Context, kinds []string) ([]state.Object, error)
+	UnitObjects(ctx context.Context, units []string) ([]mirror.Object, error)
+	KindObjects(ctx context.Context, kinds []string) ([]mirror.Object, error)
 	// ObjectsNamed returns the objects of a kind that have one of the keys, with
 	// how they fare.
-	ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]state.Object, error)
+	ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]mirror.Object, error)
 	// CountObjects counts objects by source and list.
 	CountObjects(ctx context.Context) (map[[2]string]int, error)
 }
@@ -57,8 +58,8 @@ type Mirror interface {
 type Agenda interface {
 	// Units returns dirty units, the oldest first. Done takes off those that
 	// have not become dirty again.
-	Units(ctx context.Context, limit int) ([]state.Unit, error)
-	Done(ctx context.Context, units []state.Unit) error
+	Units(ctx context.Context, limit int) ([]mirror.Unit, error)
+	Done(ctx context.Context, units []mirror.Unit) error
 	// Touch makes units dirty, TouchSource those that have to do with a list of
 	// a source, or with any if list is empty.
 	Touch(ctx context.Context, units []string) error
@@ -77,27 +78,27 @@ type Journal interface {
 	// SourceStates returns the states under the names, or all of them if none is
 	// given.
 	SourceStates(ctx context.Context, names ...string) (map[string][]byte, error)
-	AddRun(ctx context.Context, started time.Time, run state.Run) error
+	AddRun(ctx context.Context, started time.Time, run mirror.Run) error
 	// Runs returns runs without their changes, Run one with them; it reports
 	// false if that is not remembered.
-	Runs(ctx context.Context, limit int) ([]state.Run, error)
-	Run(ctx context.Context, id int64) (state.Run, bool, error)
+	Runs(ctx context.Context, limit int) ([]mirror.Run, error)
+	Run(ctx context.Context, id int64) (mirror.Run, bool, error)
 }
 
 // Notebook remembers what was found of units.
 type Notebook interface {
 	// Unchecked returns units that changed since what was found of them was
 	// remembered, CountUnchecked how many there are.
-	Unchecked(ctx context.Context, limit int) ([]state.Unit, error)
+	Unchecked(ctx context.Context, limit int) ([]mirror.Unit, error)
 	CountUnchecked(ctx context.Context) (int, error)
 	// Uncheck has units looked at that have not changed.
 	Uncheck(ctx context.Context, units []string) error
 	// Checked remembers what was found of units that have not changed since.
-	Checked(ctx context.Context, units []state.Unit, found []state.Finding) error
+	Checked(ctx context.Context, units []mirror.Unit, found []mirror.Finding) error
 	// Findings returns findings, the worst first, CountFindings how many there
 	// are of each rule, and UnitSources the sources of units.
-	Findings(ctx context.Context, want state.Wanted, limit, offset int) ([]state.Finding, error)
-	CountFindings(ctx context.Context, want state.Wanted) ([]state.Count, error)
+	Findings(ctx context.Context, want mirror.Wanted, limit, offset int) ([]mirror.Finding, error)
+	CountFindings(ctx context.Context, want mirror.Wanted) ([]mirror.Count, error)
 	UnitSources(ctx context.Context, units []string) (map[string][]string, error)
 }
 
@@ -171,7 +172,7 @@ type Detection struct {
 	Enabled bool
 	// Method is one of the constants.
 	Method string
-	Marks  state.Marks
+	Marks  marks.Marks
 }
 
 // The methods of change detection.

@@ -10,7 +10,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/pipeline"
 )
 
@@ -111,7 +111,7 @@ func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 			return err
 		}
 		s := &shift{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
-		var found []state.Finding
+		var found []mirror.Finding
 		for _, name := range names {
 			more, err := s.inspectOne(ctx, name, loaded[name])
 			if err != nil {
@@ -135,7 +135,7 @@ type noted struct {
 }
 
 // inspectOne returns what is worth knowing about a unit.
-func (s *shift) inspectOne(ctx context.Context, unit string, objects []state.Object) (out []state.Finding, err error) {
+func (s *shift) inspectOne(ctx context.Context, unit string, objects []mirror.Object) (out []mirror.Finding, err error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
@@ -149,13 +149,13 @@ func (s *shift) inspectOne(ctx context.Context, unit string, objects []state.Obj
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, state.Finding{Unit: unit, Severity: int(finding.Error - f.Severity), Rule: f.Rule, Body: body})
+		out = append(out, mirror.Finding{Unit: unit, Severity: int(finding.Error - f.Severity), Rule: f.Rule, Body: body})
 	}
 	return out, nil
 }
 
 // judge is transform for a unit that may break it.
-func (s *shift) judge(ctx context.Context, unit string, objects []state.Object) (entities []*entity.Entity, m making) {
+func (s *shift) judge(ctx context.Context, unit string, objects []mirror.Object) (entities []*entity.Entity, m making) {
 	defer func() {
 		if p := recover(); p != nil {
 			// Whoever makes its entities says so.

@@ -11,7 +11,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/xrd/lint"
 )
 
@@ -250,7 +250,7 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	// What an older program wrote has none.
-	if err := b.Memory.AddRun(t.Context(), b.Now(), state.Run{Body: []byte(`{"trigger":"manual","added":3}`)}); err != nil {
+	if err := b.Memory.AddRun(t.Context(), b.Now(), mirror.Run{Body: []byte(`{"trigger":"manual","added":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	runs, err := b.Runs(t.Context(), 1)

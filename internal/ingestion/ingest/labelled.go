@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/words"
 )
@@ -59,10 +59,10 @@ func numOfCustomResources(n int) string { return "numOfCustomResources=" + strco
 func (w *labelled) list(k cluster.Kind, label string) list {
 	return list{
 		name: listWorkloads + k.String() + " " + label, short: strings.ToLower(k.Kind), res: k.Resource, survey: label, labels: []string{label}, refuse: never,
-		object: func(n *tree.Node) (state.Object, error) {
+		object: func(n *tree.Node) (mirror.Object, error) {
 			n = cluster.Workload(k, n)
 			origin := w.cluster.Origin(strings.ToLower(k.Kind), n.Get("metadata", "namespace").Str(), name(n))
-			return state.Object{
+			return mirror.Object{
 				Unit: unitWorkload + n.Get("metadata", "labels", label).Str(), Note: note{Origin: origin}.encode(), Body: body(n),
 			}, nil
 		},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
@@ -45,7 +45,7 @@ func (n note) encode() []byte {
 
 // noteOf reads what is kept beside an object. What cannot be read says nothing. It
 // is read for thousands at a time, by a reader that is quicker than the usual one.
-func noteOf(o *state.Object) (n note) {
+func noteOf(o *mirror.Object) (n note) {
 	if len(o.Note) == 0 {
 		return n
 	}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
@@ -28,13 +28,13 @@ func TestNote(t *testing.T) {
 			Origin: xrd.Origin{Source: text.Draw(t, "source"), File: text.Draw(t, "file"), Cluster: text.Draw(t, "cluster"), Location: text.Draw(t, "location")},
 			At:     tree.Pos{Line: rapid.Int32().Draw(t, "line"), Column: rapid.Int32().Draw(t, "column")},
 		}
-		got := noteOf(&state.Object{Note: want.encode()})
+		got := noteOf(&mirror.Object{Note: want.encode()})
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
 	for _, bad := range []string{"", "{", "[]", `{"kinds":1,"at":"x"}`} {
-		if got := noteOf(&state.Object{Note: []byte(bad)}); got.Refused != "" || len(got.Kinds) > 0 {
+		if got := noteOf(&mirror.Object{Note: []byte(bad)}); got.Refused != "" || len(got.Kinds) > 0 {
 			t.Errorf("%q: %+v", bad, got)
 		}
 	}

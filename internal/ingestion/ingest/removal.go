@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // MassRemoval says when so many objects vanish from a source at once that it is
@@ -54,7 +54,7 @@ type removal struct {
 	// gone are the keys of known objects that were not found.
 	gone []string
 	// seen is the observation by which they go.
-	seen state.Observation
+	seen mirror.Observation
 }
 
 // vanish notes that known objects of a list were not found.

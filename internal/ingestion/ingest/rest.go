@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // rest is why a unit that is dirty is left alone for a while. It stays on the
@@ -19,7 +19,7 @@ type rest struct {
 }
 
 // due returns dirty units that do not rest, at most limit.
-func (in *Ingest) due(ctx context.Context, limit int) ([]state.Unit, error) {
+func (in *Ingest) due(ctx context.Context, limit int) ([]mirror.Unit, error) {
 	in.mu.Lock()
 	resting := len(in.resting)
 	in.mu.Unlock()
@@ -29,7 +29,7 @@ func (in *Ingest) due(ctx context.Context, limit int) ([]state.Unit, error) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	units = slices.DeleteFunc(units, func(u state.Unit) bool {
+	units = slices.DeleteFunc(units, func(u mirror.Unit) bool {
 		r, ok := in.resting[u.Name]
 		return ok && r.stamp == u.Stamp
 	})
@@ -37,7 +37,7 @@ func (in *Ingest) due(ctx context.Context, limit int) ([]state.Unit, error) {
 }
 
 // restFor leaves a unit alone for a while. It goes by no clock that can be set.
-func (in *Ingest) restFor(u state.Unit, pause time.Duration) {
+func (in *Ingest) restFor(u mirror.Unit, pause time.Duration) {
 	in.mu.Lock()
 	in.resting[u.Name] = rest{stamp: u.Stamp}
 	in.mu.Unlock()
@@ -53,7 +53,7 @@ func (in *Ingest) restFor(u state.Unit, pause time.Duration) {
 
 // restUntil leaves a unit alone until one of the owners gives something up, or a
 // scan looks again.
-func (in *Ingest) restUntil(u state.Unit, refused []Refused) {
+func (in *Ingest) restUntil(u mirror.Unit, refused []Refused) {
 	r := rest{stamp: u.Stamp}
 	for _, no := range refused {
 		r.owners = append(r.owners, no.Owner)

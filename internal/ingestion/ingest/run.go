@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // What made a scan begin.
@@ -260,7 +260,7 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	body, failed := json.Marshal(run)
 	changes, err := json.Marshal(run.Tally.changes.sorted())
 	if failed = errors.Join(failed, err); failed == nil {
-		failed = in.Memory.AddRun(ctx, run.Started, state.Run{Body: body, Changes: changes})
+		failed = in.Memory.AddRun(ctx, run.Started, mirror.Run{Body: body, Changes: changes})
 	}
 	if failed != nil {
 		in.warn(in.Log, "journal", "cannot write down a run", "error", failed)
@@ -301,7 +301,7 @@ func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
 
 // readRun reads what is remembered of a run. Those of an older program have no
 // changes.
-func readRun(known state.Run) (run Run, err error) {
+func readRun(known mirror.Run) (run Run, err error) {
 	if err := json.Unmarshal(known.Body, &run); err != nil {
 		return run, err
 	}

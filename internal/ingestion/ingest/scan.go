@@ -22,7 +22,7 @@ type scan struct {
 	now time.Time
 	// before is what is remembered of the place.
 	before condition
-	// marks are those that change detection remembers; nil means none. lost
+	// staleByName are those that change detection remembers; nil means none. lost
 	// says that it cannot be asked.
 	marks map[string]string
 	lost  bool

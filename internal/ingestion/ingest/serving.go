@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
@@ -41,7 +41,7 @@ type refusing struct {
 
 // giversOf returns the definitions among objects by the name of the list of
 // composites whose kind they define.
-func giversOf(objects []state.Object) map[string][]string {
+func giversOf(objects []mirror.Object) map[string][]string {
 	out := map[string][]string{}
 	for i := range objects {
 		o := &objects[i]

@@ -12,7 +12,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
 )
@@ -30,7 +30,7 @@ type list struct {
 	// refuse says of an object's metadata why nothing is made of it.
 	refuse func(cluster.Item) string
 	// object makes of an object what is remembered of it.
-	object func(n *tree.Node) (state.Object, error)
+	object func(n *tree.Node) (mirror.Object, error)
 }
 
 // keyOf is the key of an object in its list.
@@ -99,7 +99,7 @@ func short(text string) string {
 // hashMark is the mark of an object by what is remembered of it, and of the
 // version it was remembered at: an object that is again what it was before may
 // have been something else in between, of which there is no mark.
-func (s *scan) hashMark(o *state.Object, version int64) string {
+func (s *scan) hashMark(o *mirror.Object, version int64) string {
 	h := sha256.New()
 	h.Write(o.Body)
 	h.Write(o.Note)
@@ -108,7 +108,7 @@ func (s *scan) hashMark(o *state.Object, version int64) string {
 
 // sifted is what is to be done about the objects of a list.
 type sifted struct {
-	put []state.Object
+	put []mirror.Object
 	// want are objects that are to be seen whole, by their keys.
 	want map[string]cluster.Item
 	// again are keys of objects that are as they were, and looked at again.
@@ -139,7 +139,7 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 				continue
 			}
 			out.marks[key] = mark
-			out.put = append(out.put, state.Object{
+			out.put = append(out.put, mirror.Object{
 				Source: s.name, List: l.name, Key: key, Unit: item.Name, Version: item.Version, Note: note{Refused: why}.encode(),
 			})
 			if version == item.Version {
@@ -188,7 +188,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	sifted := s.sift(l, items, known)
 	// Versions only grow, unless the cluster was restored.
 	anew := reached == surveyed && s.before.Lists[l.name].Version > version && version > 0
-	observe := func(o state.Observation) error {
+	observe := func(o mirror.Observation) error {
 		o.Source, o.List, o.Anew, o.Look = s.name, l.name, o.Anew || anew, true
 		dirty, err := s.part.in.Memory.Observe(ctx, o)
 		s.mu.Lock()
@@ -196,22 +196,22 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 		s.mu.Unlock()
 		return err
 	}
-	put := func(objects []state.Object) error {
+	put := func(objects []mirror.Object) error {
 		// An object that was of a later version before the list was read is of
 		// another history: that of a cluster which had the name before.
-		var other []state.Object
+		var other []mirror.Object
 		if reached == surveyed {
-			objects, other = split(objects, func(o *state.Object) bool { return o.Version < known[o.Key] && known[o.Key] <= version })
+			objects, other = split(objects, func(o *mirror.Object) bool { return o.Version < known[o.Key] && known[o.Key] <= version })
 		}
-		if err := observe(state.Observation{Put: objects}); err != nil || len(other) == 0 {
+		if err := observe(mirror.Observation{Put: objects}); err != nil || len(other) == 0 {
 			return err
 		}
-		return observe(state.Observation{Put: other, Anew: true})
+		return observe(mirror.Observation{Put: other, Anew: true})
 	}
 	if err := put(sifted.put); err != nil {
 		return err
 	}
-	see := func(n *tree.Node) (state.Object, bool, error) { return s.see(l, n, sifted, known) }
+	see := func(n *tree.Node) (mirror.Object, bool, error) { return s.see(l, n, sifted, known) }
 	if err := s.bodies(ctx, c, l, sifted, len(items), see, put); err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 		}
 	}
 	s.remember(l.name, sifted.marks, nil)
-	seen := state.Observation{Source: s.name, List: l.name, Complete: true, Keys: keys, Version: version, Anew: anew, Look: true}
+	seen := mirror.Observation{Source: s.name, List: l.name, Complete: true, Keys: keys, Version: version, Anew: anew, Look: true}
 	if len(gone) == 0 {
 		return observe(seen)
 	}
@@ -254,7 +254,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 
 // split returns the objects for which is does not hold, and those for which it
 // does.
-func split(objects []state.Object, is func(*state.Object) bool) (not, those []state.Object) {
+func split(objects []mirror.Object, is func(*mirror.Object) bool) (not, those []mirror.Object) {
 	for i := range objects {
 		if is(&objects[i]) {
 			those = append(those, objects[i])
@@ -287,11 +287,11 @@ func (s *scan) absent(kind string) error {
 
 // see makes an object of what was read whole, and reports whether it is to be
 // remembered.
-func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64) (state.Object, bool, error) {
+func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64) (mirror.Object, bool, error) {
 	key := keyOf(n.Get("metadata", "namespace").Str(), n.Get("metadata", "name").Str())
 	item, wanted := sifted.want[key]
 	if !wanted {
-		return state.Object{}, false, nil
+		return mirror.Object{}, false, nil
 	}
 	o, err := s.object(l, n)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"example.dev/ingestor/document/tree"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/source/cluster"
 	"example.dev/ingestor/xrd"
@@ -234,12 +234,12 @@ func (b *bench) logged(message string) int {
 }
 
 // mirrored returns the objects of a unit that are its own.
-func (b *bench) mirrored(t *testing.T, unit string) []state.Object {
+func (b *bench) mirrored(t *testing.T, unit string) []mirror.Object {
 	t.Helper()
 	objects, err := b.Memory.UnitObjects(t.Context(), []string{unit})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(objects, func(a, b state.Object) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(objects, func(a, b mirror.Object) int { return cmp.Compare(a.Key, b.Key) })
 	return objects
 }

@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine"
 	"example.dev/ingestor/entity"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 	"example.dev/ingestor/internal/pipeline"
 	"example.dev/ingestor/source"
 	"example.dev/ingestor/xrd"
@@ -35,12 +35,12 @@ func provider(unit string) string {
 }
 
 // load loads all that belongs to units.
-func (in *Ingest) load(ctx context.Context, names []string) (map[string][]state.Object, error) {
+func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror.Object, error) {
 	objects, err := in.Memory.UnitObjects(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string][]state.Object, len(names))
+	out := make(map[string][]mirror.Object, len(names))
 	owners := map[string][]string{}
 	for _, o := range objects {
 		out[o.Unit] = append(out[o.Unit], o)
@@ -66,7 +66,7 @@ func (in *Ingest) load(ctx context.Context, names []string) (map[string][]state.
 }
 
 // make makes what is to be written of a batch of units.
-func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
+func (s *shift) make(ctx context.Context, units []mirror.Unit) ([]done, error) {
 	begun := s.Now()
 	names := make([]string, len(units))
 	for i, u := range units {
@@ -97,7 +97,7 @@ func (s *shift) make(ctx context.Context, units []state.Unit) ([]done, error) {
 }
 
 // one makes what is to be written of a unit.
-func (s *shift) one(ctx context.Context, u state.Unit, objects []state.Object) (d done) {
+func (s *shift) one(ctx context.Context, u mirror.Unit, objects []mirror.Object) (d done) {
 	d = done{unit: u, outcome: Outcome{Provider: provider(u.Name)}}
 	defer func() {
 		if p := recover(); p != nil {
@@ -172,7 +172,7 @@ type making struct {
 
 // transform has the first part that takes a unit make its entities, of what was
 // found at a moment.
-func (s *shift) transform(ctx context.Context, unit string, objects []state.Object, found time.Time) ([]*entity.Entity, making) {
+func (s *shift) transform(ctx context.Context, unit string, objects []mirror.Object, found time.Time) ([]*entity.Entity, making) {
 	if strings.HasPrefix(unit, unitWorkload) {
 		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
 	}
@@ -201,7 +201,7 @@ func (s *shift) transform(ctx context.Context, unit string, objects []state.Obje
 
 // partsOf returns the parts that have seen a unit's definition, each with what it
 // has seen.
-func (s *shift) partsOf(unit string, objects []state.Object, found time.Time) ([]pipeline.Part, error) {
+func (s *shift) partsOf(unit string, objects []mirror.Object, found time.Time) ([]pipeline.Part, error) {
 	var out []pipeline.Part
 	for _, p := range s.parts {
 		set, err := s.set(p, objects)
@@ -232,7 +232,7 @@ func (p *part) panicked(definition string, stack []byte) {
 }
 
 // set makes a set of those of the objects that a part has seen.
-func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
+func (s *shift) set(p *part, objects []mirror.Object) (*xrd.Set, error) {
 	set := &xrd.Set{}
 	for i := range objects {
 		o := &objects[i]
@@ -265,7 +265,7 @@ func (s *shift) set(p *part, objects []state.Object) (*xrd.Set, error) {
 func (p *part) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
 
 // component makes the entity of workloads.
-func (s *shift) component(id string, objects []state.Object, at time.Time) ([]*entity.Entity, making) {
+func (s *shift) component(id string, objects []mirror.Object, at time.Time) ([]*entity.Entity, making) {
 	for _, p := range s.parts {
 		if !p.Workloads {
 			continue
@@ -294,7 +294,7 @@ func (s *shift) component(id string, objects []state.Object, at time.Time) ([]*e
 
 // stale says which of the lists that a unit's objects are of cannot be read,
 // and since when; empty if all can.
-func (s *shift) stale(objects []state.Object) (what string, since time.Time) {
+func (s *shift) stale(objects []mirror.Object) (what string, since time.Time) {
 	var places []string
 	for i := range objects {
 		o := &objects[i]
@@ -327,7 +327,7 @@ func (in *Ingest) called(source, list string) string {
 
 // fingerprint tells whether anything that a unit's entities depend on is
 // another.
-func (s *shift) fingerprint(unit string, objects []state.Object, stale string, since time.Time) string {
+func (s *shift) fingerprint(unit string, objects []mirror.Object, stale string, since time.Time) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
 	for _, p := range s.parts {
@@ -347,7 +347,7 @@ func (s *shift) fingerprint(unit string, objects []state.Object, stale string, s
 }
 
 // decode reads what is remembered of an object.
-func decode(o *state.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
+func decode(o *mirror.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
 
 // Restore brings back what a provider has, if it is one of the service's.
 func (in *Ingest) Restore(ctx context.Context, provider string) error {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // lookEvery is how often dirty units are looked for without being asked to:
@@ -159,7 +159,7 @@ type shift struct {
 	// failures are the units of which nothing could be made, and why, and
 	// finished those to take off the agenda. They belong to whoever is told.
 	failures map[string]string
-	finished []state.Unit
+	finished []mirror.Unit
 	// processors has room for those who transform.
 	processors chan struct{}
 
@@ -169,7 +169,7 @@ type shift struct {
 
 // done is a unit with what is to be written of it.
 type done struct {
-	unit    state.Unit
+	unit    mirror.Unit
 	outcome Outcome
 	// failed is why nothing could be made of it; what there is stays.
 	failed string
@@ -185,11 +185,11 @@ const mostDocuments = 500
 // run loads and transforms batches side by side, and writes what is ready. To
 // write takes longest, since transactions come one after the other: one processor
 // is left to that, lest it wait for those that only make more to be written.
-func (s *shift) run(ctx context.Context, units []state.Unit) error {
+func (s *shift) run(ctx context.Context, units []mirror.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.processors = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
-	batches := make(chan []state.Unit)
+	batches := make(chan []mirror.Unit)
 	// While transactions are written, the next one fills up.
 	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
 	go func() {
@@ -260,7 +260,7 @@ const mostWriters = 2
 type group struct {
 	made []done
 	// units and outcomes are those of made that did not fail.
-	units    []state.Unit
+	units    []mirror.Unit
 	outcomes []Outcome
 	written  []Written
 	took     time.Duration

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.dev/ingestor/engine"
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
 // counting is a Memory that counts the batches it is asked for, and holds each
@@ -30,7 +30,7 @@ type counting struct {
 	enough chan struct{}
 }
 
-func (c *counting) UnitObjects(ctx context.Context, units []string) ([]state.Object, error) {
+func (c *counting) UnitObjects(ctx context.Context, units []string) ([]mirror.Object, error) {
 	c.mu.Lock()
 	c.sizes = append(c.sizes, len(units))
 	c.now++

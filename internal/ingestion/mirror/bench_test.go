@@ -6,17 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 )
 
 // benchObservation is 500 objects of 10 KB.
-func benchObservation(from int, version int64) state.Observation {
-	o := state.Observation{Source: "composerIngestor/prod", List: "definitions"}
+func benchObservation(from int, version int64) Observation {
+	o := Observation{Source: "composerIngestor/prod", List: "definitions"}
 	filler := strings.Repeat("A definition as its cluster has it. ", 280)
 	for i := from; i < from+500; i++ {
 		name := fmt.Sprintf("xsamples%05d.platform.example.org", i)
-		o.Put = append(o.Put, state.Object{
+		o.Put = append(o.Put, Object{
 			Key: name, Unit: "definition:" + name, Kind: fmt.Sprint("platform.example.org/XSample", i),
 			Claim: fmt.Sprint("platform.example.org/Sample", i), Version: version, Body: fmt.Appendf(nil, "%d %d %s", i, version, filler),
 		})
@@ -37,9 +36,9 @@ func BenchmarkObserve(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	composites := state.Observation{Source: "composerIngestor/prod", List: "composites"}
+	composites := Observation{Source: "composerIngestor/prod", List: "composites"}
 	for i := range 10_000 {
-		composites.Put = append(composites.Put, state.Object{
+		composites.Put = append(composites.Put, Object{
 			Key: fmt.Sprint("ns/", i), Of: fmt.Sprint("platform.example.org/Sample", i%5000), Version: 1, Body: bytes.Repeat([]byte("x"), 1000),
 		})
 	}
@@ -54,7 +53,7 @@ func BenchmarkObserve(b *testing.B) {
 		}
 	})
 	b.Run("Unchanged5000", func(b *testing.B) {
-		o := state.Observation{Source: "composerIngestor/prod", List: "definitions", Complete: true, Keys: keys, Version: 1}
+		o := Observation{Source: "composerIngestor/prod", List: "definitions", Complete: true, Keys: keys, Version: 1}
 		for b.Loop() {
 			if n, err := s.Observe(b.Context(), o); err != nil || n != 0 {
 				b.Fatal(n, err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // touched are the units that a change makes dirty: those named, and those with
@@ -59,14 +58,14 @@ func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
 
 // Units returns the units that have changed and were not done since, at most
 // limit, the oldest first.
-func (s *Mirror) Units(ctx context.Context, limit int) ([]state.Unit, error) {
+func (s *Mirror) Units(ctx context.Context, limit int) ([]Unit, error) {
 	query, args := "SELECT unit, stamp FROM dirty ORDER BY since, unit", []any(nil)
 	if limit != NoLimit {
 		query, args = query+" LIMIT $1", []any{max(0, limit)}
 	}
-	var units []state.Unit
+	var units []Unit
 	err := db.Each(ctx, s.Query, query, args, func(rows *db.Rows) error {
-		var u state.Unit
+		var u Unit
 		if err := rows.Scan(&u.Name, &u.Stamp); err != nil {
 			return err
 		}
@@ -78,7 +77,7 @@ func (s *Mirror) Units(ctx context.Context, limit int) ([]state.Unit, error) {
 
 // Done says that entities were made for units as they were when Units returned
 // them. Those that have changed since stay.
-func (s *Mirror) Done(ctx context.Context, units []state.Unit) error {
+func (s *Mirror) Done(ctx context.Context, units []Unit) error {
 	if len(units) == 0 {
 		return nil
 	}

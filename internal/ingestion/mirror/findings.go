@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // uncheck has units looked at again.
@@ -32,10 +31,10 @@ func (s *Mirror) Uncheck(ctx context.Context, units []string) error {
 
 // Unchecked returns units that changed since their findings were stored, at most
 // limit, and those that changed first before others.
-func (s *Mirror) Unchecked(ctx context.Context, limit int) ([]state.Unit, error) {
-	var units []state.Unit
+func (s *Mirror) Unchecked(ctx context.Context, limit int) ([]Unit, error) {
+	var units []Unit
 	err := db.Each(ctx, s.Query, "SELECT unit, stamp FROM unchecked ORDER BY stamp, unit LIMIT $1", []any{max(0, limit)}, func(rows *db.Rows) error {
-		var u state.Unit
+		var u Unit
 		if err := rows.Scan(&u.Name, &u.Stamp); err != nil {
 			return err
 		}
@@ -54,7 +53,7 @@ func (s *Mirror) CountUnchecked(ctx context.Context) (n int, err error) {
 // Checked stores what was found of units, as they were when Unchecked returned
 // them, in place of what was found before. Those that have changed since, or
 // that somebody else was quicker with, are left alone.
-func (s *Mirror) Checked(ctx context.Context, units []state.Unit, found []state.Finding) error {
+func (s *Mirror) Checked(ctx context.Context, units []Unit, found []Finding) error {
 	if len(units) == 0 {
 		return nil
 	}
@@ -73,8 +72,8 @@ func (s *Mirror) Checked(ctx context.Context, units []state.Unit, found []state.
 		if err := w.DeleteIn(ctx, "findings", "unit", names); err != nil {
 			return err
 		}
-		found = slices.DeleteFunc(slices.Clone(found), func(f state.Finding) bool { return !current[db.Storable(f.Unit)] })
-		slices.SortStableFunc(found, func(a, b state.Finding) int { return strings.Compare(db.Storable(a.Unit), db.Storable(b.Unit)) })
+		found = slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !current[db.Storable(f.Unit)] })
+		slices.SortStableFunc(found, func(a, b Finding) int { return strings.Compare(db.Storable(a.Unit), db.Storable(b.Unit)) })
 		n, last := 0, ""
 		return w.Insert(ctx, "findings (unit, n, severity, rule, finding)", "", 5, len(found), func(i int, args []any) []any {
 			f := &found[i]
@@ -92,7 +91,7 @@ func (s *Mirror) Checked(ctx context.Context, units []state.Unit, found []state.
 }
 
 // current returns the names of those units that have not changed since.
-func (w *writer) current(ctx context.Context, units []state.Unit) (map[string]bool, error) {
+func (w *writer) current(ctx context.Context, units []Unit) (map[string]bool, error) {
 	stamps := make(map[string]int64, len(units))
 	names := make([]string, len(units))
 	for i, u := range units {
@@ -114,7 +113,7 @@ func (w *writer) current(ctx context.Context, units []state.Unit) (map[string]bo
 }
 
 // wanted is the condition for findings f.
-func (s *Mirror) wanted(want state.Wanted) (where string, args []any) {
+func (s *Mirror) wanted(want Wanted) (where string, args []any) {
 	var all []string
 	add := func(condition string, value any) {
 		args = append(args, value)
@@ -143,14 +142,14 @@ func (s *Mirror) wanted(want state.Wanted) (where string, args []any) {
 }
 
 // Findings returns findings, the worst first, and those of one rule together.
-func (s *Mirror) Findings(ctx context.Context, want state.Wanted, limit, offset int) ([]state.Finding, error) {
+func (s *Mirror) Findings(ctx context.Context, want Wanted, limit, offset int) ([]Finding, error) {
 	where, args := s.wanted(want)
 	args = append(args, max(0, limit), max(0, offset))
 	query := fmt.Sprintf("SELECT f.unit, f.severity, f.rule, f.finding FROM findings f%s ORDER BY f.severity, f.rule, f.unit, f.n LIMIT %s OFFSET %s",
 		where, s.Placeholder(len(args)-1), s.Placeholder(len(args)))
-	var out []state.Finding
+	var out []Finding
 	err := db.Each(ctx, s.Query, query, args, func(rows *db.Rows) error {
-		var f state.Finding
+		var f Finding
 		if err := rows.Scan(&f.Unit, &f.Severity, &f.Rule, &f.Body); err != nil {
 			return err
 		}
@@ -162,13 +161,13 @@ func (s *Mirror) Findings(ctx context.Context, want state.Wanted, limit, offset 
 
 // CountFindings counts findings by rule: the worst rules first, then those that
 // are found most often.
-func (s *Mirror) CountFindings(ctx context.Context, want state.Wanted) ([]state.Count, error) {
+func (s *Mirror) CountFindings(ctx context.Context, want Wanted) ([]Count, error) {
 	where, args := s.wanted(want)
 	query := "SELECT f.rule, min(f.severity), count(*), count(DISTINCT f.unit) FROM findings f" + where +
 		" GROUP BY f.rule ORDER BY 2, 3 DESC, 1"
-	var out []state.Count
+	var out []Count
 	err := db.Each(ctx, s.Query, query, args, func(rows *db.Rows) error {
-		var c state.Count
+		var c Count
 		if err := rows.Scan(&c.Rule, &c.Severity, &c.Findings, &c.Units); err != nil {
 			return err
 		}

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // sees has a source see a unit as it is now.
 func sees(t *testing.T, s *Mirror, source, unit, text string) {
 	t.Helper()
-	_, err := s.Observe(t.Context(), state.Observation{Source: source, List: "definitions", Put: []state.Object{
+	_, err := s.Observe(t.Context(), Observation{Source: source, List: "definitions", Put: []Object{
 		{Source: source, List: "definitions", Key: unit, Unit: unit, Body: []byte(text)},
 	}})
 	if err != nil {
@@ -21,7 +19,7 @@ func sees(t *testing.T, s *Mirror, source, unit, text string) {
 }
 
 // unchecked are the units that are to be looked at.
-func unchecked(t *testing.T, s *Mirror) []state.Unit {
+func unchecked(t *testing.T, s *Mirror) []Unit {
 	t.Helper()
 	units, err := s.Unchecked(t.Context(), 100)
 	if err != nil {
@@ -44,47 +42,47 @@ func TestFindings(t *testing.T) {
 		if len(units) != 3 || units[0].Name != "unit0" {
 			t.Fatalf("to be looked at are %v", units)
 		}
-		check := func(units []state.Unit, found ...state.Finding) {
+		check := func(units []Unit, found ...Finding) {
 			t.Helper()
 			if err := s.Checked(t.Context(), units, found); err != nil {
 				t.Fatal(err)
 			}
 		}
-		found := func(unit string, severity int, rule, text string) state.Finding {
-			return state.Finding{Unit: unit, Severity: severity, Rule: rule, Body: []byte(text)}
+		found := func(unit string, severity int, rule, text string) Finding {
+			return Finding{Unit: unit, Severity: severity, Rule: rule, Body: []byte(text)}
 		}
 		check(units, found("unit1", 2, "C", "1"), found("unit0", 1, "B", "1"), found("unit1", 1, "B", "2"), found("unit1", 1, "B", "3"), found("unit2", 0, "A", "1"),
 			found("stranger", 0, "A", "not asked for"))
-		count := func(rule string, severity, findings, units int) state.Count {
-			return state.Count{Rule: rule, Severity: severity, Findings: findings, Units: units}
+		count := func(rule string, severity, findings, units int) Count {
+			return Count{Rule: rule, Severity: severity, Findings: findings, Units: units}
 		}
 		warning := 1
 		cases := map[string]struct {
 			reason        string
-			want          state.Wanted
+			want          Wanted
 			limit, offset int
 			texts         []string
-			counts        []state.Count
+			counts        []Count
 		}{
 			"All": {
 				reason: "The worst are first, and those of a unit in their order.",
 				limit:  10, texts: []string{"unit2 A 1", "unit0 B 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
-				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
+				counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
 			},
 			"Page": {
 				reason: "A page is a part of all, and the counts are of all.",
 				limit:  2, offset: 1, texts: []string{"unit0 B 1", "unit1 B 2"},
-				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
+				counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)},
 			},
-			"Rule":     {reason: "One rule.", want: state.Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []state.Count{count("C", 2, 1, 1)}},
-			"Severity": {reason: "One severity.", want: state.Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []state.Count{count("B", 1, 3, 2)}},
+			"Rule":     {reason: "One rule.", want: Wanted{Rule: "C"}, limit: 10, texts: []string{"unit1 C 1"}, counts: []Count{count("C", 2, 1, 1)}},
+			"Severity": {reason: "One severity.", want: Wanted{Severity: &warning}, limit: 1, texts: []string{"unit0 B 1"}, counts: []Count{count("B", 1, 3, 2)}},
 			"Source": {
 				reason: "Those of units that a source has.",
-				want:   state.Wanted{Sources: []string{"two"}}, limit: 10, texts: []string{"unit2 A 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
-				counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 2, 1), count("C", 2, 1, 1)},
+				want:   Wanted{Sources: []string{"two"}}, limit: 10, texts: []string{"unit2 A 1", "unit1 B 2", "unit1 B 3", "unit1 C 1"},
+				counts: []Count{count("A", 0, 1, 1), count("B", 1, 2, 1), count("C", 2, 1, 1)},
 			},
-			"NoSource": {reason: "No source has none.", want: state.Wanted{Sources: []string{}}, limit: 10},
-			"Nothing":  {reason: "Nobody has to take any.", limit: 0, counts: []state.Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)}},
+			"NoSource": {reason: "No source has none.", want: Wanted{Sources: []string{}}, limit: 10},
+			"Nothing":  {reason: "Nobody has to take any.", limit: 0, counts: []Count{count("A", 0, 1, 1), count("B", 1, 3, 2), count("C", 2, 1, 1)}},
 		}
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -121,7 +119,7 @@ func TestCheckedLate(t *testing.T) {
 		sees(t, s, "one", "unit", "second")
 		texts := func() (out string) {
 			t.Helper()
-			findings, err := s.Findings(t.Context(), state.Wanted{}, 10, 0)
+			findings, err := s.Findings(t.Context(), Wanted{}, 10, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,9 +128,9 @@ func TestCheckedLate(t *testing.T) {
 			}
 			return out
 		}
-		check := func(units []state.Unit, text string) {
+		check := func(units []Unit, text string) {
 			t.Helper()
-			if err := s.Checked(t.Context(), units, []state.Finding{{Unit: "unit", Rule: "A", Body: []byte(text)}}); err != nil {
+			if err := s.Checked(t.Context(), units, []Finding{{Unit: "unit", Rule: "A", Body: []byte(text)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +153,7 @@ func TestCheckedLate(t *testing.T) {
 			t.Errorf("to be looked at again, it is %q", got)
 		}
 		// One that is gone has nothing to be found.
-		if _, err := s.Observe(t.Context(), state.Observation{Source: "one", List: "definitions", Complete: true}); err != nil {
+		if _, err := s.Observe(t.Context(), Observation{Source: "one", List: "definitions", Complete: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Checked(t.Context(), unchecked(t, s), nil); err != nil {

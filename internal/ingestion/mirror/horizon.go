@@ -2,8 +2,6 @@ package mirror
 
 import (
 	"sync"
-
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // horizons are the versions at which lists were last read to their end. What is
@@ -17,7 +15,7 @@ type horizons struct {
 }
 
 // before is the horizon for an observation; zero if it is not late.
-func (h *horizons) before(o *state.Observation) int64 {
+func (h *horizons) before(o *Observation) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at := h.at[[2]string{o.Source, o.List}]
@@ -28,7 +26,7 @@ func (h *horizons) before(o *state.Observation) int64 {
 }
 
 // raise remembers a list that was read to its end and stored.
-func (h *horizons) raise(o *state.Observation) {
+func (h *horizons) raise(o *Observation) {
 	if !o.Complete {
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 const (
@@ -20,8 +19,8 @@ const (
 
 // scanObject reads a row of objectColumns, and the body behind it if there is
 // one.
-func scanObject(rows *db.Rows, body bool) (state.Object, error) {
-	var o state.Object
+func scanObject(rows *db.Rows, body bool) (Object, error) {
+	var o Object
 	dest := []any{&o.Source, &o.List, &o.Key, &o.Unit, &o.Kind, &o.Claim, &o.Of, &o.Version, &o.Note}
 	if body {
 		dest = append(dest, &o.Body)
@@ -78,19 +77,19 @@ func (s *Mirror) CountObjects(ctx context.Context) (map[[2]string]int, error) {
 
 // UnitObjects returns the objects of units with their bodies, by unit, source,
 // list and key.
-func (s *Mirror) UnitObjects(ctx context.Context, names []string) ([]state.Object, error) {
+func (s *Mirror) UnitObjects(ctx context.Context, names []string) ([]Object, error) {
 	objects, err := s.objectsIn(ctx, "unit", names)
 	return objects, db.Fail("read the objects of units", err)
 }
 
 // KindObjects returns the objects that are of kinds, with their bodies, in the
 // same order.
-func (s *Mirror) KindObjects(ctx context.Context, kinds []string) ([]state.Object, error) {
+func (s *Mirror) KindObjects(ctx context.Context, kinds []string) ([]Object, error) {
 	objects, err := s.objectsIn(ctx, "of_kind", kinds)
 	return objects, db.Fail("read the objects of kinds", err)
 }
 
-func (s *Mirror) objectsIn(ctx context.Context, column string, values []string) ([]state.Object, error) {
+func (s *Mirror) objectsIn(ctx context.Context, column string, values []string) ([]Object, error) {
 	in := make([]string, 0, len(values))
 	for _, v := range values {
 		if v = db.Storable(v); v != "" {
@@ -98,7 +97,7 @@ func (s *Mirror) objectsIn(ctx context.Context, column string, values []string) 
 		}
 	}
 	slices.Sort(in)
-	var all []state.Object
+	var all []Object
 	err := s.SelectIn(ctx, s.Query, selectBodies+"o."+column+" <> '' AND o."+column+" IN ", slices.Compact(in), func(rows *db.Rows) error {
 		o, err := scanObject(rows, true)
 		all = append(all, o)
@@ -108,24 +107,24 @@ func (s *Mirror) objectsIn(ctx context.Context, column string, values []string) 
 	return all, err
 }
 
-func compareObjects(a, b state.Object) int {
+func compareObjects(a, b Object) int {
 	return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Source, b.Source), cmp.Compare(a.List, b.List), cmp.Compare(a.Key, b.Key))
 }
 
 // ObjectsNamed returns the objects that are of a kind and have one of the keys,
 // with their bodies and how they fare, by source and list.
-func (s *Mirror) ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]state.Object, error) {
+func (s *Mirror) ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]Object, error) {
 	in := make([]string, len(keys))
 	for i, key := range keys {
 		in[i] = db.Storable(key)
 	}
 	slices.Sort(in)
-	var all []state.Object
+	var all []Object
 	const query = "SELECT " + objectColumns + `, b.body, b.status FROM objects o
 		JOIN object_bodies b ON b.source = o.source AND b.list = o.list AND b.key = o.key
 		WHERE o.gone = 0 AND o.of_kind <> '' AND o.of_kind = $1 AND o.key IN `
 	err := s.SelectIn(ctx, s.Query, query, slices.Compact(in), func(rows *db.Rows) error {
-		var o state.Object
+		var o Object
 		err := rows.Scan(&o.Source, &o.List, &o.Key, &o.Unit, &o.Kind, &o.Claim, &o.Of, &o.Version, &o.Note, &o.Body, &o.Status)
 		all = append(all, o)
 		return err
@@ -136,8 +135,8 @@ func (s *Mirror) ObjectsNamed(ctx context.Context, kind string, keys ...string) 
 
 // SourceObjects returns the objects of a source without their bodies, by list
 // and key: those of some lists, or of all if none is named.
-func (s *Mirror) SourceObjects(ctx context.Context, source string, lists ...string) ([]state.Object, error) {
-	var all []state.Object
+func (s *Mirror) SourceObjects(ctx context.Context, source string, lists ...string) ([]Object, error) {
+	var all []Object
 	scan := func(rows *db.Rows) error {
 		o, err := scanObject(rows, false)
 		all = append(all, o)
@@ -155,7 +154,9 @@ func (s *Mirror) SourceObjects(ctx context.Context, source string, lists ...stri
 		slices.Sort(in)
 		err = s.SelectIn(ctx, s.Query, query+" AND o.list IN ", slices.Compact(in), scan, db.Storable(source))
 	}
-	slices.SortFunc(all, func(a, b state.Object) int { return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(all, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(a.Key, b.Key))
+	})
 	return all, db.Fail(fmt.Sprintf("read the objects of %q", source), err)
 }
 

@@ -5,31 +5,29 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // world puts objects of two sources into a store.
 func world(tb testing.TB, s *Mirror) {
 	tb.Helper()
 	a, b := definition("a", 1, `"a"`), definition("b", 1, `"b"`)
-	bare := state.Object{Key: "bare", Unit: "definition:a", Version: 3}
+	bare := Object{Key: "bare", Unit: "definition:a", Version: 3}
 	x1 := composite("x1", a.Kind, 1, "x1")
 	x1.Status = []byte(`"new"`)
-	for _, o := range []state.Observation{
-		{Source: "s", List: "definitions", Put: []state.Object{a, b}},
-		{Source: "s", List: "x", Put: []state.Object{x1, composite("x2", a.Claim, 2, "x2")}},
-		{Source: "s", List: "y", Put: []state.Object{composite("y1", b.Kind, 1, "y1")}},
-		{Source: "t", List: "definitions", Put: []state.Object{definition("a", 9, `"ta"`), bare, definition("gone", 1, "")}},
+	for _, o := range []Observation{
+		{Source: "s", List: "definitions", Put: []Object{a, b}},
+		{Source: "s", List: "x", Put: []Object{x1, composite("x2", a.Claim, 2, "x2")}},
+		{Source: "s", List: "y", Put: []Object{composite("y1", b.Kind, 1, "y1")}},
+		{Source: "t", List: "definitions", Put: []Object{definition("a", 9, `"ta"`), bare, definition("gone", 1, "")}},
 	} {
 		look(tb, s, o)
 	}
-	look(tb, s, state.Observation{Source: "t", List: "definitions", Gone: []state.Gone{{Key: "gone", Version: 2}}})
+	look(tb, s, Observation{Source: "t", List: "definitions", Gone: []Gone{{Key: "gone", Version: 2}}})
 	settle(tb, s)
 }
 
 // brief are the names of objects, and their bodies.
-func brief(objects []state.Object, err error) ([]string, error) {
+func brief(objects []Object, err error) ([]string, error) {
 	var all []string
 	for _, o := range objects {
 		all = append(all, o.Source+" "+o.List+" "+o.Key+" "+string(o.Body))
@@ -102,7 +100,7 @@ func TestObjects(t *testing.T) {
 				all, err := s.UnitObjects(t.Context(), []string{"definition:b"})
 				return all, err
 			},
-			want: []state.Object{{
+			want: []Object{{
 				Source: "s", List: "definitions", Key: "b", Unit: "definition:b", Kind: "x.io/Xb", Claim: "x.io/Cb", Version: 1,
 				Note: []byte(`{"n":1}`), Body: []byte(`"b"`),
 			}},
@@ -113,7 +111,7 @@ func TestObjects(t *testing.T) {
 				all, err := s.ObjectsNamed(t.Context(), a.Kind, "x1", "x2", "y1", "x1", "none\x00")
 				return all, err
 			},
-			want: []state.Object{{Source: "s", List: "x", Key: "x1", Of: a.Kind, Version: 1, Body: []byte("x1"), Status: []byte(`"new"`)}},
+			want: []Object{{Source: "s", List: "x", Key: "x1", Of: a.Kind, Version: 1, Body: []byte("x1"), Status: []byte(`"new"`)}},
 		},
 		"NamedWithoutStatus": {
 			reason: "One of which nobody has said how it fares is there, too.",
@@ -121,7 +119,7 @@ func TestObjects(t *testing.T) {
 				all, err := s.ObjectsNamed(t.Context(), a.Claim, "x2")
 				return all, err
 			},
-			want: []state.Object{{Source: "s", List: "x", Key: "x2", Of: a.Claim, Version: 2, Body: []byte("x2")}},
+			want: []Object{{Source: "s", List: "x", Key: "x2", Of: a.Claim, Version: 2, Body: []byte("x2")}},
 		},
 		"Strange": {
 			reason: "What cannot be stored is not found, and no mistake.",
@@ -256,7 +254,7 @@ func TestTouch(t *testing.T) {
 		if err != nil || len(early) != 1 || early[0].Name != "z" {
 			t.Fatalf("%v (%v)", early, err)
 		}
-		look(t, s, state.Observation{Source: "s", List: "definitions", Put: []state.Object{{Key: "z", Unit: "z", Version: 1}}})
+		look(t, s, Observation{Source: "s", List: "definitions", Put: []Object{{Key: "z", Unit: "z", Version: 1}}})
 		order("z", "definition:a")
 		if err := s.Done(t.Context(), early); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // seen is an object as it is known, without what is large.
@@ -20,7 +19,7 @@ type seen struct {
 	gone                  bool
 	hash                  string
 	// put is the object that makes it so, nil if it was so before.
-	put *state.Object
+	put *Object
 }
 
 // yields tells whether what is known loses against something of a version.
@@ -30,7 +29,7 @@ func (k seen) yields(version int64, anew bool) bool {
 
 // sighting is an observation as it is stored.
 type sighting struct {
-	state.Observation
+	Observation
 	// hashes are those of Put.
 	hashes []string
 }
@@ -49,7 +48,7 @@ type outcome struct {
 // how many units have changed by that. An object that is the same but for its
 // version changes none, unless Look says so. If there is nothing to write, no
 // transaction is begun.
-func (s *Mirror) Observe(ctx context.Context, o state.Observation) (units int, err error) {
+func (s *Mirror) Observe(ctx context.Context, o Observation) (units int, err error) {
 	doing := fmt.Sprintf("store what was seen of %q in %q", o.List, o.Source)
 	at := sightingOf(o)
 	before, err := s.stamp(ctx)
@@ -89,9 +88,9 @@ func (s *Mirror) stamp(ctx context.Context) (n int64, err error) {
 }
 
 // sightingOf makes an observation fit to be stored.
-func sightingOf(o state.Observation) sighting {
+func sightingOf(o Observation) sighting {
 	o.Source, o.List = db.Storable(o.Source), db.Storable(o.List)
-	put := make([]state.Object, len(o.Put))
+	put := make([]Object, len(o.Put))
 	hashes := make([]string, len(o.Put))
 	for i, p := range o.Put {
 		p.Key, p.Unit, p.Kind, p.Claim, p.Of = db.Storable(p.Key), db.Storable(p.Unit), db.Storable(p.Kind), db.Storable(p.Claim), db.Storable(p.Of)
@@ -102,7 +101,7 @@ func sightingOf(o state.Observation) sighting {
 }
 
 // hashObject is over all that entities may be made of.
-func hashObject(o *state.Object) string {
+func hashObject(o *Object) string {
 	h := sha256.New()
 	var text []byte
 	for _, s := range []string{o.Unit, o.Kind, o.Claim, o.Of, string(o.Note)} {
@@ -181,7 +180,7 @@ func (out *outcome) set(key string, k *seen) {
 	out.have[key] = *k
 }
 
-func (out *outcome) put(p *state.Object, hash string, anew bool) {
+func (out *outcome) put(p *Object, hash string, anew bool) {
 	k, there := out.have[p.Key]
 	if !there && p.Version > 0 && p.Version <= out.horizon {
 		return
@@ -228,7 +227,7 @@ func (out *outcome) complete(o *sighting) {
 
 // record writes an outcome and returns how many units are dirty by it.
 func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, error) {
-	var written, bodies []*state.Object
+	var written, bodies []*Object
 	var rows []seen
 	var keys, dropped, bare []string
 	changed := newTouched()

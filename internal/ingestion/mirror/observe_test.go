@@ -13,24 +13,23 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 )
 
 // definition is an object that is a unit and gives kinds.
-func definition(name string, version int64, body string) state.Object {
-	return state.Object{
+func definition(name string, version int64, body string) Object {
+	return Object{
 		Key: name, Unit: "definition:" + name, Kind: "x.io/X" + name, Claim: "x.io/C" + name, Version: version,
 		Note: []byte(`{"n":1}`), Body: []byte(body),
 	}
 }
 
 // composite is an object that belongs to whoever gives its kind.
-func composite(key, of string, version int64, body string) state.Object {
-	return state.Object{Key: key, Of: of, Version: version, Body: []byte(body)}
+func composite(key, of string, version int64, body string) Object {
+	return Object{Key: key, Of: of, Version: version, Body: []byte(body)}
 }
 
-func look(tb testing.TB, s *Mirror, o state.Observation) int {
+func look(tb testing.TB, s *Mirror, o Observation) int {
 	tb.Helper()
 	units, err := s.Observe(tb.Context(), o)
 	if err != nil {
@@ -52,7 +51,7 @@ func settle(tb testing.TB, s *Mirror) []string {
 	return unitNames(units)
 }
 
-func unitNames(units []state.Unit) []string {
+func unitNames(units []Unit) []string {
 	var names []string
 	for _, u := range units {
 		names = append(names, u.Name)
@@ -67,7 +66,7 @@ func TestObserve(t *testing.T) {
 	xa := composite("ns/x", a.Kind, 7, `"x7"`)
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
-		step := func(reason string, o state.Observation, units []string, known map[string]int64) {
+		step := func(reason string, o Observation, units []string, known map[string]int64) {
 			t.Helper()
 			if o.Source == "" {
 				o.Source = src
@@ -93,48 +92,48 @@ func TestObserve(t *testing.T) {
 		moved.Unit, moved.Version, again.Version = "definition:c", 10, 11
 		noVersion := a
 		noVersion.Version = 0
-		step("what is new is put", state.Observation{Put: []state.Object{a, b}}, []string{ua, ub}, map[string]int64{"a": 5, "b": 6})
-		step("the same version is no change", state.Observation{Put: []state.Object{definition("a", 5, "other")}}, nil, map[string]int64{"a": 5, "b": 6})
-		step("an older one loses", state.Observation{Put: []state.Object{definition("a", 4, "old")}}, nil, map[string]int64{"a": 5, "b": 6})
-		step("a newer one wins", state.Observation{Put: []state.Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
-		step("if nothing but the version is new, no unit is", state.Observation{Put: []state.Object{definition("a", 9, "new")}},
+		step("what is new is put", Observation{Put: []Object{a, b}}, []string{ua, ub}, map[string]int64{"a": 5, "b": 6})
+		step("the same version is no change", Observation{Put: []Object{definition("a", 5, "other")}}, nil, map[string]int64{"a": 5, "b": 6})
+		step("an older one loses", Observation{Put: []Object{definition("a", 4, "old")}}, nil, map[string]int64{"a": 5, "b": 6})
+		step("a newer one wins", Observation{Put: []Object{definition("a", 8, "new")}}, []string{ua}, map[string]int64{"a": 8, "b": 6})
+		step("if nothing but the version is new, no unit is", Observation{Put: []Object{definition("a", 9, "new")}},
 			nil, map[string]int64{"a": 9, "b": 6})
-		step("but if it is to be looked at, it is", state.Observation{Look: true, Put: []state.Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
+		step("but if it is to be looked at, it is", Observation{Look: true, Put: []Object{definition("a", 9, "new"), definition("b", 7, `"b6"`)}},
 			[]string{ub}, map[string]int64{"a": 9, "b": 7})
-		step("an object changes the unit that gives its kind", state.Observation{List: other, Put: []state.Object{xa}},
+		step("an object changes the unit that gives its kind", Observation{List: other, Put: []Object{xa}},
 			[]string{ua}, map[string]int64{"ns/x": 7})
-		step("as a claim too, and in whatever source", state.Observation{Source: "else", List: other,
-			Put: []state.Object{composite("y", a.Claim, 1, "y"), composite("z", "x.io/None", 1, "z")}}, []string{ua}, map[string]int64{"y": 1, "z": 1})
-		step("it changes what it was of as well", state.Observation{List: other, Put: []state.Object{composite("ns/x", b.Kind, 8, "x")}},
+		step("as a claim too, and in whatever source", Observation{Source: "else", List: other,
+			Put: []Object{composite("y", a.Claim, 1, "y"), composite("z", "x.io/None", 1, "z")}}, []string{ua}, map[string]int64{"y": 1, "z": 1})
+		step("it changes what it was of as well", Observation{List: other, Put: []Object{composite("ns/x", b.Kind, 8, "x")}},
 			[]string{ua, ub}, map[string]int64{"ns/x": 8})
-		step("so does what has another unit", state.Observation{Put: []state.Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
-		step("and back", state.Observation{Put: []state.Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 7})
-		step("an older deletion loses", state.Observation{Gone: []state.Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
-		step("a newer one wins", state.Observation{Gone: []state.Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
-		step("what was seen before it comes too late", state.Observation{Put: []state.Object{again}}, nil, map[string]int64{"b": 7})
-		step("what is deleted before it was seen never comes", state.Observation{Gone: []state.Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
-		step("nor does it", state.Observation{Put: []state.Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
-		step("a list keeps what it has", state.Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
-		step("the mark of a deletion that is newer than a list stays", state.Observation{Put: []state.Object{definition("d", 19, "d")}},
+		step("so does what has another unit", Observation{Put: []Object{moved}}, []string{ua, "definition:c"}, map[string]int64{"a": 10, "b": 7})
+		step("and back", Observation{Put: []Object{again}}, []string{ua, "definition:c"}, map[string]int64{"a": 11, "b": 7})
+		step("an older deletion loses", Observation{Gone: []Gone{{Key: "a", Version: 10}}}, nil, map[string]int64{"a": 11, "b": 7})
+		step("a newer one wins", Observation{Gone: []Gone{{Key: "a", Version: 12}}}, []string{ua}, map[string]int64{"b": 7})
+		step("what was seen before it comes too late", Observation{Put: []Object{again}}, nil, map[string]int64{"b": 7})
+		step("what is deleted before it was seen never comes", Observation{Gone: []Gone{{Key: "d", Version: 20}}}, nil, map[string]int64{"b": 7})
+		step("nor does it", Observation{Put: []Object{definition("d", 19, "d")}}, nil, map[string]int64{"b": 7})
+		step("a list keeps what it has", Observation{Complete: true, Keys: []string{"b"}, Version: 15}, nil, map[string]int64{"b": 7})
+		step("the mark of a deletion that is newer than a list stays", Observation{Put: []Object{definition("d", 19, "d")}},
 			nil, map[string]int64{"b": 7})
-		step("what is no newer than a list that has it not comes too late", state.Observation{Put: []state.Object{definition("a", 15, "a")}},
+		step("what is no newer than a list that has it not comes too late", Observation{Put: []Object{definition("a", 15, "a")}},
 			nil, map[string]int64{"b": 7})
-		step("also in a list that was read before", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
-			Put: []state.Object{definition("a", 11, "a")}}, nil, map[string]int64{"b": 7})
-		step("but not in one that was read at the same time or later", state.Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
-			Put: []state.Object{definition("a", 11, "a")}}, []string{ua}, map[string]int64{"a": 11, "b": 7})
-		step("a list removes what it has not", state.Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
-		step("but nothing newer", state.Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
-		step("what is put is in the list", state.Observation{Complete: true, Version: 30, Put: []state.Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
-		step("anew, versions mean nothing", state.Observation{Anew: true, Complete: true, Keys: []string{"a"}, Version: 3,
-			Put: []state.Object{definition("a", 2, "a")}}, []string{ua, ub}, map[string]int64{"a": 2})
-		step("an object without a version wins", state.Observation{Put: []state.Object{noVersion}}, []string{ua}, map[string]int64{"a": 0})
-		step("the same again is no change", state.Observation{Put: []state.Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
-		step("against it everything wins", state.Observation{Put: []state.Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
-		step("a deletion without a version wins and leaves nothing", state.Observation{Gone: []state.Gone{{Key: "a"}}}, []string{ua}, nil)
-		step("so that anything may come", state.Observation{Put: []state.Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
-		step("a list without a version removes all it has not", state.Observation{Complete: true}, []string{ua}, nil)
-		step("nothing is nothing", state.Observation{}, nil, nil)
+		step("also in a list that was read before", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 12,
+			Put: []Object{definition("a", 11, "a")}}, nil, map[string]int64{"b": 7})
+		step("but not in one that was read at the same time or later", Observation{Complete: true, Keys: []string{"a", "b"}, Version: 15,
+			Put: []Object{definition("a", 11, "a")}}, []string{ua}, map[string]int64{"a": 11, "b": 7})
+		step("a list removes what it has not", Observation{Complete: true, Keys: []string{"a"}, Version: 15}, []string{ub}, map[string]int64{"a": 11})
+		step("but nothing newer", Observation{Complete: true, Version: 10}, nil, map[string]int64{"a": 11})
+		step("what is put is in the list", Observation{Complete: true, Version: 30, Put: []Object{b}}, []string{ua, ub}, map[string]int64{"b": 6})
+		step("anew, versions mean nothing", Observation{Anew: true, Complete: true, Keys: []string{"a"}, Version: 3,
+			Put: []Object{definition("a", 2, "a")}}, []string{ua, ub}, map[string]int64{"a": 2})
+		step("an object without a version wins", Observation{Put: []Object{noVersion}}, []string{ua}, map[string]int64{"a": 0})
+		step("the same again is no change", Observation{Put: []Object{noVersion}, Complete: true}, nil, map[string]int64{"a": 0})
+		step("against it everything wins", Observation{Put: []Object{definition("a", 1, "b")}}, []string{ua}, map[string]int64{"a": 1})
+		step("a deletion without a version wins and leaves nothing", Observation{Gone: []Gone{{Key: "a"}}}, []string{ua}, nil)
+		step("so that anything may come", Observation{Put: []Object{definition("a", 4, "b")}}, []string{ua}, map[string]int64{"a": 4})
+		step("a list without a version removes all it has not", Observation{Complete: true}, []string{ua}, nil)
+		step("nothing is nothing", Observation{}, nil, nil)
 	})
 }
 
@@ -142,8 +141,8 @@ func TestObserve(t *testing.T) {
 func TestObserveUnchangedWritesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Mirror) {
 		s := open()
-		full := state.Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 9,
-			Put: []state.Object{definition("a", 5, "a"), definition("b", 0, "b")}}
+		full := Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 9,
+			Put: []Object{definition("a", 5, "a"), definition("b", 0, "b")}}
 		look(t, s, full)
 		lock, err := open().Write.Begin()
 		if err != nil {
@@ -156,8 +155,8 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 		s.Patience = 50 * time.Millisecond
 		before := database.Written(t, s.DB)
 		look(t, s, full)
-		look(t, s, state.Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 100})
-		look(t, s, state.Observation{Source: "s", List: "l", Put: full.Put, Gone: []state.Gone{{Key: "a", Version: 1}, {Key: "none"}}})
+		look(t, s, Observation{Source: "s", List: "l", Complete: true, Keys: []string{"a", "b"}, Version: 100})
+		look(t, s, Observation{Source: "s", List: "l", Put: full.Put, Gone: []Gone{{Key: "a", Version: 1}, {Key: "none"}}})
 		if err := s.Done(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
@@ -174,7 +173,7 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Patience = usual
-		if n := look(t, s, state.Observation{Source: "s", List: "l", Gone: []state.Gone{{Key: "a", Version: 10}}}); n != 1 {
+		if n := look(t, s, Observation{Source: "s", List: "l", Gone: []Gone{{Key: "a", Version: 10}}}); n != 1 {
 			t.Error(n)
 		}
 		if after := database.Written(t, s.DB); after == before {
@@ -186,12 +185,12 @@ func TestObserveUnchangedWritesNothing(t *testing.T) {
 // modelRow is an object of the model, gone if the object is nil.
 type modelRow struct {
 	version int64
-	object  *state.Object
+	object  *Object
 }
 
 // observeModel applies an observation the way it is described. horizons are the
 // versions at which sources were last listed.
-func observeModel(horizons map[string]int64, have map[string]modelRow, o state.Observation) {
+func observeModel(horizons map[string]int64, have map[string]modelRow, o Observation) {
 	last := horizons[o.Source]
 	late := !o.Anew && (!o.Complete || o.Version < last)
 	if o.Complete && (o.Anew || o.Version > last) {
@@ -220,7 +219,7 @@ func observeModel(horizons map[string]int64, have map[string]modelRow, o state.O
 	}
 	for key, was := range have {
 		inList := was.object != nil && (slices.Contains(o.Keys, key) ||
-			slices.ContainsFunc(o.Put, func(p state.Object) bool { return p.Key == key }))
+			slices.ContainsFunc(o.Put, func(p Object) bool { return p.Key == key }))
 		if !inList && (o.Anew || o.Version == 0 || was.version <= o.Version) {
 			delete(have, key)
 		}
@@ -238,21 +237,21 @@ func (r modelRow) content() string {
 	return string(text)
 }
 
-func drawObservation(t *rapid.T) state.Observation {
+func drawObservation(t *rapid.T) Observation {
 	keys := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 	kinds := rapid.SampledFrom([]string{"", "", "x.io/A", "x.io/B"})
 	version := rapid.Int64Range(0, 8)
-	object := rapid.Custom(func(t *rapid.T) state.Object {
-		return state.Object{
+	object := rapid.Custom(func(t *rapid.T) Object {
+		return Object{
 			Key: keys.Draw(t, "key"), Unit: rapid.SampledFrom([]string{"", "u", "v"}).Draw(t, "unit"),
 			Kind: kinds.Draw(t, "kind"), Claim: kinds.Draw(t, "claim"), Of: kinds.Draw(t, "of"), Version: version.Draw(t, "version"),
 			Body: []byte(rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "body")),
 		}
 	})
-	gone := rapid.Custom(func(t *rapid.T) state.Gone {
-		return state.Gone{Key: keys.Draw(t, "key"), Version: version.Draw(t, "version")}
+	gone := rapid.Custom(func(t *rapid.T) Gone {
+		return Gone{Key: keys.Draw(t, "key"), Version: version.Draw(t, "version")}
 	})
-	return state.Observation{
+	return Observation{
 		Put:      rapid.SliceOfN(object, 0, 4).Draw(t, "put"),
 		Gone:     rapid.SliceOfN(gone, 0, 2).Draw(t, "gone"),
 		Complete: rapid.Bool().Draw(t, "complete"), Anew: rapid.IntRange(0, 5).Draw(t, "anew") == 0,
@@ -324,7 +323,7 @@ func sameRows(t *rapid.T, s *Mirror, models map[string]map[string]modelRow) {
 	var want, got []string
 	for source, have := range models {
 		for key, r := range have {
-			o := state.Object{}
+			o := Object{}
 			if r.object != nil {
 				o = *r.object
 			}

@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 )
 
@@ -35,8 +34,8 @@ func TestWorkingOffAtOnce(t *testing.T) {
 						version = int64(max(1, v-7))
 					}
 					for k := range keys {
-						o := state.Object{Key: fmt.Sprint(k), Unit: fmt.Sprint("u", k), Version: version, Body: fmt.Append(nil, version)}
-						if _, err := s.Observe(context.Background(), state.Observation{Source: "s", List: "l", Put: []state.Object{o}}); err != nil {
+						o := Object{Key: fmt.Sprint(k), Unit: fmt.Sprint("u", k), Version: version, Body: fmt.Append(nil, version)}
+						if _, err := s.Observe(context.Background(), Observation{Source: "s", List: "l", Put: []Object{o}}); err != nil {
 							t.Error(err)
 							return
 						}
@@ -115,21 +114,21 @@ func TestReplicasConverge(t *testing.T) {
 				replica.horizons.clear()
 			}
 			lists := rapid.Bool().Draw(rt, "lists")
-			live := map[string]state.Object{}
-			var told []state.Observation
-			end := state.Observation{}
+			live := map[string]Object{}
+			var told []Observation
+			end := Observation{}
 			for v := int64(1); v <= int64(rapid.IntRange(1, 12).Draw(rt, "events")); v++ {
 				key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "key")
-				event := state.Observation{Source: "s", List: "l"}
+				event := Observation{Source: "s", List: "l"}
 				if _, there := live[key]; there && rapid.Bool().Draw(rt, "delete") {
 					delete(live, key)
-					event.Gone = []state.Gone{{Key: key, Version: v}}
+					event.Gone = []Gone{{Key: key, Version: v}}
 				} else {
-					live[key] = state.Object{Key: key, Unit: "u" + key, Version: v, Body: fmt.Append(nil, v)}
-					event.Put = []state.Object{live[key]}
+					live[key] = Object{Key: key, Unit: "u" + key, Version: v, Body: fmt.Append(nil, v)}
+					event.Put = []Object{live[key]}
 				}
 				told = append(told, event)
-				end = state.Observation{Source: "s", List: "l", Complete: true, Version: v}
+				end = Observation{Source: "s", List: "l", Complete: true, Version: v}
 				for _, o := range live {
 					end.Put, end.Keys = append(end.Put, o), append(end.Keys, o.Key)
 				}
@@ -181,9 +180,9 @@ func TestCrashObserve(t *testing.T) {
 		first, _ := strconv.Atoi(string(states["done"]))
 		fmt.Println("ready")
 		for n := first + 2; ; n++ {
-			o := state.Observation{Source: "s", List: "l", Complete: true, Version: int64(n)}
+			o := Observation{Source: "s", List: "l", Complete: true, Version: int64(n)}
 			for i := range size {
-				o.Put = append(o.Put, state.Object{
+				o.Put = append(o.Put, Object{
 					Key: fmt.Sprint(i), Unit: fmt.Sprint("u", i), Version: int64(n), Body: fmt.Append(nil, n),
 				})
 			}
@@ -229,7 +228,7 @@ func TestCrashObserve(t *testing.T) {
 			continue
 		}
 		there := string(objects[0].Body)
-		mixed := slices.ContainsFunc(objects, func(o state.Object) bool { return string(o.Body) != there })
+		mixed := slices.ContainsFunc(objects, func(o Object) bool { return string(o.Body) != there })
 		if len(objects) != size || mixed {
 			t.Errorf("there are %d objects, of several generations: %v", len(objects), mixed)
 		}

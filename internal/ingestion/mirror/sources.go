@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
-	"example.dev/ingestor/internal/ingestion/state"
 )
 
 // keptRuns is how many runs are remembered.
@@ -71,7 +70,7 @@ func (s *Mirror) SourceStates(ctx context.Context, names ...string) (map[string]
 }
 
 // AddRun remembers a run and forgets all but the newest. Its ID is given to it.
-func (s *Mirror) AddRun(ctx context.Context, started time.Time, run state.Run) error {
+func (s *Mirror) AddRun(ctx context.Context, started time.Time, run Run) error {
 	err := s.change(ctx, func(w *writer) error {
 		if _, err := w.Tx.ExecContext(ctx, "INSERT INTO runs (n, started, run, changes) VALUES ($1, $2, $3, $4)",
 			w.N, started.UnixMilli(), db.NonNil(run.Body), run.Changes); err != nil {
@@ -86,14 +85,14 @@ func (s *Mirror) AddRun(ctx context.Context, started time.Time, run state.Run) e
 
 // Runs returns the runs that are remembered without their changes, at most
 // limit, the newest first.
-func (s *Mirror) Runs(ctx context.Context, limit int) ([]state.Run, error) {
+func (s *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	if limit == NoLimit {
 		limit = keptRuns
 	}
-	var runs []state.Run
+	var runs []Run
 	err := db.Each(ctx, s.Query, "SELECT n, run FROM runs ORDER BY n DESC LIMIT $1", []any{max(0, limit)},
 		func(rows *db.Rows) error {
-			var run state.Run
+			var run Run
 			if err := rows.Scan(&run.ID, &run.Body); err != nil {
 				return err
 			}
@@ -104,11 +103,11 @@ func (s *Mirror) Runs(ctx context.Context, limit int) ([]state.Run, error) {
 }
 
 // Run returns a run with its changes. It reports false if it is not remembered.
-func (s *Mirror) Run(ctx context.Context, id int64) (run state.Run, found bool, err error) {
+func (s *Mirror) Run(ctx context.Context, id int64) (run Run, found bool, err error) {
 	run.ID = id
 	err = s.Read.QueryRowContext(ctx, "SELECT run, changes FROM runs WHERE n = $1", id).Scan(&run.Body, &run.Changes)
 	if errors.Is(err, sql.ErrNoRows) {
-		return state.Run{}, false, nil
+		return Run{}, false, nil
 	}
 	return run, err == nil, db.Fail("read a run", err)
 }

@@ -8,7 +8,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 )
 
@@ -46,7 +45,7 @@ func TestRuns(t *testing.T) {
 		start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		add := func(at time.Duration, text string) {
 			t.Helper()
-			if err := s.AddRun(t.Context(), start.Add(at), state.Run{Body: []byte(text), Changes: []byte("changes of " + text)}); err != nil {
+			if err := s.AddRun(t.Context(), start.Add(at), Run{Body: []byte(text), Changes: []byte("changes of " + text)}); err != nil {
 				t.Fatal(err)
 			}
 		}

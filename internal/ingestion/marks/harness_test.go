@@ -1,4 +1,4 @@
-package state_test
+package marks_test
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"example.dev/ingestor/internal/db"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/internal/ingestion/mirror"
-	"example.dev/ingestor/internal/ingestion/state"
 	"example.dev/ingestor/test/database"
 	"example.dev/ingestor/test/postgres"
 	"example.dev/ingestor/test/redis"
@@ -42,24 +42,24 @@ func TestMain(m *testing.M) {
 	os.Exit(shared.End(code))
 }
 
-func openSQLite(t *testing.T) func() state.Marks {
+func openSQLite(t *testing.T) func() marks.Marks {
 	return openStore(t, db.Options{Client: db.SQLite, Path: filepath.Join(t.TempDir(), "portal.db"), Now: time.Now})
 }
 
-func openPostgres(t *testing.T) func() state.Marks {
+func openPostgres(t *testing.T) func() marks.Marks {
 	t.Helper()
 	return openStore(t, db.Options{Client: db.Postgres, URL: shared.Database(t), Now: time.Now})
 }
 
-func openStore(t *testing.T, opts db.Options) func() state.Marks {
-	return func() state.Marks {
+func openStore(t *testing.T, opts db.Options) func() marks.Marks {
+	return func() marks.Marks {
 		t.Helper()
-		return state.NewDatabase(mirror.New(database.Open(t, opts)))
+		return marks.NewDatabase(mirror.New(database.Open(t, opts)))
 	}
 }
 
 // openMarks is for marks in Redis.
-func openMarks(t *testing.T) func() state.Marks {
+func openMarks(t *testing.T) func() marks.Marks {
 	t.Helper()
 	s, err := redisServer()
 	if errors.Is(err, redis.ErrOff) {
@@ -68,20 +68,20 @@ func openMarks(t *testing.T) func() state.Marks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() state.Marks {
+	return func() marks.Marks {
 		t.Helper()
-		return openRedis(t, state.RedisOptions{URL: s.URL(0), Prefix: t.Name() + "[*]:"}).Marks()
+		return openRedis(t, marks.RedisOptions{URL: s.URL(0), Prefix: t.Name() + "[*]:"}).Marks()
 	}
 }
 
 // openRedis opens a connection that is closed with the test. It waits longer
 // than others do, because much may go on besides.
-func openRedis(tb testing.TB, opts state.RedisOptions) *state.Redis {
+func openRedis(tb testing.TB, opts marks.RedisOptions) *marks.Redis {
 	tb.Helper()
 	if opts.Timeout == 0 {
 		opts.Timeout = 20 * time.Second
 	}
-	r, err := state.OpenRedis(opts)
+	r, err := marks.OpenRedis(opts)
 	if err != nil {
 		tb.Fatal(err)
 	}

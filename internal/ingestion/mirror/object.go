@@ -1,10 +1,4 @@
-// Package state is what ingestion remembers from one scan to the next: the
-// objects of every source as they were last seen, and the marks by which change
-// detection tells whether one is still the same. The objects are kept by the
-// portal's store; the marks in memory, in the database or in Redis.
-package state
-
-import "context"
+package mirror
 
 // Object is a thing of a source, as it was last seen.
 type Object struct {
@@ -99,16 +93,4 @@ type Count struct {
 	Severity int
 	// Findings are how many there are, and Units how many units have one.
 	Findings, Units int
-}
-
-// Marks remembers a mark for each object of a source. Its methods may be called
-// at once.
-type Marks interface {
-	// Load returns the marks of a source by the objects' keys. If nothing is
-	// known, there are none.
-	Load(ctx context.Context, source string) (map[string]string, error)
-	// Save sets marks of a source and drops others.
-	Save(ctx context.Context, source string, set map[string]string, drop []string) error
-	// Forget drops all marks of sources other than those.
-	Forget(ctx context.Context, keep []string) error
 }

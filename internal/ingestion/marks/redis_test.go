@@ -1,4 +1,4 @@
-package state_test
+package marks_test
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/rueidis"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/test/redis"
 )
 
@@ -46,14 +46,14 @@ func failure(t *testing.T, s *redis.Server, call func(context.Context) error) st
 }
 
 // calls are all there are.
-func calls(r *state.Redis) map[string]func(context.Context) error {
+func calls(r *marks.Redis) map[string]func(context.Context) error {
 	m := r.Marks()
 	return map[string]func(context.Context) error{
 		"Ping":   r.Ping,
 		"Get":    func(ctx context.Context) error { _, _, err := r.Get(ctx, "k"); return err },
 		"Set":    func(ctx context.Context) error { return r.Set(ctx, "k", []byte("v"), time.Hour) },
 		"Load":   func(ctx context.Context) error { _, err := m.Load(ctx, "a"); return err },
-		"Save":   func(ctx context.Context) error { return m.Save(ctx, "a", marks{"x": "1"}, []string{"y"}) },
+		"Save":   func(ctx context.Context) error { return m.Save(ctx, "a", marksByKey{"x": "1"}, []string{"y"}) },
 		"Forget": func(ctx context.Context) error { return m.Forget(ctx, []string{"a"}) },
 	}
 }
@@ -75,7 +75,7 @@ func comesBack(t *testing.T, call func(context.Context) error) {
 func TestRedisComesLater(t *testing.T) {
 	s := redis.Start(t)
 	s.Kill()
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	want := map[string]string{
 		"Ping": "cannot reach Redis at ", "Get": "cannot read from Redis at ", "Set": "cannot write to Redis at ",
 		"Load": `cannot load the marks of "a": cannot read from Redis at `, "Save": `cannot save the marks of "a": cannot write to Redis at `,
@@ -97,12 +97,12 @@ func TestRedisComesLater(t *testing.T) {
 
 func TestRedisGoneAndBack(t *testing.T) {
 	s := redis.StartWith(t, redis.Options{Durable: true})
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
-	save(t, r.Marks(), "a", marks{"x": "1"})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
+	save(t, r.Marks(), "a", marksByKey{"x": "1"})
 
 	// A restart goes unnoticed.
 	s.Restart(t)
-	if diff := cmp.Diff(marks{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
+	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
 		t.Error(diff)
 	}
 
@@ -114,25 +114,25 @@ func TestRedisGoneAndBack(t *testing.T) {
 	}
 	s.Restart(t)
 	comesBack(t, r.Ping)
-	if diff := cmp.Diff(marks{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
+	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, r.Marks(), "a")); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestRedisForgets(t *testing.T) {
 	s := redis.Start(t)
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
-	save(t, r.Marks(), "a", marks{"x": "1"})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
+	save(t, r.Marks(), "a", marksByKey{"x": "1"})
 	s.Restart(t)
-	if diff := cmp.Diff(marks{}, load(t, r.Marks(), "a")); diff != "" {
+	if diff := cmp.Diff(marksByKey{}, load(t, r.Marks(), "a")); diff != "" {
 		t.Errorf("marks that Redis lost: %s", diff)
 	}
 }
 
 func TestRedisStandsStill(t *testing.T) {
 	s := redis.Start(t)
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick})
-	long := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: soon})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: quick})
+	long := openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: soon})
 	comesBack(t, r.Ping)
 	comesBack(t, long.Ping)
 	s.Pause()
@@ -155,10 +155,10 @@ func TestRedisStandsStill(t *testing.T) {
 
 func TestRedisAtOnceWhileItRestarts(t *testing.T) {
 	s := redis.Start(t)
-	one, two := openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick}), openRedis(t, state.RedisOptions{URL: s.URL(0), Timeout: quick})
+	one, two := openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: quick}), openRedis(t, marks.RedisOptions{URL: s.URL(0), Timeout: quick})
 	stop := make(chan struct{})
 	var all sync.WaitGroup
-	for i, r := range []*state.Redis{one, two, one, two} {
+	for i, r := range []*marks.Redis{one, two, one, two} {
 		all.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -188,8 +188,8 @@ func TestRedisAtOnceWhileItRestarts(t *testing.T) {
 
 func TestRedisCache(t *testing.T) {
 	s := redis.Start(t)
-	one, two := openRedis(t, state.RedisOptions{URL: s.URL(0)}), openRedis(t, state.RedisOptions{URL: s.URL(0)})
-	get := func(r *state.Redis, key string) string {
+	one, two := openRedis(t, marks.RedisOptions{URL: s.URL(0)}), openRedis(t, marks.RedisOptions{URL: s.URL(0)})
+	get := func(r *marks.Redis, key string) string {
 		t.Helper()
 		got, ok, err := r.Get(t.Context(), key)
 		if err != nil {
@@ -200,7 +200,7 @@ func TestRedisCache(t *testing.T) {
 		}
 		return string(got)
 	}
-	set := func(r *state.Redis, key, value string, ttl time.Duration) {
+	set := func(r *marks.Redis, key, value string, ttl time.Duration) {
 		t.Helper()
 		if err := r.Set(t.Context(), key, []byte(value), ttl); err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestRedisCache(t *testing.T) {
 	set(one, "k", binary, time.Hour)
 	set(one, "empty", "", time.Hour)
 	// Marks are something else than what is under the same name.
-	save(t, one.Marks(), "k", marks{"x": "1"})
+	save(t, one.Marks(), "k", marksByKey{"x": "1"})
 	if !bytes.Equal([]byte(get(two, "k")), []byte(binary)) {
 		t.Error("another client reads something else")
 	}
@@ -231,7 +231,7 @@ func TestRedisCache(t *testing.T) {
 		t.Error("a value was kept for no time")
 	}
 
-	apart := map[string]state.RedisOptions{
+	apart := map[string]marks.RedisOptions{
 		"Prefix":   {URL: s.URL(0), Prefix: "other:"},
 		"Database": {URL: s.URL(3)},
 	}
@@ -242,7 +242,7 @@ func TestRedisCache(t *testing.T) {
 		}
 		forget(t, r.Marks())
 	}
-	if diff := cmp.Diff(marks{"x": "1"}, load(t, one.Marks(), "k")); diff != "" {
+	if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, one.Marks(), "k")); diff != "" {
 		t.Errorf("others forgot what is not theirs: %s", diff)
 	}
 	forget(t, one.Marks())
@@ -254,7 +254,7 @@ func TestRedisCache(t *testing.T) {
 // TestRedisRoundTrips counts the commands that many marks take.
 func TestRedisRoundTrips(t *testing.T) {
 	s := redis.Start(t)
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	save(t, r.Marks(), "a", many(10_000))
 	load(t, r.Marks(), "a")
 	option, err := rueidis.ParseURL(s.URL(0))
@@ -297,7 +297,7 @@ func TestRedisRefuses(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := openRedis(t, state.RedisOptions{URL: tc.url, Timeout: tc.timeout})
+			r := openRedis(t, marks.RedisOptions{URL: tc.url, Timeout: tc.timeout})
 			if got := failure(t, s, r.Ping); !strings.Contains(got, tc.want) {
 				t.Errorf("%s\n%s", tc.reason, got)
 			}
@@ -330,7 +330,7 @@ func TestRedisRepeats(t *testing.T) {
 			}()
 		}
 	}()
-	r := openRedis(t, state.RedisOptions{URL: fmt.Sprintf("redis://:%s@%s", password, l.Addr())})
+	r := openRedis(t, marks.RedisOptions{URL: fmt.Sprintf("redis://:%s@%s", password, l.Addr())})
 	for name, call := range calls(r) {
 		err := call(t.Context())
 		if err == nil || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "********") {
@@ -357,7 +357,7 @@ func TestRedisAddress(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := state.OpenRedis(state.RedisOptions{URL: tc.url})
+			_, err := marks.OpenRedis(marks.RedisOptions{URL: tc.url})
 			if err == nil || !strings.HasPrefix(err.Error(), "cannot use the address of Redis: ") || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("%s\n%v", tc.reason, err)
 			}
@@ -370,7 +370,7 @@ func TestRedisAddress(t *testing.T) {
 
 func TestRedisClosed(t *testing.T) {
 	s := redis.Start(t)
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	comesBack(t, r.Ping)
 	r.Close()
 	for name, call := range calls(r) {

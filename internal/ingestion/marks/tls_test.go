@@ -1,4 +1,4 @@
-package state_test
+package marks_test
 
 import (
 	"crypto/ecdsa"
@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/marks"
 	"example.dev/ingestor/test/redis"
 )
 
@@ -58,11 +58,11 @@ func certificate(t *testing.T) (certFile, keyFile string, known *x509.CertPool) 
 func TestRedisTLS(t *testing.T) {
 	certFile, keyFile, known := certificate(t)
 	s := redis.StartWith(t, redis.Options{CertFile: certFile, KeyFile: keyFile})
-	r := openRedis(t, state.RedisOptions{URL: s.URL(0), TLS: &tls.Config{RootCAs: known}})
+	r := openRedis(t, marks.RedisOptions{URL: s.URL(0), TLS: &tls.Config{RootCAs: known}})
 	if err := r.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	stranger := openRedis(t, state.RedisOptions{URL: s.URL(0)})
+	stranger := openRedis(t, marks.RedisOptions{URL: s.URL(0)})
 	if got := failure(t, s, stranger.Ping); !strings.Contains(got, "certificate") {
 		t.Errorf("a certificate that nobody knows: %s", got)
 	}

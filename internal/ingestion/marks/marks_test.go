@@ -1,4 +1,4 @@
-package state_test
+package marks_test
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.dev/ingestor/internal/ingestion/state"
+	"example.dev/ingestor/internal/ingestion/marks"
 )
 
 // onAll runs a test on marks of each sort. open returns the marks of the test,
 // of which there are none at first; once more, as another replica has them.
-func onAll(t *testing.T, test func(t *testing.T, open func() state.Marks)) {
+func onAll(t *testing.T, test func(t *testing.T, open func() marks.Marks)) {
 	t.Helper()
 	t.Run("Memory", func(t *testing.T) {
-		one := state.NewMemory()
-		test(t, func() state.Marks { return one })
+		one := marks.NewMemory()
+		test(t, func() marks.Marks { return one })
 	})
 	t.Run("SQLite", func(t *testing.T) { test(t, openSQLite(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, openPostgres(t)) })
@@ -26,7 +26,7 @@ func onAll(t *testing.T, test func(t *testing.T, open func() state.Marks)) {
 }
 
 // load returns the marks of a source.
-func load(t *testing.T, m state.Marks, source string) map[string]string {
+func load(t *testing.T, m marks.Marks, source string) map[string]string {
 	t.Helper()
 	got, err := m.Load(t.Context(), source)
 	if err != nil {
@@ -36,7 +36,7 @@ func load(t *testing.T, m state.Marks, source string) map[string]string {
 }
 
 // save saves marks of a source.
-func save(t *testing.T, m state.Marks, source string, set map[string]string, drop ...string) {
+func save(t *testing.T, m marks.Marks, source string, set map[string]string, drop ...string) {
 	t.Helper()
 	if err := m.Save(t.Context(), source, set, drop); err != nil {
 		t.Fatal(err)
@@ -44,19 +44,19 @@ func save(t *testing.T, m state.Marks, source string, set map[string]string, dro
 }
 
 // forget drops the marks of all sources but some.
-func forget(t *testing.T, m state.Marks, keep ...string) {
+func forget(t *testing.T, m marks.Marks, keep ...string) {
 	t.Helper()
 	if err := m.Forget(t.Context(), keep); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// marks is what a source has.
-type marks = map[string]string
+// marksByKey is what a source has.
+type marksByKey = map[string]string
 
 // many returns n marks.
-func many(n int) marks {
-	out := make(marks, n)
+func many(n int) marksByKey {
+	out := make(marksByKey, n)
 	for i := range n {
 		out[fmt.Sprintf("definitions/things%05d.platform.io", i)] = fmt.Sprintf("%064x", i)
 	}
@@ -66,7 +66,7 @@ func many(n int) marks {
 func TestMarks(t *testing.T) {
 	type change struct {
 		source string
-		set    marks
+		set    marksByKey
 		drop   []string
 		// keep, if not nil, forgets the other sources instead.
 		keep []string
@@ -74,72 +74,72 @@ func TestMarks(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		changes []change
-		want    map[string]marks
+		want    map[string]marksByKey
 	}{
 		"Nothing": {
 			reason: "a source nobody saved has no marks",
-			want:   map[string]marks{"a": {}},
+			want:   map[string]marksByKey{"a": {}},
 		},
 		"Set": {
 			reason:  "what is set is there, and nowhere else",
-			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}},
-			want:    map[string]marks{"a": {"x": "1", "y": "2"}, "b": {}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}},
+			want:    map[string]marksByKey{"a": {"x": "1", "y": "2"}, "b": {}},
 		},
 		"SetAgain": {
 			reason:  "a new mark takes the place of the old one and leaves the others",
-			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "a", set: marks{"x": "3"}}},
-			want:    map[string]marks{"a": {"x": "3", "y": "2"}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "a", set: marksByKey{"x": "3"}}},
+			want:    map[string]marksByKey{"a": {"x": "3", "y": "2"}},
 		},
 		"Drop": {
 			reason:  "what is dropped is gone, of this source alone",
-			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "b", set: marks{"x": "1"}}, {source: "a", drop: []string{"x"}}},
-			want:    map[string]marks{"a": {"y": "2"}, "b": {"x": "1"}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "b", set: marksByKey{"x": "1"}}, {source: "a", drop: []string{"x"}}},
+			want:    map[string]marksByKey{"a": {"y": "2"}, "b": {"x": "1"}},
 		},
 		"DropUnknown": {
 			reason:  "what is not there can be dropped",
 			changes: []change{{source: "a", drop: []string{"x"}}},
-			want:    map[string]marks{"a": {}},
+			want:    map[string]marksByKey{"a": {}},
 		},
 		"SetAndDrop": {
 			reason:  "both are done at once",
-			changes: []change{{source: "a", set: marks{"x": "1", "y": "2"}}, {source: "a", set: marks{"z": "3"}, drop: []string{"x", "none"}}},
-			want:    map[string]marks{"a": {"y": "2", "z": "3"}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1", "y": "2"}}, {source: "a", set: marksByKey{"z": "3"}, drop: []string{"x", "none"}}},
+			want:    map[string]marksByKey{"a": {"y": "2", "z": "3"}},
 		},
 		"Neither": {
 			reason:  "nothing to do is fine",
-			changes: []change{{source: "a", set: marks{"x": "1"}}, {source: "a"}},
-			want:    map[string]marks{"a": {"x": "1"}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {source: "a"}},
+			want:    map[string]marksByKey{"a": {"x": "1"}},
 		},
 		"Forget": {
 			reason: "sources that are not kept lose their marks, those that are keep them",
 			changes: []change{
-				{source: "a", set: marks{"x": "1"}}, {source: "b", set: marks{"x": "2"}}, {source: "a/b", set: marks{"x": "3"}},
+				{source: "a", set: marksByKey{"x": "1"}}, {source: "b", set: marksByKey{"x": "2"}}, {source: "a/b", set: marksByKey{"x": "3"}},
 				{keep: []string{"b", "unknown"}},
 			},
-			want: map[string]marks{"a": {}, "b": {"x": "2"}, "a/b": {}},
+			want: map[string]marksByKey{"a": {}, "b": {"x": "2"}, "a/b": {}},
 		},
 		"ForgetAll": {
 			reason:  "keeping none drops all",
-			changes: []change{{source: "a", set: marks{"x": "1"}}, {source: "b", set: marks{"x": "2"}}, {keep: []string{}}},
-			want:    map[string]marks{"a": {}, "b": {}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {source: "b", set: marksByKey{"x": "2"}}, {keep: []string{}}},
+			want:    map[string]marksByKey{"a": {}, "b": {}},
 		},
 		"AfterForget": {
 			reason:  "a source that comes back begins anew",
-			changes: []change{{source: "a", set: marks{"x": "1"}}, {keep: []string{}}, {source: "a", set: marks{"y": "2"}}},
-			want:    map[string]marks{"a": {"y": "2"}},
+			changes: []change{{source: "a", set: marksByKey{"x": "1"}}, {keep: []string{}}, {source: "a", set: marksByKey{"y": "2"}}},
+			want:    map[string]marksByKey{"a": {"y": "2"}},
 		},
 		"AnyText": {
 			reason: "names and marks are text, not patterns or commands",
 			changes: []change{
-				{source: "a*", set: marks{"*": "?", "ü \"x\"\r\n": "'; %s \\"}},
-				{source: "ab", set: marks{"y": "1"}}, {source: "[ab]", set: marks{"z": "1"}},
-				{source: "a*", set: marks{"b": "2"}, drop: []string{"?"}},
+				{source: "a*", set: marksByKey{"*": "?", "ü \"x\"\r\n": "'; %s \\"}},
+				{source: "ab", set: marksByKey{"y": "1"}}, {source: "[ab]", set: marksByKey{"z": "1"}},
+				{source: "a*", set: marksByKey{"b": "2"}, drop: []string{"?"}},
 				{keep: []string{"a*", "ab"}},
 			},
-			want: map[string]marks{"a*": {"*": "?", "ü \"x\"\r\n": "'; %s \\", "b": "2"}, "ab": {"y": "1"}, "[ab]": {}},
+			want: map[string]marksByKey{"a*": {"*": "?", "ü \"x\"\r\n": "'; %s \\", "b": "2"}, "ab": {"y": "1"}, "[ab]": {}},
 		},
 	}
-	onAll(t, func(t *testing.T, open func() state.Marks) {
+	onAll(t, func(t *testing.T, open func() marks.Marks) {
 		m := open()
 		for name, tc := range cases {
 			t.Run(name, func(t *testing.T) {
@@ -164,15 +164,15 @@ func TestMarks(t *testing.T) {
 
 // TestMarksAreShared is about two replicas.
 func TestMarksAreShared(t *testing.T) {
-	onAll(t, func(t *testing.T, open func() state.Marks) {
+	onAll(t, func(t *testing.T, open func() marks.Marks) {
 		one, two := open(), open()
-		save(t, one, "a", marks{"x": "1", "y": "2"})
-		save(t, two, "a", marks{"y": "3"}, "x")
-		if diff := cmp.Diff(marks{"y": "3"}, load(t, one, "a")); diff != "" {
+		save(t, one, "a", marksByKey{"x": "1", "y": "2"})
+		save(t, two, "a", marksByKey{"y": "3"}, "x")
+		if diff := cmp.Diff(marksByKey{"y": "3"}, load(t, one, "a")); diff != "" {
 			t.Error(diff)
 		}
 		forget(t, two)
-		if diff := cmp.Diff(marks{}, load(t, one, "a")); diff != "" {
+		if diff := cmp.Diff(marksByKey{}, load(t, one, "a")); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -180,19 +180,19 @@ func TestMarksAreShared(t *testing.T) {
 
 // TestMarksAreCopies is about a caller who goes on with the map.
 func TestMarksAreCopies(t *testing.T) {
-	onAll(t, func(t *testing.T, open func() state.Marks) {
-		m, set := open(), marks{"x": "1"}
+	onAll(t, func(t *testing.T, open func() marks.Marks) {
+		m, set := open(), marksByKey{"x": "1"}
 		save(t, m, "a", set)
 		set["x"] = "2"
 		load(t, m, "a")["y"] = "3"
-		if diff := cmp.Diff(marks{"x": "1"}, load(t, m, "a")); diff != "" {
+		if diff := cmp.Diff(marksByKey{"x": "1"}, load(t, m, "a")); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
 func TestManyMarks(t *testing.T) {
-	onAll(t, func(t *testing.T, open func() state.Marks) {
+	onAll(t, func(t *testing.T, open func() marks.Marks) {
 		m, want := open(), many(10_000)
 		save(t, m, "a", want)
 		if diff := cmp.Diff(want, load(t, m, "a")); diff != "" {
@@ -200,15 +200,15 @@ func TestManyMarks(t *testing.T) {
 		}
 		keys := slices.Sorted(maps.Keys(want))
 		save(t, m, "a", nil, keys[1:]...)
-		if diff := cmp.Diff(marks{keys[0]: want[keys[0]]}, load(t, m, "a")); diff != "" {
+		if diff := cmp.Diff(marksByKey{keys[0]: want[keys[0]]}, load(t, m, "a")); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
 func TestMarksAtOnce(t *testing.T) {
-	onAll(t, func(t *testing.T, open func() state.Marks) {
-		replicas := []state.Marks{open(), open()}
+	onAll(t, func(t *testing.T, open func() marks.Marks) {
+		replicas := []marks.Marks{open(), open()}
 		const workers, rounds = 8, 10
 		var all sync.WaitGroup
 		for w := range workers {
@@ -217,13 +217,13 @@ func TestMarksAtOnce(t *testing.T) {
 				for i := range rounds {
 					key := fmt.Sprintf("%d/%d", w, i)
 					// The source of all, and one that comes and goes.
-					if err := m.Save(t.Context(), "a", marks{key: "1", key + "x": "1"}, nil); err != nil {
+					if err := m.Save(t.Context(), "a", marksByKey{key: "1", key + "x": "1"}, nil); err != nil {
 						t.Error(err)
 					}
 					if err := m.Save(t.Context(), "a", nil, []string{key + "x"}); err != nil {
 						t.Error(err)
 					}
-					if err := m.Save(t.Context(), "b", marks{key: "1"}, nil); err != nil {
+					if err := m.Save(t.Context(), "b", marksByKey{key: "1"}, nil); err != nil {
 						t.Error(err)
 					}
 					if err := m.Forget(t.Context(), []string{"a"}); err != nil {
@@ -236,7 +236,7 @@ func TestMarksAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		want := marks{}
+		want := marksByKey{}
 		for w := range workers {
 			for i := range rounds {
 				want[fmt.Sprintf("%d/%d", w, i)] = "1"
@@ -245,7 +245,7 @@ func TestMarksAtOnce(t *testing.T) {
 		if diff := cmp.Diff(want, load(t, replicas[0], "a")); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(marks{}, load(t, replicas[0], "b")); diff != "" {
+		if diff := cmp.Diff(marksByKey{}, load(t, replicas[0], "b")); diff != "" {
 			t.Error(diff)
 		}
 	})
