@@ -16,10 +16,9 @@ type object struct {
 	// which somebody said that it was stored; 0 for none.
 	attempted, acked int
 	ackedAt          time.Time
-	// deleted is when it was deleted; zero if it is there. missed says that it was
+	// deleted is when it was deleted; zero if it is there. missed is when it was first
 	// seen to be gone.
-	deleted time.Time
-	missed  bool
+	deleted, missed time.Time
 	// doubtful says that it is not known whether the last version is stored.
 	doubtful bool
 	// seen is the last version that was seen, uid what its entity was called then,
@@ -127,7 +126,9 @@ func (m *model) read(replica int, asked time.Time, kind string, found map[string
 		earlier := !o.at.IsZero() && o.at.Before(asked)
 		switch {
 		case !there && !o.deleted.IsZero():
-			o.missed = o.missed || asked.After(o.deleted)
+			if o.missed.IsZero() && asked.After(o.deleted) {
+				o.missed = now
+			}
 			continue
 		case !there && earlier:
 			m.violated("%s: it vanished; it was there at %s, with version %d", who, o.at.Format("15:04:05.000"), o.seen)
@@ -137,7 +138,10 @@ func (m *model) read(replica int, asked time.Time, kind string, found map[string
 			continue
 		case !there:
 			continue
-		case o.missed:
+		case !o.missed.IsZero() && asked.Before(o.missed):
+			// The answer was on its way for long.
+			continue
+		case !o.missed.IsZero():
 			m.violated("%s: it came back with version %d, and was deleted at %s", who, e.version, o.deleted.Format("15:04:05.000"))
 			continue
 		}
@@ -166,7 +170,7 @@ func (m *model) settled() (open []string) {
 	for ref, o := range m.objects {
 		switch {
 		case !o.deleted.IsZero():
-			if !o.missed {
+			if o.missed.IsZero() {
 				open = append(open, ref+" is still there")
 			}
 		case o.acked > 0 || o.doubtful:
