@@ -199,7 +199,7 @@ func TestPreviewOrder(t *testing.T) {
 // TestPreviewExamples wants all examples to be shown without an error.
 func TestPreviewExamples(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "examples", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
