@@ -66,7 +66,7 @@ func New(opts Options) *Ingestion {
 	c := opts.Config
 	in.how = jobs.How{Attempts: 1 + c.Composer.Processing.RetryAttempts, RetryDelay: c.Composer.Processing.RetryDelay}
 	in.ingest = ingest.New(ingest.Options{
-		Parts: opts.parts(), Memory: opts.Mirror, Catalog: catalog{opts.Store},
+		Variants: opts.parts(), Memory: opts.Mirror, Catalog: catalog{opts.Store},
 		Processing: ingest.Processing(c.Composer.Processing),
 		Caching:    opts.caching(),
 		Build:      strings.TrimSpace(opts.Build + " " + opts.Extension.Version), Replica: opts.Replica, Sole: c.Backend.Database.Client == config.ClientSQLite,
@@ -97,7 +97,7 @@ func New(opts Options) *Ingestion {
 }
 
 // as is how a place is scanned.
-func (in *Ingestion) as(p ingest.Place, trigger string) jobs.How {
+func (in *Ingestion) as(p ingest.Target, trigger string) jobs.How {
 	how := in.how
 	how.Trigger, how.Timeout = trigger, p.Timeout
 	return how
@@ -116,12 +116,12 @@ func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error 
 }
 
 // place returns a place by its name.
-func (in *Ingestion) place(name string) (ingest.Place, bool) {
+func (in *Ingestion) place(name string) (ingest.Target, bool) {
 	all := in.ingest.Places()
-	if i := slices.IndexFunc(all, func(p ingest.Place) bool { return p.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(p ingest.Target) bool { return p.Name == name }); i >= 0 {
 		return all[i], true
 	}
-	return ingest.Place{}, false
+	return ingest.Target{}, false
 }
 
 // Restore brings back an entity of the service that somebody deleted: it is
@@ -141,7 +141,7 @@ type catalog struct{ store *store.Store }
 func (catalog) Prepare(n *tree.Node) any { return store.Prepare(n) }
 
 // Put implements ingest.Catalog.
-func (c catalog) Put(ctx context.Context, outcomes []ingest.Outcome) ([]ingest.Written, error) {
+func (c catalog) Put(ctx context.Context, outcomes []ingest.Build) ([]ingest.Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep, Put: make([]store.Document, len(o.Entities))}

@@ -15,14 +15,14 @@ import (
 
 // parts makes the variants of what the configuration says. Variant A comes
 // first: what it takes is left to it.
-func (o *Options) parts() []ingest.Part {
-	return []ingest.Part{o.composer(), o.cluster()}
+func (o *Options) parts() []ingest.Variant {
+	return []ingest.Variant{o.composer(), o.cluster()}
 }
 
-func (o *Options) composer() ingest.Part {
+func (o *Options) composer() ingest.Variant {
 	c := &o.Config.Composer
 	profile, filter := o.Config.Selection(engine.ComposerIngestor)
-	p := ingest.Part{
+	p := ingest.Variant{
 		Name: config.SectionComposer, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ComposerIngestor),
 		Filter: filter, Namespaces: c.Namespaces, Watch: c.Watch,
 		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
@@ -50,10 +50,10 @@ func (o *Options) log() *slog.Logger {
 	return slog.New(leveled{o.Log.Handler(), o.Config.Composer.Logging.Level, false})
 }
 
-func (o *Options) cluster() ingest.Part {
+func (o *Options) cluster() ingest.Variant {
 	c := &o.Config.ClusterIngestor
 	profile, filter := o.Config.Selection(engine.ClusterIngestor)
-	p := ingest.Part{
+	p := ingest.Variant{
 		Name: config.SectionClusterIngestor, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
 		// The contract names no others for this variant.

@@ -93,7 +93,7 @@ type settings struct {
 	NoCompositions, NoComposites                               bool
 }
 
-func settingsOf(p ingest.Part) settings {
+func settingsOf(p ingest.Variant) settings {
 	out := settings{
 		Watch: p.Watch, Definitions: p.Definitions, Workloads: p.Workloads, Stacks: p.Stacks, Requests: p.Requests != nil,
 		Detection: p.Detection.Enabled, Method: p.Detection.Method,
@@ -134,7 +134,7 @@ func TestParts(t *testing.T) {
 	if c := in.ingest.Caching; !c.Enabled || c.TTL != 25*time.Second || c.MaxSize != 26 || c.Shared != nil {
 		t.Errorf("caching is %+v", c)
 	}
-	parts := in.ingest.Parts
+	parts := in.ingest.Variants
 	for i := range parts {
 		if diff := cmp.Diff(ingest.MassRemoval{Percent: 61, Minimum: 8, Wait: 9 * time.Second}, parts[i].MassRemoval); diff != "" {
 			t.Errorf("mass removals of %s: %s", parts[i].Name, diff)
@@ -157,7 +157,7 @@ func TestParts(t *testing.T) {
 	}, b); diff != "" {
 		t.Errorf("variant B: %s", diff)
 	}
-	usual := opened(t, load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}")).ingest.Parts[0]
+	usual := opened(t, load(t, "composerIngestor: {sources: [{name: files, type: file, path: .}]}")).ingest.Variants[0]
 	if diff := cmp.Diff(settings{
 		Watch: true, Definitions: true, Detection: true, Method: ingest.ByVersion, Marks: config.StorageDatabase,
 		Every: 5 * time.Minute, Timeout: 2 * time.Minute, Folders: []string{"files watched"}, Info: true, Warn: true,

@@ -70,9 +70,9 @@ type Portal struct {
 	queue     *jobs.Queue
 	redis     *marks.Redis
 	auth      *auth.Auth
-	intake    *provider.Intake
+	intake    *provider.Providers
 	ingestion *ingestion.Ingestion
-	generated *definition.Generated
+	generated *definition.Folder
 	tasks     *task.Tasks
 	server    *rest.Server
 	routes    []rest.Plugin

@@ -41,7 +41,7 @@ import (
 
 // scaffold puts the scaffolder together: what steps can do, who does it, and who
 // may ask for it.
-func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Intake, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
+func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Providers, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
 	c := opts.Config.Scaffolder
 	env := expression.Default()
 	clusters := clusteractions.NewFleet(opts.Config.WritableClusters(), cluster.Options{Agent: "portal-backend/" + opts.Build})
@@ -153,7 +153,7 @@ func workDir(c *config.Config) string {
 // registrar is the catalog as steps use it: as the caller of the context.
 type registrar struct {
 	catalog *catalog.Catalog
-	intake  *provider.Intake
+	intake  *provider.Providers
 }
 
 // Entity implements the catalog of actions.

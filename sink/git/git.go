@@ -223,7 +223,7 @@ func (s *Sink) Commit(ctx context.Context, files map[string][]byte) (Result, err
 	if err != nil {
 		return Result{}, s.fail(ctx, err, creds)
 	}
-	way := remote.Way{Auth: auth, MaxBytes: s.opts.MaxBytes, Write: true}
+	way := remote.Options{Auth: auth, MaxBytes: s.opts.MaxBytes, Write: true}
 	res, err := s.commit(ctx, files, func() (*remote.Repository, error) { return remote.Open(ctx, s.at, way, creds) })
 	if err != nil {
 		return Result{}, s.fail(ctx, err, creds)

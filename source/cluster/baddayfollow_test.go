@@ -133,9 +133,9 @@ func TestFollowTrouble(t *testing.T) {
 			defer cancel()
 			var told, events []string
 			enough := errors.New("enough")
-			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{
+			err := connect(t, "here", s.start(t), cluster.Options{Timeout: time.Second}).Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{
 				Trouble: func(e *cluster.Error) { told = append(told, e.Error()) },
-			}, func(n cluster.Notice) error {
+			}, func(n cluster.Event) error {
 				if n.Type == cluster.Listed {
 					events = append(events, fmt.Sprint("listed ", len(n.Items)))
 				} else {

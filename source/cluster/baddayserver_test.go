@@ -49,7 +49,7 @@ type standIn struct {
 	groups []string
 	// definitions are its definitions; nil means two.
 	definitions []string
-	// trouble, if not nil, may answer a request instead: it says whether it
+	// backOff, if not nil, may answer a request instead: it says whether it
 	// did. n counts the requests from one on.
 	trouble func(n int, w http.ResponseWriter, r *http.Request) bool
 

@@ -35,8 +35,8 @@ const (
 // String names the type.
 func (t NoticeType) String() string { return [...]string{"listed", "changed", "deleted"}[t] }
 
-// Notice is word of a change.
-type Notice struct {
+// Event is word of a change.
+type Event struct {
 	Type NoticeType
 	// Items are all there are for Listed, one otherwise.
 	Items []Item
@@ -47,8 +47,8 @@ type Notice struct {
 	Spoilt []finding.Finding
 }
 
-// FollowOptions are how a kind is followed. The zero value is ready for use.
-type FollowOptions struct {
+// WatchOptions are how a kind is followed. The zero value is ready for use.
+type WatchOptions struct {
 	// Trouble, if not nil, is told what goes wrong while following goes on. It
 	// takes care of it by itself; a kind that is not served has the reason
 	// Absent, and is asked for until it is.
@@ -73,15 +73,15 @@ const streamSeconds = 300
 // mostEvent bounds one event of a stream.
 const mostEvent = 64 << 20
 
-// Follow tells event of what there is of a kind, and then of every change of
+// Watch tells event of what there is of a kind, and then of every change of
 // its metadata, until ctx ends. The label selector is as for Survey. A
 // connection that is lost is made again and goes on where it was; if the server
 // cannot go on from there, a new Listed says what there is now, so that no
 // change is missed, though several may be told as one. Everything is called by
 // the goroutine that called Follow. What event returns ends it if it is not
 // nil.
-func (c *Cluster) Follow(ctx context.Context, res Resource, labels string, opts FollowOptions, event func(Notice) error) error {
-	f := &following{
+func (c *Cluster) Watch(ctx context.Context, res Resource, labels string, opts WatchOptions, event func(Event) error) error {
+	f := &watch{
 		Cluster: c, opts: opts, event: event, pauses: backoff.NewExponentialBackOff(),
 		list: listing{Resource: res, labels: labels, metadata: true, survey: true, once: true},
 	}
@@ -93,18 +93,18 @@ func (c *Cluster) Follow(ctx context.Context, res Resource, labels string, opts 
 			return own.error
 		}
 		if wait {
-			pause(ctx, max(f.pauses.NextBackOff(), f.trouble(ctx, err)))
+			pause(ctx, max(f.pauses.NextBackOff(), f.backOff(ctx, err)))
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// following is one Follow.
-type following struct {
+// watch is one Follow.
+type watch struct {
 	*Cluster
 	list   listing
-	opts   FollowOptions
-	event  func(Notice) error
+	opts   WatchOptions
+	event  func(Event) error
 	pauses *backoff.ExponentialBackOff
 	// version is where a stream goes on; empty if a list is needed first.
 	version string
@@ -115,7 +115,7 @@ type following struct {
 // listenerError is what ended a Follow from within.
 type listenerError struct{ error }
 
-func (f *following) tell(n Notice) error {
+func (f *watch) tell(n Event) error {
 	if err := f.event(n); err != nil {
 		return &listenerError{err}
 	}
@@ -124,13 +124,13 @@ func (f *following) tell(n Notice) error {
 
 // round lists, if need be, and then follows one stream to its end. wait asks
 // for a pause before the next.
-func (f *following) round(ctx context.Context) (wait bool, err error) {
+func (f *watch) round(ctx context.Context) (wait bool, err error) {
 	if f.version == "" {
 		all, err := f.Cluster.list(ctx, f.list)
 		if err != nil {
 			return true, err
 		}
-		err = f.tell(Notice{Type: Listed, Items: all.items, Version: number(all.version), Spoilt: f.findings(f.list.short(), all.spoilt)})
+		err = f.tell(Event{Type: Listed, Items: all.items, Version: number(all.version), Spoilt: f.findings(f.list.short(), all.spoilt)})
 		if err != nil {
 			return false, err
 		}
@@ -141,7 +141,7 @@ func (f *following) round(ctx context.Context) (wait bool, err error) {
 
 // stream follows changes until the server ends it. wait asks for a pause before
 // the next, so that one that ends at once is not begun again and again.
-func (f *following) stream(ctx context.Context) (wait bool, err error) {
+func (f *watch) stream(ctx context.Context) (wait bool, err error) {
 	seconds := streamSeconds + rand.IntN(streamSeconds)
 	r := request{
 		doing: "watch " + f.list.String(), path: f.list.path(), needs: permission(f.list.Resource, "watch"),
@@ -183,7 +183,7 @@ func isOfVersion(code int) bool {
 
 // run begins a stream and reads it to its end, and sees to it that it begins
 // and ends in time, although whoever is at the other end may not.
-func (f *following) run(ctx context.Context, r request, lasts time.Duration) error {
+func (f *watch) run(ctx context.Context, r request, lasts time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	limit := time.AfterFunc(f.Cluster.opts.Timeout, func() { cancel(errSlow) })
@@ -213,7 +213,7 @@ func (f *following) run(ctx context.Context, r request, lasts time.Duration) err
 }
 
 // read takes the events of a stream.
-func (f *following) read(stream io.Reader) error {
+func (f *watch) read(stream io.Reader) error {
 	from := &io.LimitedReader{R: stream}
 	events := json.NewDecoder(from)
 	for {
@@ -252,7 +252,7 @@ func newEventError(object []byte) error {
 }
 
 // take tells of an event.
-func (f *following) take(what string, object []byte) error {
+func (f *watch) take(what string, object []byte) error {
 	var o metadata
 	err := json.Unmarshal(object, &o)
 	if err == nil && what == "BOOKMARK" {
@@ -264,7 +264,7 @@ func (f *following) take(what string, object []byte) error {
 		// The next stream would begin with it again; a list can do without it.
 		return &statusError{code: http.StatusGone, message: err.Error()}
 	}
-	n := Notice{Type: Changed, Items: []Item{item}, Version: item.Version}
+	n := Event{Type: Changed, Items: []Item{item}, Version: item.Version}
 	if what == "DELETED" {
 		n.Type = Deleted
 	}
@@ -275,9 +275,9 @@ func (f *following) take(what string, object []byte) error {
 	return nil
 }
 
-// trouble tells of a failure, if there is one, and returns how long the server
+// backOff tells of a failure, if there is one, and returns how long the server
 // asks to be left alone.
-func (f *following) trouble(ctx context.Context, err error) time.Duration {
+func (f *watch) backOff(ctx context.Context, err error) time.Duration {
 	e, ok := errors.AsType[*Error](err)
 	// What ends because it was ended is no trouble.
 	if f.opts.Trouble != nil && ok && ctx.Err() == nil {

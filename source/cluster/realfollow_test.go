@@ -30,7 +30,7 @@ type log struct {
 
 func newLog() *log { return &log{state: map[string]string{}, moved: make(chan struct{}, 1)} }
 
-func (l *log) take(n cluster.Notice) error {
+func (l *log) take(n cluster.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.Type == cluster.Listed {
@@ -98,7 +98,7 @@ subjects: [{kind: ServiceAccount, name: watcher, namespace: default}]
 	ended := make(chan error, 1)
 	var troubles atomic.Int64
 	go func() {
-		ended <- c.Follow(ctx, upstreamDefinitions, "example.dev/ingest", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+		ended <- c.Watch(ctx, upstreamDefinitions, "example.dev/ingest", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
 			troubles.Add(1)
 			if e.Cluster != "watched" || e.Hint == "" {
 				t.Errorf("trouble names the cluster and the way out: %+v", e)
@@ -225,15 +225,15 @@ func TestFollowEnds(t *testing.T) {
 	enough := errors.New("enough")
 	for range 50 {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := c.Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+		err := c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
 			t.Errorf("told of as trouble: %v", e)
-		}}, func(cluster.Notice) error { return enough })
+		}}, func(cluster.Event) error { return enough })
 		if !errors.Is(err, enough) {
 			t.Fatalf("Follow returns what its listener returned: %v", err)
 		}
-		err = c.Follow(ctx, upstreamDefinitions, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+		err = c.Watch(ctx, upstreamDefinitions, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
 			t.Errorf("told of as trouble: %v", e)
-		}}, func(cluster.Notice) error {
+		}}, func(cluster.Event) error {
 			time.AfterFunc(time.Millisecond, cancel)
 			return nil
 		})
@@ -254,10 +254,10 @@ func TestFollowQuick(t *testing.T) {
 	defer cancel()
 	l, absent, later := newLog(), make(chan *cluster.Error, 100), newLog()
 	var both sync.WaitGroup
-	both.Go(func() { _ = c.Follow(ctx, upstreamDefinitions, "team=lambdas", cluster.FollowOptions{}, l.take) })
+	both.Go(func() { _ = c.Watch(ctx, upstreamDefinitions, "team=lambdas", cluster.WatchOptions{}, l.take) })
 	both.Go(func() {
 		kind := cluster.Resource{Group: "seven.example.org", Version: "v1", Plural: "mus"}
-		_ = c.Follow(ctx, kind, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) { absent <- e }}, later.take)
+		_ = c.Watch(ctx, kind, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) { absent <- e }}, later.take)
 	})
 	l.until(t, "the first list", func(state map[string]string, _ []string) bool { return len(state) == 1 })
 	// The best of some, because the machine may be busy with something else.

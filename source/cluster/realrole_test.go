@@ -178,10 +178,10 @@ func followOnce(t *testing.T, c *cluster.Cluster, began streams, res cluster.Res
 		}
 	}()
 	var trouble error
-	err := c.Follow(ctx, res, "", cluster.FollowOptions{Trouble: func(e *cluster.Error) {
+	err := c.Watch(ctx, res, "", cluster.WatchOptions{Trouble: func(e *cluster.Error) {
 		trouble = e
 		cancel()
-	}}, func(cluster.Notice) error { return nil })
+	}}, func(cluster.Event) error { return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("it ended otherwise: %v", err)
 	}

@@ -149,7 +149,7 @@ func (s *Source) open(ctx context.Context, f func(context.Context, *remote.Repos
 	if err != nil {
 		return s.fail(ctx, err, creds)
 	}
-	r, err := remote.Open(ctx, s.at, remote.Way{Auth: auth, MaxBytes: s.opts.MaxBytes}, creds)
+	r, err := remote.Open(ctx, s.at, remote.Options{Auth: auth, MaxBytes: s.opts.MaxBytes}, creds)
 	if err != nil {
 		return s.fail(ctx, err, creds)
 	}

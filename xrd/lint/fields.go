@@ -143,16 +143,16 @@ func nearest(s string, words []string) string {
 		if len(w) > longest || len(w)-len(s) > most || len(s)-len(w) > most {
 			continue
 		}
-		if d := slips(s, w); d <= most {
+		if d := editDistance(s, w); d <= most {
 			best, most = w, d-1
 		}
 	}
 	return best
 }
 
-// slips counts the letters to insert, delete, change or swap with their
+// editDistance counts the letters to insert, delete, change or swap with their
 // neighbour that make a of b. Both are short.
-func slips(a, b string) int {
+func editDistance(a, b string) int {
 	const size = 41
 	var rows [3][size]int
 	before, prev, cur := &rows[0], &rows[1], &rows[2]

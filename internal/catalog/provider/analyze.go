@@ -17,7 +17,7 @@ import (
 // is at an address. Files that are there already would be found in the
 // repositories of hosts the portal has an integration with. There are none, so
 // that nothing is fetched.
-func (in *Intake) analyze(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) analyze(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationAnalyze, nil); err != nil {
 		return err
 	}

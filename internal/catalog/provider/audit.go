@@ -12,7 +12,7 @@ import (
 )
 
 // recordPush records a push that was carried out.
-func (in *Intake) recordPush(ctx context.Context, full bool, provider string, res store.Result, refused []refusal) {
+func (in *Providers) recordPush(ctx context.Context, full bool, provider string, res store.Result, refused []refusal) {
 	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
 		Name: pushEvent(full), Result: audit.Success, Target: map[string]string{"provider": provider},
@@ -29,7 +29,7 @@ func pushEvent(full bool) string {
 
 // recordDenied records how many entities of a push were refused because of a
 // missing permission: one event, whose number of entities may be large.
-func (in *Intake) recordDenied(ctx context.Context, provider string, refused []refusal) {
+func (in *Providers) recordDenied(ctx context.Context, provider string, refused []refusal) {
 	n := 0
 	for _, r := range refused {
 		if strings.HasPrefix(r.Reason, missingPermission) {
@@ -45,7 +45,7 @@ func (in *Intake) recordDenied(ctx context.Context, provider string, refused []r
 }
 
 // recordLocation records what became of a location.
-func (in *Intake) recordLocation(ctx context.Context, event string, l store.Location, err error) {
+func (in *Providers) recordLocation(ctx context.Context, event string, l store.Location, err error) {
 	in.audit.Done(ctx, audit.Event{Name: event, Target: map[string]string{
 		"location": l.ID, "type": l.Type, "target": withoutQuery(l.Target),
 	}}, err)
@@ -66,13 +66,13 @@ func withoutQuery(address string) string {
 }
 
 // recordFailedPush records why a push failed.
-func (in *Intake) recordFailedPush(r *http.Request, full bool, err error) {
+func (in *Providers) recordFailedPush(r *http.Request, full bool, err error) {
 	in.audit.Done(r.Context(), audit.Event{Name: pushEvent(full), Target: map[string]string{"provider": r.PathValue("name")}}, err)
 }
 
 // recordStrict records a push of which nothing was taken because some entities
 // were refused.
-func (in *Intake) recordStrict(ctx context.Context, full bool, provider string, refused []refusal) {
+func (in *Providers) recordStrict(ctx context.Context, full bool, provider string, refused []refusal) {
 	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
 		Name: pushEvent(full), Result: audit.Failure, Reason: "strict push with refused entities",
@@ -81,13 +81,13 @@ func (in *Intake) recordStrict(ctx context.Context, full bool, provider string, 
 }
 
 // recordProvider records that a provider was removed, or why not.
-func (in *Intake) recordProvider(ctx context.Context, provider string, removed int, err error) {
+func (in *Providers) recordProvider(ctx context.Context, provider string, removed int, err error) {
 	in.audit.Done(ctx, audit.Event{
 		Name: audit.ProviderDelete, Target: map[string]string{"provider": provider}, Counts: map[string]int{"removed": removed},
 	}, err)
 }
 
 // recordRefresh records that the location of an entity is read again.
-func (in *Intake) recordRefresh(ctx context.Context, ref string) {
+func (in *Providers) recordRefresh(ctx context.Context, ref string) {
 	in.audit.Done(ctx, audit.Event{Name: audit.EntityRefresh, Target: map[string]string{"entity": ref}}, nil)
 }

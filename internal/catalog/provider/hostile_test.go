@@ -22,7 +22,7 @@ func TestTeamsOnly(t *testing.T) {
 	site := newSite(t)
 	site.set("/a.yaml", component("theirs", "team-b"))
 	site.set("/b.yaml", component("more", "team-b"))
-	f := newFarm(t, "", readingOf(site.URL, t.TempDir()),
+	f := newHarness(t, "", readingOf(site.URL, t.TempDir()),
 		config.PermissionRule{Who: []string{"user:default/platform"}, Allow: true},
 		config.PermissionRule{Permissions: []string{permission.EntityCreate, permission.EntityDelete}, Owners: []string{"own"}, Allow: true},
 		config.PermissionRule{Permissions: []string{permission.EntityCreate, permission.EntityDelete}},
@@ -69,7 +69,7 @@ func TestTeamsOnly(t *testing.T) {
 func TestChangeRemoves(t *testing.T) {
 	site := newSite(t)
 	site.set("/a.yaml", component("a", "x"))
-	f := newFarm(t, "", readingOf(site.URL, t.TempDir()), config.PermissionRule{Permissions: []string{permission.LocationDelete}})
+	f := newHarness(t, "", readingOf(site.URL, t.TempDir()), config.PermissionRule{Permissions: []string{permission.LocationDelete}})
 	path := "/locations/" + f.register("url", site.URL+"/a.yaml")
 	for target, want := range map[string]int{"/a.yaml": http.StatusOK, "/b.yaml": http.StatusForbidden} {
 		if res := f.do(http.MethodPut, path, fmt.Sprintf(`{"type":"url","target":%q}`, site.URL+target)); res.status != want {
@@ -81,7 +81,7 @@ func TestChangeRemoves(t *testing.T) {
 // TestPushRemoves wants a push to remove nothing that its caller may not
 // remove.
 func TestPushRemoves(t *testing.T) {
-	f := newFarm(t, "", Options{}, config.PermissionRule{Who: []string{"user:default/x"}, Permissions: []string{permission.EntityDelete}})
+	f := newHarness(t, "", Options{}, config.PermissionRule{Who: []string{"user:default/x"}, Permissions: []string{permission.EntityDelete}})
 	if got, res := f.push("PUT", all, line("a", "x")+line("b", "x")); got.Added != 2 {
 		t.Fatal(res.body)
 	}
@@ -110,7 +110,7 @@ func bomb(name string) string {
 // TestPushNothing pushes bodies that hold nothing, or next to nothing, many
 // times.
 func TestPushNothing(t *testing.T) {
-	f := newFarm(t, "", Options{MaxPush: defaultMaxPush})
+	f := newHarness(t, "", Options{MaxPush: defaultMaxPush})
 	const (
 		unpacked  = 8 << 20
 		documents = "there are more than 300000 documents, empty ones included; push it in several deltas"
@@ -189,7 +189,7 @@ func TestAliases(t *testing.T) {
 	}
 	site := newSite(t)
 	site.set("/a.yaml", body)
-	f := newFarm(t, "", readingOf(site.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(site.URL, t.TempDir()))
 	res := f.do(http.MethodPut, "/providers/ci/entities", body, "Content-Type", mediaYAML)
 	if got := errorOf(t, res); !strings.Contains(got, "400 InputError: The body cannot be read, and nothing was changed: line") || !strings.Contains(got, "aliases add more than") {
 		t.Errorf("a push: got %s", got)

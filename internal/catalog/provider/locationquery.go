@@ -28,7 +28,7 @@ type locationPage struct {
 }
 
 // queryLocations answers POST /locations/by-query.
-func (in *Intake) queryLocations(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) queryLocations(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.LocationRead, nil); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (in *Intake) queryLocations(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, answer)
 }
 
-func (in *Intake) readLocationPage(r *http.Request) (locationPage, store.Filter, error) {
+func (in *Providers) readLocationPage(r *http.Request) (locationPage, store.Filter, error) {
 	var body struct {
 		Cursor *string         `json:"cursor"`
 		Limit  *int            `json:"limit"`

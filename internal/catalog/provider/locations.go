@@ -51,7 +51,7 @@ func (in *locationInput) check(at string) error {
 }
 
 // readLocation reads the body of a request that names a location to register.
-func (in *Intake) readLocation(r *http.Request) (typ, target string, err error) {
+func (in *Providers) readLocation(r *http.Request) (typ, target string, err error) {
 	var body locationInput
 	if err := rest.ReadJSON(r, &body); err != nil {
 		return "", "", err
@@ -67,7 +67,7 @@ func (in *Intake) readLocation(r *http.Request) (typ, target string, err error) 
 }
 
 // mayBe returns the fault for a type of location that nobody may register.
-func (in *Intake) mayBe(typ string) error {
+func (in *Providers) mayBe(typ string) error {
 	if slices.Contains(in.locations.types, typ) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func inputOf(err error) error {
 }
 
 // createLocation answers POST /locations.
-func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) createLocation(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (in *Intake) createLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sameLocation returns the location of that address.
-func (in *Intake) sameLocation(ctx context.Context, typ, target string) (store.Location, error) {
+func (in *Providers) sameLocation(ctx context.Context, typ, target string) (store.Location, error) {
 	all, err := in.store.Locations(ctx)
 	if err != nil {
 		return store.Location{}, err
@@ -149,7 +149,7 @@ func (in *Intake) sameLocation(ctx context.Context, typ, target string) (store.L
 }
 
 // tryLocation reads a location and tells what registering it would bring.
-func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
+func (in *Providers) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
 	_, err := in.sameLocation(r.Context(), typ, target)
 	if err != nil && !errors.Is(err, db.ErrExists) {
 		return err
@@ -177,7 +177,7 @@ func (in *Intake) tryLocation(w http.ResponseWriter, r *http.Request, typ, targe
 }
 
 // listLocations answers GET /locations.
-func (in *Intake) listLocations(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) listLocations(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
 }
 
 // oneLocation returns the location that a request names.
-func (in *Intake) oneLocation(r *http.Request) (store.Location, error) {
+func (in *Providers) oneLocation(r *http.Request) (store.Location, error) {
 	id := r.PathValue("id")
 	if !query.IsText(id) {
 		return store.Location{}, noLocation(id)
@@ -225,7 +225,7 @@ func noLocation(id string) error {
 }
 
 // getLocation answers GET /locations/{id}.
-func (in *Intake) getLocation(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) getLocation(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationRead, nil); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (in *Intake) getLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // updateLocation answers PUT /locations/{id}.
-func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) updateLocation(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationCreate, nil); err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (in *Intake) updateLocation(w http.ResponseWriter, r *http.Request) error {
 
 // deleteLocation answers DELETE /locations/{id}. What was read from it goes
 // with it.
-func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) deleteLocation(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (in *Intake) deleteLocation(w http.ResponseWriter, r *http.Request) error {
 }
 
 // locationByEntity answers GET /locations/by-entity/{kind}/{namespace}/{name}.
-func (in *Intake) locationByEntity(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) locationByEntity(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.LocationRead, nil); err != nil {
 		return err

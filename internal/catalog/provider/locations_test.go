@@ -30,7 +30,7 @@ func TestLocationErrors(t *testing.T) {
 	s.set("/bad.yaml", strings.Replace(component("a", "x"), "name: a", `name: "bad name!"`, 1))
 	opts := readingOf(s.URL, t.TempDir())
 	opts.Config.LocationTypes = []string{"url"}
-	f := newFarm(t, "", opts)
+	f := newHarness(t, "", opts)
 	f.register("url", s.URL+"/a.yaml")
 	named := func(target string) string { return fmt.Sprintf(`{"type":"url","target":%q}`, target) }
 	const nobody = "00000000-0000-0000-0000-000000000000"
@@ -88,7 +88,7 @@ func TestLocationErrors(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	target := s.URL + "/a.yaml"
 	type answer struct {
 		Exists   bool
@@ -130,7 +130,7 @@ func TestDryRun(t *testing.T) {
 
 func TestLocationQuery(t *testing.T) {
 	s := newSite(t)
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	for i := range 5 {
 		f.register("url", fmt.Sprintf("%s/%d.yaml", s.URL, i))
 	}
@@ -179,7 +179,7 @@ func TestLocationChanges(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x"))
 	s.set("/b.yaml", component("b", "x"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	id := f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("what is there", "component:default/a")
 	if got := decode[locationView](t, f.get("/locations/by-entity/Component/default/A")); got.ID != id {
@@ -211,7 +211,7 @@ func TestLocationChanges(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	const at = `,"location":"url:https://e.org/a.yaml"}`
 	cases := map[string]struct {
 		reason, body string
@@ -238,7 +238,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestAnalyze(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	res := f.do(http.MethodPost, "/analyze-location", `{"location":{"type":"url","target":"http://127.0.0.1:18001/_files/catalog-info.yaml"}}`)
 	var got, want any
 	wantText := `{"existingEntityFiles":[],"generateEntities":[{"entity":{"apiVersion":"backstage.io/v1alpha1","kind":"Component","metadata":{"name":"catalog-info.yaml"},"spec":{"type":"other","lifecycle":"unknown"}},"fields":[]}]}`

@@ -24,13 +24,13 @@ const (
 
 // metrics is what the intake counts. A nil metrics counts nothing.
 type metrics struct {
-	intake   *Intake
+	intake   *Providers
 	syncs    *prometheus.CounterVec
 	entities *prometheus.Desc
 	errors   *prometheus.Desc
 }
 
-func newMetrics(registry prometheus.Registerer, in *Intake) *metrics {
+func newMetrics(registry prometheus.Registerer, in *Providers) *metrics {
 	if registry == nil {
 		return nil
 	}

@@ -59,7 +59,7 @@ func providerOf(r *http.Request) (string, error) {
 }
 
 // listProviders answers GET /providers.
-func (in *Intake) listProviders(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) listProviders(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.IngestionRead, nil); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (in *Intake) listProviders(w http.ResponseWriter, r *http.Request) error {
 }
 
 // deleteProvider answers DELETE /providers/{name}: all that it pushed goes.
-func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
 		return err
@@ -111,12 +111,12 @@ func (in *Intake) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pushAll answers PUT /providers/{name}/entities: everything a provider has.
-func (in *Intake) pushAll(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) pushAll(w http.ResponseWriter, r *http.Request) error {
 	return in.push(w, r, true)
 }
 
 // pushDelta answers POST /providers/{name}/delta: what changed.
-func (in *Intake) pushDelta(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) pushDelta(w http.ResponseWriter, r *http.Request) error {
 	return in.push(w, r, false)
 }
 
@@ -142,7 +142,7 @@ type refusal struct {
 }
 
 // push takes what a provider pushes, and answers with what became of it.
-func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error {
+func (in *Providers) push(w http.ResponseWriter, r *http.Request, full bool) error {
 	status, told, err := in.take(r, full)
 	if errors.Is(err, spool.ErrTemporary) {
 		err = rest.Unavailable(err, "cannot buffer the push: the temporary directory is full or cannot be written; set TMPDIR of portal-backend to a writable directory with free space, then push again")
@@ -156,7 +156,7 @@ func (in *Intake) push(w http.ResponseWriter, r *http.Request, full bool) error 
 
 // take takes what a provider pushes, in one transaction, and returns what became
 // of it with the status to answer with.
-func (in *Intake) take(r *http.Request, full bool) (status int, told report, err error) {
+func (in *Providers) take(r *http.Request, full bool) (status int, told report, err error) {
 	ctx := r.Context()
 	name, err := providerOf(r)
 	if err != nil {
@@ -164,7 +164,7 @@ func (in *Intake) take(r *http.Request, full bool) (status int, told report, err
 	}
 	texts := spool.New(pushRoom)
 	defer func() { _ = texts.Close() }()
-	j := newJudge(ctx, in, name, texts)
+	j := newPushChecker(ctx, in, name, texts)
 	if err := j.mayAtAll(); err != nil {
 		return 0, told, err
 	}
@@ -227,7 +227,7 @@ func settle(entities int) {
 }
 
 // pushed tells whoever watches that a provider pushed.
-func (in *Intake) pushed(name string, full bool, res store.Result, refused int) {
+func (in *Providers) pushed(name string, full bool, res store.Result, refused int) {
 	if res.Added+res.Updated+res.Removed+refused == 0 {
 		in.metrics.synced(fromPush, syncUnchanged)
 		return
@@ -238,7 +238,7 @@ func (in *Intake) pushed(name string, full bool, res store.Result, refused int) 
 }
 
 // gone returns what a provider owns and neither puts nor keeps.
-func (in *Intake) gone(ctx context.Context, provider string, put, keep []string) ([]string, error) {
+func (in *Providers) gone(ctx context.Context, provider string, put, keep []string) ([]string, error) {
 	owned, err := in.store.Refs(ctx, provider)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func line(name, owner string) string {
 }
 
 // push sends a push and returns the report.
-func (f *farm) push(method, path, body string, more ...string) (report, response) {
+func (f *harness) push(method, path, body string, more ...string) (report, response) {
 	f.t.Helper()
 	res := f.do(method, "/providers/"+path, body, append([]string{"Content-Type", mediaNDJSON}, more...)...)
 	var got report
@@ -44,7 +44,7 @@ const (
 
 // TestPushOfUnsafeLinks refuses entities with links that a browser would run.
 func TestPushOfUnsafeLinks(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	body := strings.Replace(line("a", "x"), `"name":"a"`, `"name":"a","links":[{"url":"https://a"},{"url":"java\tscript:alert(1)"}]`, 1) +
 		strings.Replace(line("b", "x"), `"name":"b"`, `"name":"b","links":[{"url":"DATA:text/html,x"}]`, 1) +
 		strings.Replace(line("c", "x"), `"name":"c"`, `"name":"c","annotations":{"backstage.io/view-url":"vbscript:x"}`, 1) +
@@ -61,7 +61,7 @@ func TestPushOfUnsafeLinks(t *testing.T) {
 }
 
 func TestPush(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	steps := []struct {
 		reason             string
 		method, path, body string
@@ -163,7 +163,7 @@ func zipped(t *testing.T, text string) string {
 }
 
 func TestPushRefused(t *testing.T) {
-	f := newFarm(t, "", Options{MaxPush: 10_000})
+	f := newHarness(t, "", Options{MaxPush: 10_000})
 	if _, res := f.push("PUT", all, line("a", "x")+line("b", "x")); res.status != http.StatusOK {
 		t.Fatal(res.body)
 	}
@@ -220,7 +220,7 @@ func TestPushRefused(t *testing.T) {
 }
 
 func TestPushCutOff(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	if _, res := f.push("PUT", all, line("a", "x")); res.status != http.StatusOK {
 		t.Fatal(res.body)
 	}
@@ -239,7 +239,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestPushPermission(t *testing.T) {
-	f := newFarm(t, "",
+	f := newHarness(t, "",
 		Options{},
 		config.PermissionRule{Who: []string{"user:default/root"}, Allow: true},
 		config.PermissionRule{Permissions: []string{"catalog.entity.create"}, Owners: []string{"own"}, Allow: true},
@@ -271,7 +271,7 @@ func TestPushPermission(t *testing.T) {
 }
 
 func TestPushAnnotations(t *testing.T) {
-	f := newFarm(t, "", Options{})
+	f := newHarness(t, "", Options{})
 	said := strings.Replace(line("b", "x"), `"name":"b"`, `"name":"b","annotations":{"portal.io/managed-by-location":"url:http://x","portal.io/managed-by-origin-location":"url:http://y"}`, 1)
 	if got, res := f.push("PUT", all, line("a", "x")+said); got.Added != 2 {
 		t.Fatal(res.body)

@@ -58,13 +58,13 @@ type entry struct {
 	remove string
 }
 
-// taker takes the last of the entries, which is an entity, while a push is
+// entryHandler takes the last of the entries, which is an entity, while a push is
 // read.
-type taker func(entries []entry, n *tree.Node) error
+type entryHandler func(entries []entry, n *tree.Node) error
 
 // readPush reads the body of a push. All of it can be read, or the error is
 // the one to answer with. Take may be nil: then texts keeps the entities.
-func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
+func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
 		return nil, rest.Unsupported("The body must be %s or %s", mediaNDJSON, mediaYAML)
@@ -148,7 +148,7 @@ func bodyFault(err error) error {
 }
 
 // decodePush reads entries from a body of the media type.
-func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take taker) ([]entry, error) {
+func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
 	d := pushDecoder{body: body, delta: delta, texts: texts, take: take}
 	read := d.lines
 	if media == mediaYAML {
@@ -164,7 +164,7 @@ type pushDecoder struct {
 	body    *bounded
 	delta   bool
 	texts   *spool.Spool
-	take    taker
+	take    entryHandler
 	entries []entry
 	buf     []byte
 }

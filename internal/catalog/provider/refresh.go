@@ -15,7 +15,7 @@ import (
 
 // refresh answers POST /refresh: the location an entity comes from is read
 // again at once. What a provider pushed cannot be asked for.
-func (in *Intake) refresh(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	var body struct {
 		EntityRef *string `json:"entityRef"`

@@ -16,7 +16,7 @@ import (
 // Register has the file at a URL read from now on, if the caller of ctx may, and
 // returns the references of the entities in it. One that is registered already is
 // read again. A dry one is only read.
-func (in *Intake) Register(ctx context.Context, target string, dry bool) ([]string, error) {
+func (in *Providers) Register(ctx context.Context, target string, dry bool) ([]string, error) {
 	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return nil, err
 	}

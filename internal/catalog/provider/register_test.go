@@ -37,7 +37,7 @@ func TestRegister(t *testing.T) {
 			if tc.types != nil {
 				opts.Config.LocationTypes = tc.types
 			}
-			f := newFarm(t, "", opts)
+			f := newHarness(t, "", opts)
 			refs, err := f.intake.Register(auth.With(t.Context(), tc.caller), tc.target, tc.dry)
 			got := ""
 			switch {

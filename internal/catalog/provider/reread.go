@@ -15,7 +15,7 @@ import (
 
 // guarded is reread that survives a bug: what somebody writes into a file must
 // not end the process.
-func (in *Intake) guarded(ctx context.Context, r *reading) (retry bool) {
+func (in *Providers) guarded(ctx context.Context, r *reading) (retry bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			in.metrics.synced(fromLocation, syncFailed)
@@ -28,7 +28,7 @@ func (in *Intake) guarded(ctx context.Context, r *reading) (retry bool) {
 
 // reread reads a location and writes what it found. It reports whether it is
 // worth trying again soon, because the trouble was here.
-func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
+func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	// Of two replicas that read it at once, the one that began later is believed.
@@ -88,7 +88,7 @@ func (in *Intake) reread(ctx context.Context, r *reading) (retry bool) {
 
 // held returns how many entities of a location there are, -1 if that is not
 // known.
-func (in *Intake) held(ctx context.Context, r *reading) int {
+func (in *Providers) held(ctx context.Context, r *reading) int {
 	refs, err := in.store.Refs(ctx, r.provider())
 	if err != nil {
 		return -1
@@ -98,11 +98,11 @@ func (in *Intake) held(ctx context.Context, r *reading) int {
 
 // complete tells whether all is there that was written the last time: somebody
 // may have deleted an entity, which comes back with the next reading.
-func (in *Intake) complete(ctx context.Context, r *reading) bool { return in.held(ctx, r) == r.held }
+func (in *Providers) complete(ctx context.Context, r *reading) bool { return in.held(ctx, r) == r.held }
 
 // put writes what was read, and returns the conflicts it met. Nothing is
 // removed unless it is surely gone.
-func (in *Intake) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
+func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
 	own := &res.Documents[0]
 	mark := func(conflicts []location.Problem) {
 		// The location's own entity tells of what it led to directly, and of
@@ -144,7 +144,7 @@ func (in *Intake) put(ctx context.Context, r *reading, res *location.Result, fai
 }
 
 // changeOf returns what is to be written.
-func (in *Intake) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
+func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
 	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
 	var put []string
 	for _, d := range res.Documents {
@@ -171,7 +171,7 @@ func (in *Intake) changeOf(ctx context.Context, r *reading, res *location.Result
 
 // orphaned removes what was just written if the location was removed while it
 // was read: the one who removed it could not know of it.
-func (in *Intake) orphaned(ctx context.Context, r *reading) error {
+func (in *Providers) orphaned(ctx context.Context, r *reading) error {
 	if r.static() {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (in *Intake) orphaned(ctx context.Context, r *reading) error {
 
 // note remembers how reading went, and tells whoever reads the log if it is
 // news.
-func (in *Intake) note(ctx context.Context, r *reading, problem string) error {
+func (in *Providers) note(ctx context.Context, r *reading, problem string) error {
 	if problem != r.problem && problem != "" {
 		in.log.Warn("location has problems", "location", r.target.String(), "problem", problem)
 	}
@@ -207,7 +207,7 @@ func (in *Intake) note(ctx context.Context, r *reading, problem string) error {
 }
 
 // conflictsOf returns refusals as problems.
-func (in *Intake) conflictsOf(ctx context.Context, refused []store.Refusal) []location.Problem {
+func (in *Providers) conflictsOf(ctx context.Context, refused []store.Refusal) []location.Problem {
 	var out []location.Problem
 	for _, r := range refused {
 		out = append(out, location.Problem{Name: "ConflictError", Message: in.belongs(ctx, r)})
@@ -217,7 +217,7 @@ func (in *Intake) conflictsOf(ctx context.Context, refused []store.Refusal) []lo
 
 // belongs says who has an entity that somebody else brings, by a name that
 // people know.
-func (in *Intake) belongs(ctx context.Context, r store.Refusal) string {
+func (in *Providers) belongs(ctx context.Context, r store.Refusal) string {
 	owner := "provider " + r.Owner
 	if id, ok := strings.CutPrefix(r.Owner, store.LocationProvider("")); ok {
 		owner = "location " + id

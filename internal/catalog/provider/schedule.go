@@ -234,7 +234,7 @@ func (s *schedule) troubled() int {
 // Run reads locations as they are due, until ctx ends; it returns when what it
 // began is finished. First of all it removes what is left of locations that
 // were taken out of the configuration.
-func (in *Intake) Run(ctx context.Context) {
+func (in *Providers) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	slots := make(chan struct{}, maxReads)
@@ -277,7 +277,7 @@ func (s *schedule) poke() {
 
 // learn brings the schedule up to what is registered, and sweeps from time to
 // time.
-func (in *Intake) learn(ctx context.Context, swept *time.Time) error {
+func (in *Providers) learn(ctx context.Context, swept *time.Time) error {
 	all, err := in.store.Locations(ctx)
 	if err != nil {
 		return err
@@ -294,7 +294,7 @@ func (in *Intake) learn(ctx context.Context, swept *time.Time) error {
 
 // sweep removes what was read from locations that are neither registered nor
 // in the configuration any more.
-func (in *Intake) sweep(ctx context.Context) error {
+func (in *Providers) sweep(ctx context.Context) error {
 	owners, err := in.store.Providers(ctx)
 	if err != nil {
 		return err

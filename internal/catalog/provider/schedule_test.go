@@ -15,7 +15,7 @@ import (
 )
 
 // ownStatus returns what the entity of a location says about problems.
-func (f *farm) ownStatus(typ, target string) string {
+func (f *harness) ownStatus(typ, target string) string {
 	f.t.Helper()
 	e, err := f.store.Get(f.t.Context(), location.Ref(typ, target))
 	if err != nil {
@@ -28,7 +28,7 @@ func (f *farm) ownStatus(typ, target string) string {
 func TestOutage(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x")+component("b", "x"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	target := s.URL + "/a.yaml"
 	id := f.register("url", target)
 	f.untilRefs("what is there", "component:default/a", "component:default/b")
@@ -94,7 +94,7 @@ func TestBadDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			s.set("/a.yaml", component("a", "x")+component("b", "x")+component("c", "x"))
-			f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+			f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 			id := f.register("url", s.URL+"/a.yaml")
 			f.untilRefs("what is there", "component:default/a", "component:default/b", "component:default/c")
 			s.set("/a.yaml", tc.second)
@@ -114,7 +114,7 @@ func TestBadDocument(t *testing.T) {
 func TestDeletedComesBack(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x")+component("b", "x"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("both", "component:default/a", "component:default/b")
 	before := s.times("/a.yaml")
@@ -133,7 +133,7 @@ func TestConflict(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x"))
 	s.set("/b.yaml", component("a", "y")+component("b", "y"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	first := f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("the first", "component:default/a")
 	second := f.register("url", s.URL+"/b.yaml")
@@ -166,7 +166,7 @@ func TestConflict(t *testing.T) {
 func TestUnchangedWritesNothing(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x"))
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("what is there", "component:default/a")
 	before, err := f.store.Revision(t.Context())
@@ -185,7 +185,7 @@ func TestRefresh(t *testing.T) {
 	s.set("/a.yaml", component("a", "x"))
 	opts := readingOf(s.URL, t.TempDir())
 	opts.Config.Interval = time.Hour
-	f := newFarm(t, "", opts)
+	f := newHarness(t, "", opts)
 	f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("what is there", "component:default/a")
 	s.set("/a.yaml", component("a", "x")+component("b", "x"))
@@ -227,7 +227,7 @@ func TestRemovedWhileRead(t *testing.T) {
 	s.set("/a.yaml", component("a", "x"))
 	hold := make(chan struct{})
 	s.hold = hold
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	id := f.register("url", s.URL+"/a.yaml")
 	f.until("the reading to begin", func() bool { return s.times("/a.yaml") == 1 })
 	// As another replica would: this one does not know.
@@ -256,7 +256,7 @@ func TestStatic(t *testing.T) {
 		{Type: "file", Target: a}, {Type: "file", Target: a},
 		{Type: "file", Target: b, Rules: []config.CatalogRule{{Allow: []string{"component"}}}},
 	}}}
-	f := newFarm(t, path, opts)
+	f := newHarness(t, path, opts)
 	f.untilRefs("both", "component:default/a", "component:default/b")
 	if body := f.get("/locations").body; body != "[]" {
 		t.Errorf("locations of the configuration are listed as registered: %s", body)
@@ -276,12 +276,12 @@ func TestStatic(t *testing.T) {
 	f.stop()
 
 	opts.Config.Locations = opts.Config.Locations[:1]
-	f = newFarm(t, path, opts)
+	f = newHarness(t, path, opts)
 	f.untilRefs("what the configuration still has", "component:default/a", "component:default/a2")
 }
 
 // gathered returns the sum of a metric.
-func gathered(t *testing.T, f *farm, name string) float64 {
+func gathered(t *testing.T, f *harness, name string) float64 {
 	t.Helper()
 	families, err := f.registry.Gather()
 	if err != nil {
@@ -302,7 +302,7 @@ func gathered(t *testing.T, f *farm, name string) float64 {
 func TestItself(t *testing.T) {
 	s := newSite(t)
 	s.set("/a.yaml", component("a", "x")+"---\napiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: { name: l }\nspec: { target: ./a.yaml }\n")
-	f := newFarm(t, "", readingOf(s.URL, t.TempDir()))
+	f := newHarness(t, "", readingOf(s.URL, t.TempDir()))
 	id := f.register("url", s.URL+"/a.yaml")
 	f.untilRefs("what is there", "component:default/a", "location:default/l")
 	f.until("the problem", func() bool { return strings.Contains(f.location(id).Error, "the location leads to itself") })

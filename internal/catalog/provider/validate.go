@@ -15,7 +15,7 @@ import (
 
 // validate answers POST /validate-entity: nothing if the entity could be in the
 // catalog, else what is wrong with it.
-func (in *Intake) validate(w http.ResponseWriter, r *http.Request) error {
+func (in *Providers) validate(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.EntityValidate, nil); err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ type cached struct {
 	weight   int
 	answers  map[question]any
 	guesses  map[question]guess
-	// few and numbered, unless they are zero, are what the constants few and
+	// sparseLimit and numbered, unless they are zero, are what the constants few and
 	// maxNumbered are otherwise.
-	few, numbered int
+	sparseLimit, numbered int
 }
 
 // guess is a number that was right at a time.

@@ -42,8 +42,8 @@ func (w *writer) logChanges(ctx context.Context) error {
 	return err
 }
 
-// news is what has changed between two revisions.
-type news struct {
+// changesSince is what has changed between two revisions.
+type changesSince struct {
 	// revision is the later one.
 	revision int64
 	// packed are the fields of entities that have changed and are there, and gone
@@ -54,9 +54,9 @@ type news struct {
 	complete bool
 }
 
-// since returns what has changed behind a revision, of one moment.
-func since(ctx context.Context, ask db.Asker, revision int64) (*news, error) {
-	n := &news{packed: map[string]string{}, gone: map[string]bool{}}
+// readChanges returns what has changed behind a revision, of one moment.
+func readChanges(ctx context.Context, ask db.Asker, revision int64) (*changesSince, error) {
+	n := &changesSince{packed: map[string]string{}, gone: map[string]bool{}}
 	seen, many := map[int64]bool{}, false
 	err := db.Each(ctx, ask, `SELECT r.n, c.revision, c.ref, (SELECT f.packed FROM fields f WHERE f.ref = c.ref)
 		FROM revision r LEFT JOIN changes c ON c.revision > $1`, []any{revision},

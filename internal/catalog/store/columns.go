@@ -158,7 +158,7 @@ func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []i
 // follow applies what has changed behind a revision, and reads missing columns, for
 // which it needs an db.Asker that sees one moment.
 func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64, kids, missing []int64) error {
-	n, err := since(ctx, ask, has)
+	n, err := readChanges(ctx, ask, has)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (k *columns) shrink(needed []int64) {
 }
 
 // apply makes the columns those of a later revision.
-func (k *columns) apply(n *news) {
+func (k *columns) apply(n *changesSince) {
 	for ref := range n.gone {
 		entity, ok := k.number[ref]
 		if !ok {

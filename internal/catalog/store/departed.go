@@ -33,7 +33,7 @@ func (w *writer) keepUIDs(ctx context.Context, refs []string) error {
 }
 
 // reuseUIDs gives entities that come back the uids they had.
-func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *delta) error {
+func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error {
 	if s.opts.UIDRetention == 0 || d.added == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *delta) error {
 	if err != nil || last.Int64 < since {
 		return err
 	}
-	added := make(map[string]*entry, d.added)
+	added := make(map[string]*upsert, d.added)
 	refs := make([]string, 0, d.added)
 	for i := range d.put {
 		if e := &d.put[i]; e.added {

@@ -10,7 +10,7 @@ import (
 // draft is what can be told of entries without the database. It is made while
 // the database is busy with those before.
 type draft struct {
-	entries []entry
+	entries []upsert
 	bodies  []served
 	words   [][]string
 	// fields are those of each entity, without its relations.
@@ -23,19 +23,19 @@ type draft struct {
 	names   []string
 	numbers map[string]int64
 	lists   map[string]bool
-	// chunk is what is to be written, once that can be told; the fields are those
+	// rowBatch is what is to be written, once that can be told; the fields are those
 	// of the database then.
-	chunk *chunk
+	chunk *rowBatch
 	err   error
 }
 
 // drafts makes drafts of all that is put, one after the other, until ctx ends.
 // Those whose keys all have numbers are composed.
-func (s *Store) drafts(ctx context.Context, d *delta, l *linkage) <-chan *draft {
+func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *draft {
 	out := make(chan *draft)
 	go func() {
 		defer close(out)
-		for part := range slices.Chunk(d.put, chunkSize) {
+		for part := range slices.Chunk(d.put, batchEntities) {
 			dr := draftOf(part)
 			if dr.err == nil {
 				if kids, ok := s.keys.all(dr.keys(l)); ok {
@@ -52,7 +52,7 @@ func (s *Store) drafts(ctx context.Context, d *delta, l *linkage) <-chan *draft 
 	return out
 }
 
-func draftOf(entries []entry) *draft {
+func draftOf(entries []upsert) *draft {
 	n := len(entries)
 	dr := &draft{
 		entries: entries, bodies: make([]served, n), words: make([][]string, n), fields: make([][]stored, n),
@@ -134,7 +134,7 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	for i := range dr.rows {
 		dr.rows[i].kid = numbers[dr.rows[i].kid]
 	}
-	c := &chunk{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
+	c := &rowBatch{newRows: dr.rows, newTerms: dr.terms, records: make([]record, 0, len(dr.entries))}
 	for i := range dr.entries {
 		e := &dr.entries[i]
 		r := record{ref: e.ref, uid: e.uid, provider: e.provider, parent: e.parent, hash: e.hash, served: dr.bodies[i]}
@@ -159,7 +159,7 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 }
 
 // complete finishes a draft, with what is in the database.
-func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*chunk, error) {
+func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch, error) {
 	if dr.err != nil {
 		return nil, dr.err
 	}

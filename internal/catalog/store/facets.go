@@ -231,14 +231,14 @@ func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c c
 	if err != nil {
 		return nil, err
 	}
-	passing := s.few()
+	passing := s.sparseLimit()
 	if c.op != OpTrue {
 		if passing, _, err = s.guessMatches(ctx, c, &p); err != nil {
 			return nil, err
 		}
 	}
 	values := []Facet{}
-	if passing < s.few() {
+	if passing < s.sparseLimit() {
 		b := p.counting(s.finder())
 		b.Add("SELECT v.packed FROM (SELECT x.ref AS ref ")
 		p.appendFrom(b)

@@ -34,7 +34,7 @@ func facetsNow(tb interface {
 func TestFacetsAreCountedOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.cached.few = 1
+		s.cached.sparseLimit = 1
 		for name, text := range map[string]Text{"Columns": {}, "Words": {Term: "n"}} {
 			t.Run(name, func(t *testing.T) {
 				for round := range 5 {
@@ -66,7 +66,7 @@ func TestFacetsAreCountedOnce(t *testing.T) {
 func TestFacetsOfCallersAreApart(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s := open()
-		s.cached.few = 1
+		s.cached.sparseLimit = 1
 		docs := func(round int) (all []Document) {
 			for i := range 20 {
 				team := []string{"red", "blue"}[i%2]
@@ -232,7 +232,7 @@ func TestFacetsAreLikeModel(t *testing.T) {
 		s, replica := open(), open()
 		hits, columns, asked := 0, 0, 0
 		rapid.Check(t, func(t *rapid.T) {
-			s.cached.few = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
+			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "few")
 			s.cached.numbered = rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "numbered")
 			s.cached.forget()
 			if s.columns.full {
@@ -309,7 +309,7 @@ func TestFacetsAreLikeModel(t *testing.T) {
 func TestFacetsFollowChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func() *Store) {
 		s, replica := open(), open()
-		s.cached.few = 1
+		s.cached.sparseLimit = 1
 		types := func(want ...Facet) {
 			t.Helper()
 			got := facetsNow(t, s, []string{"spec.type"}, In("kind", "api"), Text{})

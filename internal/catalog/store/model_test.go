@@ -320,7 +320,7 @@ func TestQueryIsLikeModel(t *testing.T) {
 		asked, some := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			// What is dense and what is sparse depends on this.
-			s.cached.few = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
+			s.cached.sparseLimit = rapid.SampledFrom([]int{0, 3, 20}).Draw(t, "few")
 			s.cached.forget()
 			q := drawQuery(t, all)
 			model := q

@@ -76,11 +76,11 @@ func (s *Store) choose(ctx context.Context, r *request) (*selection, error) {
 // entities are met that pass than to sort all that do.
 func (s *Store) walks(ctx context.Context, sel *selection) (bool, error) {
 	wanted := sel.limit + sel.offset
-	if sel.c.op == OpTrue && wanted <= s.few() {
+	if sel.c.op == OpTrue && wanted <= s.sparseLimit() {
 		return true, nil
 	}
 	passing, exact, err := s.guessMatches(ctx, sel.c, &sel.plan)
-	if err == nil && !exact && passing >= s.few() {
+	if err == nil && !exact && passing >= s.sparseLimit() {
 		passing, err = s.count(ctx, sel.c)
 	}
 	if err != nil {

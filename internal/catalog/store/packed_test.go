@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"example.dev/ingestor/internal/db"
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"example.dev/ingestor/internal/db"
 )
 
 func TestPack(t *testing.T) {

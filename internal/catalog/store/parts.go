@@ -20,7 +20,7 @@ const (
 
 // part is some of the documents of a change.
 type part struct {
-	offers []offer
+	offers []candidate
 	err    error
 }
 
@@ -98,7 +98,7 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 	}
 	err = s.change(ctx, func(w *writer) error {
 		added := 0
-		res, err = w.s.inParts(ctx, w.Ask, c, order, func(d *delta, l *linkage) (bool, error) {
+		res, err = w.s.inParts(ctx, w.Ask, c, order, func(d *changeSet, l *linkage) (bool, error) {
 			added += d.added
 			drafting, stop := context.WithCancel(ctx)
 			defer stop()
@@ -126,7 +126,7 @@ func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool
 		return Result{}, false, err
 	}
 	differs := false
-	res, err := s.inParts(ctx, s.DB.Query, c, order, func(*delta, *linkage) (bool, error) {
+	res, err := s.inParts(ctx, s.DB.Query, c, order, func(*changeSet, *linkage) (bool, error) {
 		differs = true
 		return false, nil
 	})
@@ -139,10 +139,10 @@ func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool
 
 // inParts plans a change part by part, calls do with each plan that is not empty,
 // until do does not want more, and returns what became of it all.
-func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*delta, *linkage) (bool, error)) (Result, error) {
+func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*changeSet, *linkage) (bool, error)) (Result, error) {
 	var res Result
 	put := make(map[string]bool, len(c.Put))
-	plan := func(some Change, offers []offer) (more bool, err error) {
+	plan := func(some Change, offers []candidate) (more bool, err error) {
 		d, l, err := s.consider(ctx, ask, []Change{some}, offers)
 		if err != nil {
 			return false, err
@@ -159,7 +159,7 @@ func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int
 		if p.err != nil {
 			return res, p.err
 		}
-		offers := slices.DeleteFunc(p.offers, func(o offer) bool {
+		offers := slices.DeleteFunc(p.offers, func(o candidate) bool {
 			if put[o.ref] {
 				res.Refused = append(res.Refused, Refusal{Index: o.index, Ref: o.ref, Owner: c.Provider})
 			}
@@ -205,7 +205,7 @@ func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan par
 			for i, at := range some {
 				put[i] = c.Put[at]
 			}
-			offers, err := offersOf([]Change{{Provider: c.Provider, Put: put}})
+			offers, err := candidatesOf([]Change{{Provider: c.Provider, Put: put}})
 			for i := range offers {
 				offers[i].index = some[offers[i].index]
 			}

@@ -10,10 +10,10 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// few is up to how many rows of a condition are counted. What has more is
+// sparseLimit is up to how many rows of a condition are counted. What has more is
 // dense: it is cheaper to walk along the order and meet enough of them than to
 // collect and sort them.
-const few = 2048
+const sparseLimit = 2048
 
 // maxGuesses is of how many conditions the best is looked for, and maxUnion how
 // many of which one must pass a query can begin with.
@@ -22,7 +22,7 @@ const (
 	maxUnion   = 100
 )
 
-func (s *Store) few() int { return cmp.Or(s.cached.few, few) }
+func (s *Store) sparseLimit() int { return cmp.Or(s.cached.sparseLimit, sparseLimit) }
 
 // plan is where a query begins: entities or rows that are walked along in the
 // order of their references, or a set of references to be sorted.
@@ -47,7 +47,7 @@ func (s *Store) plan(ctx context.Context, c cond) (plan, error) {
 		p.rest = nil
 	}
 	p.narrow(s.keys.get(namespaceKey))
-	choices := p.choices(s.few())
+	choices := p.choices(s.sparseLimit())
 	var single, set choice
 	for _, ch := range choices {
 		// The only index to walk along is the best.
@@ -66,7 +66,7 @@ func (s *Store) plan(ctx context.Context, c cond) (plan, error) {
 		}
 	}
 	switch {
-	case set.valid && set.rows < s.few() && (!single.valid || set.rows < single.rows/4):
+	case set.valid && set.rows < s.sparseLimit() && (!single.valid || set.rows < single.rows/4):
 		p.set = &set.cond
 		if exact(p.rest[set.at]) {
 			p.drop(set.at)
@@ -161,19 +161,19 @@ func (s *Store) guessSet(ctx context.Context, c cond, p *plan) (cond, int, error
 	switch c.op {
 	case OpAny:
 		if len(c.conds) > maxGuesses {
-			return c, s.few(), nil
+			return c, s.sparseLimit(), nil
 		}
 		sum, parts := 0, make([]cond, len(c.conds))
 		for i, sub := range c.conds {
 			part, n, err := s.guessSet(ctx, sub, p)
-			if sum += n; err != nil || sum >= s.few() {
-				return c, s.few(), err
+			if sum += n; err != nil || sum >= s.sparseLimit() {
+				return c, s.sparseLimit(), err
 			}
 			parts[i] = part
 		}
 		return cond{op: OpAny, conds: parts}, sum, nil
 	case OpAll:
-		best, least := c, s.few()+1
+		best, least := c, s.sparseLimit()+1
 		for _, sub := range c.conds {
 			if !isSet(sub) || least == 0 {
 				continue
@@ -197,7 +197,7 @@ func (s *Store) guessRows(ctx context.Context, c cond, p *plan) (int, error) {
 	var b statement
 	b.Add("SELECT (SELECT n FROM revision), (SELECT count(*) FROM (")
 	b.refs(c, p)
-	fmt.Fprintf(&b, " LIMIT %d) g)", s.few())
+	fmt.Fprintf(&b, " LIMIT %d) g)", s.sparseLimit())
 	return s.guess(ctx, ask("rows "+p.lo, c), &b)
 }
 
@@ -216,7 +216,7 @@ func (s *Store) guessMatches(ctx context.Context, c cond, p *plan) (n int, exact
 	case p.lo != "":
 		n, err = s.guessRows(ctx, cond{op: opRange, lo: p.lo, hi: p.hi}, p)
 	default:
-		n = s.few()
+		n = s.sparseLimit()
 	}
 	return n, false, err
 }

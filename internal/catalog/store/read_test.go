@@ -199,7 +199,7 @@ func TestFacets(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, few := range []int{0, 1} {
-					s.cached.few = few
+					s.cached.sparseLimit = few
 					s.cached.forget()
 					for range 2 {
 						got, err := s.Facets(t.Context(), tc.facets, tc.filter, tc.text)

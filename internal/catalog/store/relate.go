@@ -53,7 +53,7 @@ func (l *linkage) same(as *linkage) bool {
 }
 
 // relate finds out what a delta does to relations, and changes nothing.
-func (s *Store) relate(ctx context.Context, ask db.Asker, d *delta) (*linkage, error) {
+func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
 	gone := map[string]bool{}
 	for _, ref := range d.removed {
 		gone[ref] = true
@@ -220,7 +220,7 @@ func (w *writer) unlink(ctx context.Context, edges []edge) error {
 
 // relink writes the links of entities that are not put themselves: the end of
 // their JSON, their etag and their search rows.
-func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
+func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	put := make(map[string]bool, len(d.put))
 	for i := range d.put {
 		put[d.put[i].ref] = true
@@ -239,8 +239,8 @@ func (w *writer) relink(ctx context.Context, d *delta, l *linkage) error {
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(changed, chunkSize) {
-		var c chunk
+	for part := range slices.Chunk(changed, batchEntities) {
+		var c rowBatch
 		err := w.s.SelectIn(ctx, w.Ask, `SELECT e.ref, e.uid, e.provider, e.parent, e.hash, d.words, d.etag_at, d.relations_at,
 			substr(d.body, 1, d.relations_at), f.packed
 			FROM entities e JOIN documents d ON d.ref = e.ref JOIN fields f ON f.ref = e.ref WHERE e.ref IN `, part,

@@ -9,10 +9,10 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// chunkSize is how many entities are composed before they are written, which
+// batchEntities is how many entities are composed before they are written, which
 // bounds the memory that takes: the next ones are drafted meanwhile. Within a
 // chunk rows are written in the order of their tables.
-const chunkSize = 1024
+const batchEntities = 1024
 
 // record is a row of entities and of documents.
 type record struct {
@@ -44,8 +44,8 @@ func compareTerms(a, b term) int {
 	return cmp.Or(strings.Compare(a.word, b.word), strings.Compare(a.ref, b.ref))
 }
 
-// chunk is what is written at once.
-type chunk struct {
+// rowBatch is what is written at once.
+type rowBatch struct {
 	records []record
 	// newRows and newTerms are in order.
 	newRows  []row
@@ -56,7 +56,7 @@ type chunk struct {
 }
 
 // diff adds the rows that make after of before. Both are sorted and distinct.
-func (c *chunk) diff(ref string, before, after []stored) {
+func (c *rowBatch) diff(ref string, before, after []stored) {
 	i := 0
 	for _, f := range after {
 		for ; i < len(before) && compareStored(before[i], f) < 0; i++ {
@@ -74,7 +74,7 @@ func (c *chunk) diff(ref string, before, after []stored) {
 }
 
 // diffWords is diff for words, both of which are sorted and distinct.
-func (c *chunk) diffWords(ref string, before, after []string) {
+func (c *rowBatch) diffWords(ref string, before, after []string) {
 	i := 0
 	for _, w := range after {
 		for ; i < len(before) && before[i] < w; i++ {
@@ -128,7 +128,7 @@ func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref stri
 }
 
 // write writes a chunk.
-func (w *writer) write(ctx context.Context, c *chunk) error {
+func (w *writer) write(ctx context.Context, c *rowBatch) error {
 	if err := w.writeRecords(ctx, c.records); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (w *writer) writeRecords(ctx context.Context, records []record) error {
 		2, len(records), func(i int, args []any) []any { return append(args, records[i].ref, records[i].packed) })
 }
 
-func (w *writer) writeRows(ctx context.Context, c *chunk) error {
+func (w *writer) writeRows(ctx context.Context, c *rowBatch) error {
 	var values []string
 	for i, r := range c.dropRows {
 		values = append(values, r.value)
@@ -197,7 +197,7 @@ func (w *writer) writeRows(ctx context.Context, c *chunk) error {
 	return nil
 }
 
-func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
+func (w *writer) writeTerms(ctx context.Context, c *rowBatch) error {
 	var words []string
 	for i, t := range c.dropTerms {
 		words = append(words, t.word)
@@ -223,7 +223,7 @@ func (w *writer) writeTerms(ctx context.Context, c *chunk) error {
 
 // forget removes the fields and words of entities, which must be there still.
 func (w *writer) forget(ctx context.Context, refs []string) error {
-	var c chunk
+	var c rowBatch
 	if err := w.fieldsOf(ctx, refs, func(ref string, fields []stored) { c.diff(ref, fields, nil) }); err != nil {
 		return err
 	}

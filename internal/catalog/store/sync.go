@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// offer is a document of a change.
-type offer struct {
+// candidate is a document of a change.
+type candidate struct {
 	// change and index are the places of the change and of the document in it.
 	change, index     int
 	doc               Document
@@ -25,29 +25,29 @@ type offer struct {
 	edges             []edge
 }
 
-// entry is a document that is to be written.
-type entry struct {
-	offer
+// upsert is a document that is to be written.
+type upsert struct {
+	candidate
 	uid, provider string
 	added         bool
 }
 
-// delta is what changes amount to.
-type delta struct {
+// changeSet is what changes amount to.
+type changeSet struct {
 	// put and removed are in the order of references.
-	put     []entry
+	put     []upsert
 	removed []string
 	// added is how many references are new.
 	added   int
 	results []Result
 }
 
-func (d *delta) empty() bool { return len(d.put)+len(d.removed) == 0 }
+func (d *changeSet) empty() bool { return len(d.put)+len(d.removed) == 0 }
 
 // same reports whether two deltas of the same changes amount to the same, but for
 // the uids they would give to what is new.
-func (d *delta) same(as *delta) bool {
-	return slices.Equal(d.removed, as.removed) && slices.EqualFunc(d.put, as.put, func(a, b entry) bool {
+func (d *changeSet) same(as *changeSet) bool {
+	return slices.Equal(d.removed, as.removed) && slices.EqualFunc(d.put, as.put, func(a, b upsert) bool {
 		return a.change == b.change && a.index == b.index && a.added == b.added && (a.added || a.uid == b.uid)
 	}) && slices.EqualFunc(d.results, as.results, func(a, b Result) bool {
 		return a.Added == b.Added && a.Updated == b.Updated && a.Removed == b.Removed && a.Unchanged == b.Unchanged &&
@@ -89,7 +89,7 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	for i := range changes {
 		changes[i].Provider = db.Storable(changes[i].Provider)
 	}
-	offers, err := offersOf(changes)
+	offers, err := candidatesOf(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	// While others write, this waits for its turn, and drafts meanwhile.
 	drafts := s.drafts(drafting, d, l)
 	err = s.change(ctx, func(w *writer) error {
-		if d.empty() || w.N != before+1 && !s.traces.apart(before, w.N, sightOf(changes, offers, d, l)) {
+		if d.empty() || w.N != before+1 && !s.traces.conflictFree(before, w.N, readSetOf(changes, offers, d, l)) {
 			// What somebody else wrote meanwhile may matter: look again.
 			now, links, err := s.consider(ctx, w.Ask, changes, offers)
 			if err != nil {
@@ -144,8 +144,8 @@ const (
 // if there is nothing to change. Planning takes several reads, which are one
 // snapshot only if the revision is the same before and after: an empty plan counts
 // only then.
-func (s *Store) look(ctx context.Context, changes []Change, offers []offer) (before int64, d *delta, l *linkage, err error) {
-	d = &delta{}
+func (s *Store) look(ctx context.Context, changes []Change, offers []candidate) (before int64, d *changeSet, l *linkage, err error) {
+	d = &changeSet{}
 	for range mostLooks {
 		if before, err = s.revision(ctx); err != nil {
 			return before, d, nil, err
@@ -181,7 +181,7 @@ func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 }
 
 // consider finds out what changes amount to, and what that does to relations.
-func (s *Store) consider(ctx context.Context, ask db.Asker, changes []Change, offers []offer) (*delta, *linkage, error) {
+func (s *Store) consider(ctx context.Context, ask db.Asker, changes []Change, offers []candidate) (*changeSet, *linkage, error) {
 	d, err := s.compare(ctx, ask, changes, offers)
 	if err != nil || d.empty() {
 		return d, nil, err
@@ -206,7 +206,7 @@ func (d Document) node() (*tree.Node, error) {
 }
 
 // prepared returns the document with what is to be known of it.
-func (o *offer) prepared() (*Prepared, error) {
+func (o *candidate) prepared() (*Prepared, error) {
 	if o.doc.Prepared != nil {
 		return o.doc.Prepared, nil
 	}
@@ -217,16 +217,16 @@ func (o *offer) prepared() (*Prepared, error) {
 	return Prepare(n), nil
 }
 
-// offersOf finds out what is to be known of all documents, on all processors.
-func offersOf(changes []Change) ([]offer, error) {
+// candidatesOf finds out what is to be known of all documents, on all processors.
+func candidatesOf(changes []Change) ([]candidate, error) {
 	n := 0
 	for i := range changes {
 		n += len(changes[i].Put)
 	}
-	offers := make([]offer, 0, n)
+	offers := make([]candidate, 0, n)
 	for i := range changes {
 		for j, d := range changes[i].Put {
-			offers = append(offers, offer{change: i, index: j, doc: d})
+			offers = append(offers, candidate{change: i, index: j, doc: d})
 		}
 	}
 	errs := make([]error, n)
@@ -249,7 +249,7 @@ const mostNodes = 2048
 
 // read finds out what is to be known of the document before it is compared, and
 // keeps it if there are few.
-func (o *offer) read(few bool) error {
+func (o *candidate) read(few bool) error {
 	o.parent = db.Storable(o.doc.Parent)
 	if p := o.doc.Prepared; p != nil {
 		o.ref, o.hash, o.edges = p.ref, p.hash, p.edges
@@ -272,8 +272,8 @@ func (o *offer) read(few bool) error {
 type known struct{ uid, provider, hash, parent string }
 
 // compare compares changes with what is in the store.
-func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, offers []offer) (*delta, error) {
-	d := &delta{results: make([]Result, len(changes))}
+func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, offers []candidate) (*changeSet, error) {
+	d := &changeSet{results: make([]Result, len(changes))}
 	have, err := s.haves(ctx, ask, changes, offers)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, off
 			continue
 		}
 		taken[o.ref] = provider
-		e := entry{offer: o, uid: k.uid, provider: provider}
+		e := upsert{candidate: o, uid: k.uid, provider: provider}
 		switch {
 		case !there:
 			// They begin with the time, so that new ones stand beside each other
@@ -330,13 +330,13 @@ func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, off
 		return nil, err
 	}
 	slices.Sort(d.removed)
-	slices.SortFunc(d.put, func(a, b entry) int { return strings.Compare(a.ref, b.ref) })
+	slices.SortFunc(d.put, func(a, b upsert) int { return strings.Compare(a.ref, b.ref) })
 	return d, nil
 }
 
 // releases returns the references that their owners give up, and by which
 // change. What is put is not given up.
-func releases(changes []Change, offers []offer, have map[string]known) map[string]int {
+func releases(changes []Change, offers []candidate, have map[string]known) map[string]int {
 	full := map[string]int{}
 	for i := range changes {
 		if _, ok := full[changes[i].Provider]; changes[i].Full && !ok {
@@ -379,7 +379,7 @@ func refKey(ref string) string { return strings.ToLower(db.Storable(ref)) }
 
 // haves returns those entities that changes have to do with: all of a provider
 // whose change is full, and those that are named.
-func (s *Store) haves(ctx context.Context, ask db.Asker, changes []Change, offers []offer) (map[string]known, error) {
+func (s *Store) haves(ctx context.Context, ask db.Asker, changes []Change, offers []candidate) (map[string]known, error) {
 	const columns = "SELECT ref, uid, provider, hash, parent FROM entities WHERE "
 	have := make(map[string]known, len(offers))
 	scan := func(rows *db.Rows) error {
@@ -422,7 +422,7 @@ func (s *Store) haves(ctx context.Context, ask db.Asker, changes []Change, offer
 
 // remove removes entities.
 func (w *writer) remove(ctx context.Context, refs []string) error {
-	d := &delta{removed: refs}
+	d := &changeSet{removed: refs}
 	l, err := w.s.relate(ctx, w.Ask, d)
 	if err != nil {
 		return err
@@ -433,7 +433,7 @@ func (w *writer) remove(ctx context.Context, refs []string) error {
 }
 
 // apply writes what a delta says, of which drafts are being made.
-func (w *writer) apply(ctx context.Context, d *delta, l *linkage, drafts <-chan *draft) error {
+func (w *writer) apply(ctx context.Context, d *changeSet, l *linkage, drafts <-chan *draft) error {
 	if err := w.keepUIDs(ctx, d.removed); err != nil {
 		return err
 	}

@@ -273,7 +273,7 @@ func TestSyncAtOnce(t *testing.T) {
 // TestSyncMany is large enough for SQLite's index to be made anew, and for more
 // than one chunk, with one entity that all others relate to.
 func TestSyncMany(t *testing.T) {
-	const many = 2 * chunkSize
+	const many = 2 * batchEntities
 	docs := []Document{group(t, "g")}
 	for i := range many {
 		docs = append(docs, component(t, fmt.Sprintf("c%d", i), `"owner":"g"`))

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"example.dev/ingestor/test/database"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.dev/ingestor/test/database"
 )
 
 func TestSyncAll(t *testing.T) {

@@ -40,7 +40,7 @@ func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, erro
 		return false, err
 	}
 	n, _, err := s.guessMatches(ctx, c, &p)
-	return n >= s.few(), err
+	return n >= s.sparseLimit(), err
 }
 
 // passing returns the entities that pass a condition whose columns are there.

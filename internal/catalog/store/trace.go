@@ -38,8 +38,8 @@ func (n names) anyOf(some []string) bool {
 	return false
 }
 
-// sight is what one has looked at, and must find unchanged.
-type sight struct {
+// readSet is what one has looked at, and must find unchanged.
+type readSet struct {
 	providers, refs []string
 	// linked are the entities whose relations were looked at, which are all that
 	// are put and some more, and strangers those that were not there.
@@ -53,7 +53,7 @@ const (
 	tracesKept   = 16
 )
 
-func traceOf(changes []Change, d *delta, l *linkage) *trace {
+func traceOf(changes []Change, d *changeSet, l *linkage) *trace {
 	n := len(d.put) + len(d.removed) + len(l.insert) + len(l.remove)
 	if n > traceMaximum {
 		return nil
@@ -76,8 +76,8 @@ func traceOf(changes []Change, d *delta, l *linkage) *trace {
 	return t
 }
 
-func sightOf(changes []Change, offers []offer, d *delta, l *linkage) *sight {
-	var g sight
+func readSetOf(changes []Change, offers []candidate, d *changeSet, l *linkage) *readSet {
+	var g readSet
 	for i := range changes {
 		g.providers = append(g.providers, changes[i].Provider)
 		for _, refs := range [][]string{changes[i].Remove, changes[i].Keep} {
@@ -104,7 +104,7 @@ func sightOf(changes []Change, offers []offer, d *delta, l *linkage) *sight {
 }
 
 // meets tells whether the transaction changed something of what was looked at.
-func (t *trace) meets(g *sight) bool {
+func (t *trace) meets(g *readSet) bool {
 	return t.providers.anyOf(g.providers) || t.refs.anyOf(g.refs) || t.refs.anyOf(g.linked) ||
 		t.sources.anyOf(g.linked) || t.refs.anyOf(g.strangers)
 }
@@ -135,9 +135,9 @@ func (k *traces) leave(revision int64, t *trace, commit func() error) error {
 	return nil
 }
 
-// apart tells whether all revisions behind one and before another are known to
+// conflictFree tells whether all revisions behind one and before another are known to
 // have changed nothing of what was looked at.
-func (k *traces) apart(behind, before int64, g *sight) bool {
+func (k *traces) conflictFree(behind, before int64, g *readSet) bool {
 	if before-behind > tracesKept {
 		return false
 	}

@@ -93,15 +93,15 @@ func TestTraces(t *testing.T) {
 	}
 	ours := trace{providers: named("p"), refs: named("api:default/a"), sources: named("api:default/a", "group:default/g")}
 	for name, c := range map[string]struct {
-		sight sight
+		sight readSet
 		meets bool
 	}{
-		"nothing in common":                        {sight{providers: []string{"q"}, refs: []string{"api:default/b"}, linked: []string{"api:default/b"}}, false},
-		"the provider":                             {sight{providers: []string{"p"}}, true},
-		"an entity":                                {sight{refs: []string{"api:default/a"}}, true},
-		"an entity that gets a relation":           {sight{linked: []string{"group:default/g"}}, true},
-		"a group that has none, and nobody put":    {sight{strangers: []string{"group:default/g"}}, false},
-		"what was not there, and was put meantime": {sight{strangers: []string{"api:default/a"}}, true},
+		"nothing in common":                        {readSet{providers: []string{"q"}, refs: []string{"api:default/b"}, linked: []string{"api:default/b"}}, false},
+		"the provider":                             {readSet{providers: []string{"p"}}, true},
+		"an entity":                                {readSet{refs: []string{"api:default/a"}}, true},
+		"an entity that gets a relation":           {readSet{linked: []string{"group:default/g"}}, true},
+		"a group that has none, and nobody put":    {readSet{strangers: []string{"group:default/g"}}, false},
+		"what was not there, and was put meantime": {readSet{strangers: []string{"api:default/a"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var k traces
@@ -109,10 +109,10 @@ func TestTraces(t *testing.T) {
 			if err := errors.Join(k.leave(7, &ours, none), k.leave(8, &trace{}, none)); err != nil {
 				t.Fatal(err)
 			}
-			if k.apart(6, 9, &c.sight) == c.meets {
+			if k.conflictFree(6, 9, &c.sight) == c.meets {
 				t.Error("it is the other way round")
 			}
-			if !k.apart(7, 8, &c.sight) {
+			if !k.conflictFree(7, 8, &c.sight) {
 				t.Error("what was before counts")
 			}
 		})
@@ -122,7 +122,7 @@ func TestTraces(t *testing.T) {
 	if err := k.leave(7, &trace{}, func() error { return failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
-	if k.apart(6, 8, &sight{}) {
+	if k.conflictFree(6, 8, &readSet{}) {
 		t.Error("what was not committed has left a trace")
 	}
 	for n := int64(1); n <= 2*tracesKept; n++ {
@@ -130,7 +130,7 @@ func TestTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !k.apart(tracesKept, 2*tracesKept, &sight{}) || k.apart(tracesKept-1, 2*tracesKept, &sight{}) || k.apart(2*tracesKept-1, 2*tracesKept+2, &sight{}) {
+	if !k.conflictFree(tracesKept, 2*tracesKept, &readSet{}) || k.conflictFree(tracesKept-1, 2*tracesKept, &readSet{}) || k.conflictFree(2*tracesKept-1, 2*tracesKept+2, &readSet{}) {
 		t.Error("what is not known counts as apart")
 	}
 }

@@ -44,7 +44,7 @@ func (f *Flags) Check() error {
 
 // Choice is what chooses the clusters of a run.
 type Choice struct {
-	*output.Voice
+	*output.Output
 	*Flags
 	// Config is the configuration, or what holds without one; Configured tells
 	// which. Configure sets both.

@@ -83,7 +83,7 @@ func TestChoose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var notes strings.Builder
 			tc.flags.Timeout = defaultTimeout
-			c := &Choice{Flags: &tc.flags, Voice: &output.Voice{
+			c := &Choice{Flags: &tc.flags, Output: &output.Output{
 				Program: "prog", Env: &app.Env{Stderr: &notes, Getenv: func(k string) string { return tc.env[k] }},
 			}}
 			var got []source.Cluster

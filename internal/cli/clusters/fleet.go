@@ -40,7 +40,7 @@ func (c *Choice) Connect() (*Fleet, error) {
 	}
 	f := c.ConnectTo(chosen)
 	if usable, _ := f.Usable(); len(usable) == 0 {
-		f.Complain(c.Voice)
+		f.Complain(c.Output)
 		return nil, &app.Exit{Code: app.ExitUsage}
 	}
 	return f, nil
@@ -85,7 +85,7 @@ func (f *Fleet) Note(st cluster.Status) {
 }
 
 // Complain shows every failure with its way out.
-func (f *Fleet) Complain(v *output.Voice) {
+func (f *Fleet) Complain(v *output.Output) {
 	for _, m := range f.Members {
 		if m.Status.Err == nil {
 			continue

@@ -48,7 +48,7 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	c := &common{Voice: output.Voice{Program: Name, Env: env}, extension: x}
+	c := &common{Output: output.Output{Program: Name, Env: env}, extension: x}
 	root := &cobra.Command{
 		Use:           Name,
 		Short:         "Show what the service finds in clusters and what it makes of it",

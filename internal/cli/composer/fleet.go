@@ -174,7 +174,7 @@ func (f *fleet) complain() {
 			all.Members = append(all.Members, m.Member)
 		}
 	}
-	all.Complain(&f.Voice)
+	all.Complain(&f.Output)
 }
 
 // verdict is how a run ends that could not read everything: nil if it could.

@@ -16,7 +16,7 @@ import (
 
 // common are the flags that every subcommand has.
 type common struct {
-	output.Voice
+	output.Output
 	clusters.Flags
 	wordsName string
 	extension engine.Extension
@@ -27,7 +27,7 @@ func (c *common) bind(root *cobra.Command) {
 	f.SortFlags = false
 	c.Flags.Bind(f)
 	flags.BindWords(f, &c.wordsName)
-	c.Voice.Bind(f)
+	c.Output.Bind(f)
 	flags.Complete(root, map[string][]string{"words": flags.WordsNames})
 }
 
@@ -76,7 +76,7 @@ func (s *session) useClusters() bool { return s.given["cluster"] || s.given["con
 // configure reads the configuration. A command that reads no clusters needs
 // none of what only they need.
 func (s *session) configure(read bool) error {
-	s.choice = &clusters.Choice{Voice: &s.Voice, Flags: &s.Flags}
+	s.choice = &clusters.Choice{Output: &s.Output, Flags: &s.Flags}
 	err := s.choice.Configure(read)
 	s.config = s.choice.Config
 	if err != nil {

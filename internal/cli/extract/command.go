@@ -59,7 +59,7 @@ const examples = `  # The definitions of a directory, through templates, into a 
 func Run(ctx context.Context, env *app.Env) error { return flags.Execute(ctx, env, newCommand(env)) }
 
 func newCommand(env *app.Env) *cobra.Command {
-	o := &options{Voice: output.Voice{Program: Name, Env: env}}
+	o := &options{Output: output.Output{Program: Name, Env: env}}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [paths...]",
 		Short:         "Write extract records of composite resource definitions",

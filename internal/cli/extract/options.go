@@ -44,7 +44,7 @@ type options struct {
 	output, format string
 	partial        bool
 
-	output.Voice
+	output.Output
 }
 
 func (o *options) bind(cmd *cobra.Command) {
@@ -74,7 +74,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVarP(&o.output, "output", "o", "", "`directory` to write one file per definition to, <name>.json or <name>.yaml (default: standard output)")
 	f.StringVarP(&o.format, "format", "f", asNDJSON, "`format` of records: "+asNDJSON+" (.json files with --output) or "+asYAML)
 	f.BoolVar(&o.partial, "partial", false, "write no failure record when not all could be read")
-	o.Voice.Bind(f)
+	o.Output.Bind(f)
 	flags.Complete(cmd, map[string][]string{"source": sourceNames, "format": {asNDJSON, asYAML}})
 	// They fail only for flags that do not exist.
 	_ = cmd.MarkFlagDirname("output")

@@ -107,7 +107,7 @@ func (s *session) open(ctx context.Context) (source.Source, error) {
 
 // clusters prepares to read clusters.
 func (s *session) clusters(ctx context.Context) (source.Source, error) {
-	choice := &clusters.Choice{Voice: &s.Voice, Flags: &s.Flags}
+	choice := &clusters.Choice{Output: &s.Output, Flags: &s.Flags}
 	if err := choice.Configure(true); err != nil {
 		return nil, err
 	}

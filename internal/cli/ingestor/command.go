@@ -59,7 +59,7 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	o := &options{Voice: output.Voice{Program: Name, Env: env}, extension: x}
+	o := &options{Output: output.Output{Program: Name, Env: env}, extension: x}
 	cmd := &cobra.Command{
 		Use:           Name + " [options] [files...]",
 		Short:         "Turn composite resource definitions into catalog entities",

@@ -45,7 +45,7 @@ type options struct {
 	kinds, apiVersions         []string
 	namePattern, labelSelector string
 
-	output.Voice
+	output.Output
 	settled
 	extension engine.Extension
 }
@@ -90,7 +90,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	f.StringVar(&o.namePattern, "name-pattern", "", "only definitions whose name matches the `regular expression`")
 	f.StringVar(&o.labelSelector, "label-selector", "", "only definitions whose labels match the `selector`")
 
-	o.Voice.Bind(f)
+	o.Output.Bind(f)
 	flags.Complete(cmd, map[string][]string{
 		"format":        {"yaml", "json"},
 		"output-format": report.Formats,

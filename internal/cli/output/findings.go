@@ -33,7 +33,7 @@ type Report struct {
 }
 
 // Report shows findings.
-func (v *Voice) Report(r Report) error {
+func (v *Output) Report(r Report) error {
 	if r.Format == "" {
 		r.Format = report.Text
 	}
@@ -49,7 +49,7 @@ func (v *Voice) Report(r Report) error {
 
 // Misconfigured shows what is wrong with the configuration, and returns an
 // error if it cannot be used.
-func (v *Voice) Misconfigured(found []finding.Finding) error {
+func (v *Output) Misconfigured(found []finding.Finding) error {
 	err := report.Write(v.Env.Stderr, report.Text, found, report.Options{Tool: v.Program, Min: v.Least(report.Text, false), Color: v.Note().Color})
 	if err == nil && Failed(found, false) {
 		err = &app.Exit{Code: app.ExitUsage}
@@ -59,7 +59,7 @@ func (v *Voice) Misconfigured(found []finding.Finding) error {
 
 // Least returns the lowest severity that is shown. Formats for machines show all;
 // --quiet shows only findings that fail the run: errors, and warnings under --strict.
-func (v *Voice) Least(format string, strict bool) finding.Severity {
+func (v *Output) Least(format string, strict bool) finding.Severity {
 	switch {
 	case v.Quiet && !strict:
 		return finding.Error
@@ -70,7 +70,7 @@ func (v *Voice) Least(format string, strict bool) finding.Severity {
 }
 
 // Tally says how many errors and warnings there are.
-func (v *Voice) Tally(fs []finding.Finding) string {
+func (v *Output) Tally(fs []finding.Finding) string {
 	errs, warns := finding.Count(fs, finding.Error), finding.Count(fs, finding.Warning)
 	mark := func(text string, bad int, style func(string) string) string {
 		if bad == 0 {
@@ -88,7 +88,7 @@ func Failed(fs []finding.Finding, strict bool) bool {
 
 // Unread shows every file that could not be read, and returns what the run
 // ends with.
-func (v *Voice) Unread(err error) error {
+func (v *Output) Unread(err error) error {
 	for _, e := range Each(err) {
 		hint := ""
 		if fe, ok := errors.AsType[*file.Error](e); ok {

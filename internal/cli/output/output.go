@@ -17,8 +17,8 @@ import (
 	"example.dev/ingestor/sink/dir"
 )
 
-// Voice is how one command speaks.
-type Voice struct {
+// Output is how one command speaks.
+type Output struct {
 	// Program is the command's name, which stands before its errors.
 	Program string
 	Env     *app.Env
@@ -27,7 +27,7 @@ type Voice struct {
 }
 
 // Bind makes the flags that say how much is said.
-func (v *Voice) Bind(f *pflag.FlagSet) {
+func (v *Output) Bind(f *pflag.FlagSet) {
 	f.BoolVar(&v.Quiet, "quiet", false, "show only what fails the run")
 	f.BoolVar(&v.Verbose, "verbose", false, "show details")
 	f.BoolVar(&v.Debug, "debug", false, "show debug information")
@@ -35,29 +35,29 @@ func (v *Voice) Bind(f *pflag.FlagSet) {
 }
 
 // Detailed reports whether details are wanted.
-func (v *Voice) Detailed() bool { return v.Verbose || v.Debug }
+func (v *Output) Detailed() bool { return v.Verbose || v.Debug }
 
 // Out is the style of standard output, Note that of standard error.
-func (v *Voice) Out() term.Style { return term.Style{Color: v.Env.StdoutTerminal && !v.plain()} }
+func (v *Output) Out() term.Style { return term.Style{Color: v.Env.StdoutTerminal && !v.plain()} }
 
 // Note is the style of standard error.
-func (v *Voice) Note() term.Style { return term.Style{Color: v.Env.StderrTerminal && !v.plain()} }
+func (v *Output) Note() term.Style { return term.Style{Color: v.Env.StderrTerminal && !v.plain()} }
 
-func (v *Voice) plain() bool { return v.NoColor || v.Env.Getenv("NO_COLOR") != "" }
+func (v *Output) plain() bool { return v.NoColor || v.Env.Getenv("NO_COLOR") != "" }
 
 // Sayf writes a line to standard error.
-func (v *Voice) Sayf(format string, args ...any) {
+func (v *Output) Sayf(format string, args ...any) {
 	fmt.Fprintf(v.Env.Stderr, format+"\n", args...)
 }
 
 // Progress returns a line that shows how far work has come, for somebody who
 // is looking.
-func (v *Voice) Progress(verb, noun string) *term.Progress {
+func (v *Output) Progress(verb, noun string) *term.Progress {
 	return term.NewProgress(v.Env.Stderr, v.Env.StderrTerminal && !v.Quiet && !v.Debug, v.Env.Now, verb, noun)
 }
 
 // Logger returns where debug information goes; nil if nobody wants it.
-func (v *Voice) Logger() *slog.Logger {
+func (v *Output) Logger() *slog.Logger {
 	if !v.Debug {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (v *Voice) Logger() *slog.Logger {
 
 // Complain shows an error, and the way out below it, which may have several
 // lines.
-func (v *Voice) Complain(err error, hint string) {
+func (v *Output) Complain(err error, hint string) {
 	v.Sayf("%s: %s", v.Program, term.Safe(err.Error()))
 	if hint == "" {
 		return

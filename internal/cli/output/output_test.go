@@ -56,8 +56,8 @@ func TestRulesHandbook(t *testing.T) {
 	}
 }
 
-func newVoice(out, notes *bytes.Buffer) *Voice {
-	return &Voice{Program: "prog", Env: &app.Env{Stdout: out, Stderr: notes, Getenv: func(string) string { return "" }}}
+func newVoice(out, notes *bytes.Buffer) *Output {
+	return &Output{Program: "prog", Env: &app.Env{Stdout: out, Stderr: notes, Getenv: func(string) string { return "" }}}
 }
 
 func TestUnread(t *testing.T) {
@@ -98,17 +98,17 @@ func TestFailure(t *testing.T) {
 func TestLeast(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		voice  Voice
+		voice  Output
 		format string
 		strict bool
 		want   finding.Severity
 	}{
-		"Plain":    {"remarks are not shown", Voice{}, report.Text, false, finding.Warning},
-		"Verbose":  {"with --verbose they are", Voice{Verbose: true}, report.Text, false, finding.Info},
-		"Debug":    {"in either way", Voice{Debug: true}, report.Text, false, finding.Info},
-		"Machines": {"machines get everything", Voice{}, report.JSON, false, finding.Info},
-		"Quiet":    {"quiet is quiet", Voice{Quiet: true}, report.JSON, false, finding.Error},
-		"Strict":   {"but says what fails the run", Voice{Quiet: true}, report.Text, true, finding.Warning},
+		"Plain":    {"remarks are not shown", Output{}, report.Text, false, finding.Warning},
+		"Verbose":  {"with --verbose they are", Output{Verbose: true}, report.Text, false, finding.Info},
+		"Debug":    {"in either way", Output{Debug: true}, report.Text, false, finding.Info},
+		"Machines": {"machines get everything", Output{}, report.JSON, false, finding.Info},
+		"Quiet":    {"quiet is quiet", Output{Quiet: true}, report.JSON, false, finding.Error},
+		"Strict":   {"but says what fails the run", Output{Quiet: true}, report.Text, true, finding.Warning},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

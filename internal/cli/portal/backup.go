@@ -17,7 +17,7 @@ import (
 )
 
 // newBackup returns the command that copies the database.
-func newBackup(v *output.Voice, paths *[]string) *cobra.Command {
+func newBackup(v *output.Output, paths *[]string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE [options]",
 		Short: "Copy the SQLite database, while the server runs or not",
@@ -52,7 +52,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return flags.Usagef(flags.Help(cmd), "cannot back up to %d files: want the path of one new file", len(args))
 }
 
-func backup(ctx context.Context, v *output.Voice, paths []string, to string) error {
+func backup(ctx context.Context, v *output.Output, paths []string, to string) error {
 	c, err := load(v, paths)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func With(actions []action.Action, x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, s *serving) *cobra.Command {
-	v := &output.Voice{Program: Name, Env: env}
+	v := &output.Output{Program: Name, Env: env}
 	s.voice = v
 	root := &cobra.Command{
 		Use:           Name,

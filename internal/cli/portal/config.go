@@ -19,7 +19,7 @@ import (
 
 // newConfig returns the command that shows and checks the configuration. Paths
 // are what --config names.
-func newConfig(v *output.Voice, paths *[]string) *cobra.Command {
+func newConfig(v *output.Output, paths *[]string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check the configuration, or show what holds",
@@ -42,7 +42,7 @@ working directory. It starts nothing.`,
 	return cmd
 }
 
-func newCheck(v *output.Voice, paths *[]string) *cobra.Command {
+func newCheck(v *output.Output, paths *[]string) *cobra.Command {
 	var format string
 	var production bool
 	cmd := &cobra.Command{
@@ -73,7 +73,7 @@ there are any.`,
 	return cmd
 }
 
-func newPrint(v *output.Voice, paths *[]string) *cobra.Command {
+func newPrint(v *output.Output, paths *[]string) *cobra.Command {
 	var section string
 	cmd := &cobra.Command{
 		Use:   "print [options]",
@@ -93,7 +93,7 @@ masked; variables and paths are shown as what they stand for.`,
 	return cmd
 }
 
-func newSchema(v *output.Voice) *cobra.Command {
+func newSchema(v *output.Output) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Show a JSON Schema of the configuration, for editors",
@@ -110,7 +110,7 @@ completes keys and marks mistakes.`,
 
 // read reads the files, or those that are read where none is named. It returns
 // which they are.
-func read(v *output.Voice, paths []string) (*config.Config, []finding.Finding, []string) {
+func read(v *output.Output, paths []string) (*config.Config, []finding.Finding, []string) {
 	if len(paths) == 0 {
 		paths = config.DefaultFiles("")
 	}
@@ -126,12 +126,12 @@ func read(v *output.Voice, paths []string) (*config.Config, []finding.Finding, [
 
 // load reads the configuration. What is wrong with it is said, and makes an
 // error if it cannot be used.
-func load(v *output.Voice, paths []string) (*config.Config, error) {
+func load(v *output.Output, paths []string) (*config.Config, error) {
 	c, found, _ := read(v, paths)
 	return c, v.Misconfigured(found)
 }
 
-func check(v *output.Voice, paths []string, format string, production bool) error {
+func check(v *output.Output, paths []string, format string, production bool) error {
 	if _, err := report.ParseFormat(format); err != nil {
 		return flags.Usage(err, "see "+Name+" config check --help")
 	}
@@ -164,7 +164,7 @@ func check(v *output.Voice, paths []string, format string, production bool) erro
 	return write(v, []byte(v.Out().Green("ok")+": "+what+"\n"))
 }
 
-func show(v *output.Voice, paths []string, section string) error {
+func show(v *output.Output, paths []string, section string) error {
 	if section != "" && !slices.Contains(config.PortalSections, section) {
 		return flags.Usagef("the sections are "+strings.Join(config.PortalSections, ", "), "there is no section %q", section)
 	}
@@ -180,7 +180,7 @@ func show(v *output.Voice, paths []string, section string) error {
 }
 
 // write writes a result to standard output.
-func write(v *output.Voice, text []byte) error {
+func write(v *output.Output, text []byte) error {
 	if _, err := v.Env.Stdout.Write(text); err != nil {
 		return output.Failure(fmt.Errorf("cannot write the result: %w", err))
 	}

@@ -21,7 +21,7 @@ import (
 var reportFormats = []string{"text", "json"}
 
 // newDoctor returns the command that looks at what the server works with.
-func newDoctor(v *output.Voice, paths *[]string) *cobra.Command {
+func newDoctor(v *output.Output, paths *[]string) *cobra.Command {
 	var format string
 	var strict bool
 	cmd := &cobra.Command{
@@ -60,7 +60,7 @@ warnings too), 4 bad flags or configuration.`,
 	return cmd
 }
 
-func examine(ctx context.Context, v *output.Voice, paths []string, format string, strict bool) error {
+func examine(ctx context.Context, v *output.Output, paths []string, format string, strict bool) error {
 	if !slices.Contains(reportFormats, format) {
 		return flags.Usagef("see "+Name+" doctor --help", "cannot use --format %q: want %s", format, strings.Join(reportFormats, " or "))
 	}
@@ -86,7 +86,7 @@ func examine(ctx context.Context, v *output.Voice, paths []string, format string
 }
 
 // resultText is what the command shows.
-func resultText(v *output.Voice, format string, found []doctor.Result) ([]byte, error) {
+func resultText(v *output.Output, format string, found []doctor.Result) ([]byte, error) {
 	if format == "json" {
 		text, err := json.MarshalIndent(map[string]any{"status": doctor.Worst(found), "checks": found}, "", "  ")
 		return append(text, '\n'), err

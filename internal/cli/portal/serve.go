@@ -28,7 +28,7 @@ var (
 
 // serving is the program without a subcommand.
 type serving struct {
-	voice         *output.Voice
+	voice         *output.Output
 	config        []string
 	level, format string
 	actions       []action.Action

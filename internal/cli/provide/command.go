@@ -99,7 +99,7 @@ func (p *push) bind(cmd *cobra.Command) {
 	f.BoolVar(&p.partial, "partial", false, "push what is there of an input that is not complete; it is a delta then")
 	p.common.bind(f)
 	f.StringVar(&p.outputFormat, "output-format", report.Text, "`format` of the result, and of findings: "+strings.Join(report.Formats, ", "))
-	p.Voice.Bind(f)
+	p.Output.Bind(f)
 	flags.Complete(cmd, map[string][]string{
 		"mode":          {portal.Full.String(), portal.Delta.String()},
 		"output-format": report.Formats,

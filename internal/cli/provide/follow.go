@@ -56,7 +56,7 @@ func (s *serve) reload(ctx context.Context, paths []string) {
 	aside.undone = "nothing was changed"
 	env := *s.Env
 	env.Stderr, env.StderrTerminal = &said, false
-	aside.Voice = output.Voice{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
+	aside.Output = output.Output{Program: s.Program, Env: &env, Quiet: s.Quiet, NoColor: true}
 	got, err := aside.gather(ctx, paths, spool.Options{})
 	var c *content
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 // common is what every command of the program has: how it speaks, and how it
 // reads entities.
 type common struct {
-	output.Voice
+	output.Output
 	followSymlinks, strict, partial, allowEmpty bool
 	// undone says what did not happen when the entities cannot be used, such
 	// as "nothing was pushed".
@@ -35,7 +35,7 @@ type common struct {
 }
 
 func newCommon(env *app.Env, undone string) *common {
-	return &common{Voice: output.Voice{Program: Name, Env: env}, undone: undone}
+	return &common{Output: output.Output{Program: Name, Env: env}, undone: undone}
 }
 
 // bind makes the flags about reading. Those about speaking are bound last, by

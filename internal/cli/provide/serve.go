@@ -87,7 +87,7 @@ Exit codes: 0 stopped when told to, 1 something failed, 2 validation failed,
 	f.DurationVar(&s.interval, "interval", time.Minute, "how often files are read again besides; 0 means never")
 	f.BoolVar(&s.allowEmpty, "allow-empty", false, "serve an input without entities, which removes all there were")
 	s.common.bind(f)
-	s.Voice.Bind(f)
+	s.Output.Bind(f)
 	return cmd
 }
 

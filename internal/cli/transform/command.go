@@ -65,8 +65,8 @@ func With(x engine.Extension) app.Program {
 }
 
 func newCommand(env *app.Env, x engine.Extension) *cobra.Command {
-	v := &output.Voice{Program: Name, Env: env}
-	o := &options{Voice: v}
+	v := &output.Output{Program: Name, Env: env}
+	o := &options{Output: v}
 	o.extension = x
 	root := &cobra.Command{
 		Use:           Name + " [options] [files...]",

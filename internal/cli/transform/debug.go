@@ -21,14 +21,14 @@ import (
 
 // debugOptions are the flags of debug.
 type debugOptions struct {
-	*output.Voice
+	*output.Output
 	inputs
 	rendering
 	text bool
 }
 
-func newDebug(v *output.Voice, x engine.Extension) *cobra.Command {
-	o := &debugOptions{Voice: v}
+func newDebug(v *output.Output, x engine.Extension) *cobra.Command {
+	o := &debugOptions{Output: v}
 	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "debug [options] [files...]",
@@ -57,14 +57,14 @@ lines: those that messages about the output speak of.`,
 }
 
 func (o *debugOptions) run(ctx context.Context) error {
-	maker, err := o.open(o.Voice)
+	maker, err := o.open(o.Output)
 	if err != nil {
 		return err
 	}
 	defer maker.close()
 	var t tally
 	var failed error
-	unread := o.each(ctx, o.Voice, func(f xrd.Found) bool {
+	unread := o.each(ctx, o.Output, func(f xrd.Found) bool {
 		t.documents++
 		switch {
 		case f.Finding != nil:

@@ -37,13 +37,13 @@ const (
 
 // testOptions are the flags of test.
 type testOptions struct {
-	*output.Voice
+	*output.Output
 	rendering
 	update bool
 }
 
-func newTest(v *output.Voice, x engine.Extension) *cobra.Command {
-	o := &testOptions{Voice: v}
+func newTest(v *output.Output, x engine.Extension) *cobra.Command {
+	o := &testOptions{Output: v}
 	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "test [options] [cases...]",
@@ -101,7 +101,7 @@ func (o *testOptions) run(ctx context.Context, only []string) error {
 	if err != nil {
 		return err
 	}
-	maker, err := o.open(o.Voice)
+	maker, err := o.open(o.Output)
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,13 @@ const defaultFolder = "./templates"
 
 // initOptions are the flags of init.
 type initOptions struct {
-	*output.Voice
+	*output.Output
 	only  []string
 	force bool
 }
 
-func newInit(v *output.Voice) *cobra.Command {
-	o := &initOptions{Voice: v}
+func newInit(v *output.Output) *cobra.Command {
+	o := &initOptions{Output: v}
 	cmd := &cobra.Command{
 		Use:   "init [options] [folder]",
 		Short: "Write the built-in templates to a folder, to be changed",

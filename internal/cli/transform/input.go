@@ -12,7 +12,7 @@ import (
 )
 
 // source is where the inputs are looked for.
-func (in *inputs) source(v *output.Voice) *file.Source {
+func (in *inputs) source(v *output.Output) *file.Source {
 	paths := in.paths
 	if len(paths) == 0 {
 		paths = []string{file.Stdin}
@@ -26,7 +26,7 @@ func (in *inputs) source(v *output.Voice) *file.Source {
 
 // each hands out what the inputs hold, one after the other, until take returns
 // false or ctx ends. The error joins what could not be read.
-func (in *inputs) each(ctx context.Context, v *output.Voice, take func(xrd.Found) bool) error {
+func (in *inputs) each(ctx context.Context, v *output.Output, take func(xrd.Found) bool) error {
 	return source.Walk(ctx, in.source(v), take)
 }
 

@@ -23,15 +23,15 @@ import (
 
 // lintOptions are the flags of lint.
 type lintOptions struct {
-	*output.Voice
+	*output.Output
 	inputs
 	rendering
 	outputFormat string
 	strict       bool
 }
 
-func newLint(v *output.Voice, x engine.Extension) *cobra.Command {
-	o := &lintOptions{Voice: v}
+func newLint(v *output.Output, x engine.Extension) *cobra.Command {
+	o := &lintOptions{Output: v}
 	o.extension = x
 	cmd := &cobra.Command{
 		Use:   "lint [options] [files...]",
@@ -230,7 +230,7 @@ func (l *linter) given(ctx context.Context, o *lintOptions) error {
 	if len(o.paths) == 0 {
 		return nil
 	}
-	return o.each(ctx, o.Voice, func(f xrd.Found) bool {
+	return o.each(ctx, o.Output, func(f xrd.Found) bool {
 		switch {
 		case f.Finding != nil:
 			l.add([]finding.Finding{*f.Finding}, "")

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/internal/term"
 )
 
-func newList(v *output.Voice) *cobra.Command {
+func newList(v *output.Output) *cobra.Command {
 	o := &rendering{}
 	cmd := &cobra.Command{
 		Use:   "list [options]",
@@ -36,7 +36,7 @@ which a definition chooses each, where it comes from, and what it is for.`,
 	return cmd
 }
 
-func list(v *output.Voice, dir string) error {
+func list(v *output.Output, dir string) error {
 	t, err := openTemplates(v, dir)
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ func shown(e *folder.Error) finding.Finding {
 }
 
 // openTemplates opens the folders for commands that can do nothing without.
-func openTemplates(v *output.Voice, dir string) (*templateSet, error) {
+func openTemplates(v *output.Output, dir string) (*templateSet, error) {
 	t, found, err := openFolders(dir)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func openTemplates(v *output.Voice, dir string) (*templateSet, error) {
 }
 
 // open opens the templates and makes an engine, as the flags say.
-func (r *rendering) open(v *output.Voice) (*maker, error) {
+func (r *rendering) open(v *output.Output) (*maker, error) {
 	t, err := openTemplates(v, r.templates)
 	if err != nil {
 		return nil, err

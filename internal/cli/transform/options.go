@@ -143,7 +143,7 @@ func (in *inputs) settle(args []string) error {
 
 // options are the flags of the program itself.
 type options struct {
-	*output.Voice
+	*output.Output
 	inputs
 	rendering
 	output, formatName     string

@@ -23,7 +23,7 @@ func (o *options) run(ctx context.Context) error {
 	if o.watch {
 		return o.follow(ctx)
 	}
-	maker, err := o.open(o.Voice)
+	maker, err := o.open(o.Output)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	defer r.progress.Done()
 	r.unread, err = flow(ctx,
-		func(ctx context.Context, take func(xrd.Found) bool) error { return r.each(ctx, r.Voice, take) },
+		func(ctx context.Context, take func(xrd.Found) bool) error { return r.each(ctx, r.Output, take) },
 		r.work, func(s *step, idle bool) error { return r.take(ctx, s, idle) })
 	if err == nil {
 		return r.out.end(ctx, r.failure())

@@ -39,7 +39,7 @@ func (o *options) follow(ctx context.Context) error {
 		default:
 		}
 	}
-	source := o.source(o.Voice)
+	source := o.source(o.Output)
 	// What changes from here on is told, however long the first run takes. A
 	// path that is not there is complained of by the run.
 	_, _ = source.Files(ctx)
@@ -75,7 +75,7 @@ type watch struct {
 // after a run without any error those are removed that no record has any more,
 // and of those only what was written here.
 func (w *watch) again(ctx context.Context) {
-	maker, err := w.open(w.Voice)
+	maker, err := w.open(w.Output)
 	if err != nil {
 		w.complain(err)
 		return

@@ -36,7 +36,7 @@ func request(adv *packp.AdvRefs, want plumbing.Hash) *packp.UploadPackRequest {
 }
 
 // fetch fetches what was asked for.
-func fetch(ctx context.Context, from giver, req *packp.UploadPackRequest, into *memory.Storage, most int64) error {
+func fetch(ctx context.Context, from fetchSession, req *packp.UploadPackRequest, into *memory.Storage, most int64) error {
 	res, err := from.UploadPack(ctx, req)
 	if err != nil {
 		return refused(err)

@@ -22,7 +22,7 @@ const (
 // dialHTTP prepares a connection. The library follows redirects of the first
 // question only, never from HTTPS to HTTP, and takes no credentials to another
 // host.
-func dialHTTP(_ context.Context, program string, at Address, way Way, creds Credentials) (talk, error) {
+func dialHTTP(_ context.Context, program string, at Address, way Options, creds Credentials) (session, error) {
 	roots, err := way.Auth.roots()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ type guard struct {
 	known bool
 	// program is the one that is asked for, and way what for.
 	program string
-	way     Way
+	way     Options
 	most    int64
 }
 

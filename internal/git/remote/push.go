@@ -37,7 +37,7 @@ type Update struct {
 var ErrMoved = Wrong("try again", "somebody else has moved the branch meanwhile")
 
 // push moves a branch on a server.
-func push(ctx context.Context, at Address, way Way, creds Credentials, u Update) error {
+func push(ctx context.Context, at Address, way Options, creds Credentials, u Update) error {
 	with, adv, err := call(ctx, takes, at, way, creds)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func push(ctx context.Context, at Address, way Way, creds Credentials, u Update)
 	req.Progress = says
 	req.Commands = []*packp.Command{{Name: u.Branch, Old: u.Old, New: u.New}}
 	req.Packfile = io.NopCloser(&pack)
-	report, err := with.(taker).ReceivePack(ctx, req)
+	report, err := with.(pushSession).ReceivePack(ctx, req)
 	if report != nil {
 		return u.judge(report, says.String())
 	}

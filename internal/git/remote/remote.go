@@ -22,8 +22,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// Way is how to get to a repository.
-type Way struct {
+// Options is how to get to a repository.
+type Options struct {
 	Auth Auth
 	// MaxBytes is the most that is fetched, packed and unpacked.
 	MaxBytes int64
@@ -32,7 +32,7 @@ type Way struct {
 }
 
 // verb is what is to be done with the repository.
-func (w Way) verb() string {
+func (w Options) verb() string {
 	if w.Write {
 		return "write to"
 	}
@@ -53,20 +53,20 @@ type Repository struct {
 	Close func()
 }
 
-// talk is with a program of the server: one that gives objects out, or one that
+// session is with a program of the server: one that gives objects out, or one that
 // takes them.
-type talk interface {
+type session interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
 	Close() error
 }
 
-type giver interface {
-	talk
+type fetchSession interface {
+	session
 	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-type taker interface {
-	talk
+type pushSession interface {
+	session
 	ReceivePack(ctx context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error)
 }
 
@@ -79,7 +79,7 @@ const (
 // Open opens the repository and lists its names. Whoever has it closes it. If
 // it has no commits, the error is ErrEmpty, unless it is on the disk or to be
 // written to.
-func Open(ctx context.Context, at Address, way Way, creds Credentials) (*Repository, error) {
+func Open(ctx context.Context, at Address, way Options, creds Credentials) (*Repository, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Open(ctx context.Context, at Address, way Way, creds Credentials) (*Reposit
 	return &Repository{
 		Refs: refs, Peeled: adv.Peeled, Objects: store,
 		Fetch: func(ctx context.Context, want plumbing.Hash) error {
-			return fetch(ctx, with.(giver), request(adv, want), store, way.MaxBytes)
+			return fetch(ctx, with.(fetchSession), request(adv, want), store, way.MaxBytes)
 		},
 		Push:  moves,
 		Close: func() { _ = with.Close() },
@@ -114,7 +114,7 @@ func Open(ctx context.Context, at Address, way Way, creds Credentials) (*Reposit
 }
 
 // call begins to talk with a program of the server.
-func call(ctx context.Context, program string, at Address, way Way, creds Credentials) (talk, *packp.AdvRefs, error) {
+func call(ctx context.Context, program string, at Address, way Options, creds Credentials) (session, *packp.AdvRefs, error) {
 	dial := dialHTTP
 	if at.URL.Scheme == Shell {
 		dial = dialSSH

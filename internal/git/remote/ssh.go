@@ -31,7 +31,7 @@ type sshSession struct {
 }
 
 // dialSSH connects and runs the program. When ctx ends, the connection does.
-func dialSSH(ctx context.Context, program string, at Address, way Way, creds Credentials) (talk, error) {
+func dialSSH(ctx context.Context, program string, at Address, way Options, creds Credentials) (session, error) {
 	addr := net.JoinHostPort(at.URL.Hostname(), cmp.Or(at.URL.Port(), "22"))
 	config, err := way.Auth.sshConfig(addr, creds)
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.dev/ingestor/internal/db"
 	"example.dev/ingestor/test/database"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestSessions(t *testing.T) {

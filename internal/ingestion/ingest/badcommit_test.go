@@ -30,8 +30,8 @@ func TestOneBadFileOfRepository(t *testing.T) {
 		}
 	}
 	run("init", "--quiet", "--initial-branch=main")
-	b := kitchen(t, nil, func(o *Options) {
-		o.Parts[0].Folders = []Folder{{Name: "files", Source: git.New(at, git.Options{})}}
+	b := newHarness(t, nil, func(o *Options) {
+		o.Variants[0].Folders = []Folder{{Name: "files", Source: git.New(at, git.Options{})}}
 	})
 	steps := []struct {
 		reason       string

@@ -21,8 +21,8 @@ import (
 func TestOneBadFile(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
-	b := kitchen(t, nil, func(o *Options) {
-		o.Parts[0].Folders = []Folder{{Name: "files", Source: file.New([]string{at}, file.Options{Recursive: true})}}
+	b := newHarness(t, nil, func(o *Options) {
+		o.Variants[0].Folders = []Folder{{Name: "files", Source: file.New([]string{at}, file.Options{Recursive: true})}}
 	})
 	const brokenYAML, configMap = "a: [1\n", "apiVersion: v1\nkind: ConfigMap\ndata:\n  x: {a\n"
 	type problem struct {
@@ -100,8 +100,8 @@ func TestOneBadFile(t *testing.T) {
 // TestUnreadableFile has a file that cannot be opened keep what was known of it.
 func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, nil)
-	s := b.shelves["files"]
+	b := newHarness(t, []string{"files"}, nil)
+	s := b.sources["files"]
 	s.set("x/a.yaml", definition("a", "one"))
 	s.set("x/b.yaml", definition("b", "one"))
 	s.set("y/c.yaml", definition("c", "one"))
@@ -150,7 +150,7 @@ func staleByName(there, stale []string) map[string]bool {
 }
 
 // marked says of the definitions in the catalog whether they are stale.
-func (b *bench) marked() map[string]bool {
+func (b *harness) marked() map[string]bool {
 	out := map[string]bool{}
 	for ref, text := range b.catalog.entries() {
 		if name, ok := strings.CutPrefix(ref, "Template "); ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // bodies reads the wanted objects whole and hands them on, a page at a time.
-func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *sifted, all int,
+func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *listDiff, all int,
 	see func(*tree.Node) (mirror.Object, bool, error), put func([]mirror.Object) error) error {
 	hand := func(nodes []*tree.Node) error {
 		page := make([]mirror.Object, 0, len(nodes))
@@ -56,7 +56,7 @@ func (s *scan) listed(ctx context.Context, c *cluster.Cluster, l list, hand func
 }
 
 // fetched reads the wanted objects of a list one by one.
-func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *sifted, hand func([]*tree.Node) error) error {
+func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *listDiff, hand func([]*tree.Node) error) error {
 	names := make([]cluster.NamespacedName, 0, min(len(want.want), pageSize))
 	fetch := func() error {
 		// What was deleted meanwhile is told by the next list, or by the watch.

@@ -105,8 +105,8 @@ func TestBrokenAmongMany(t *testing.T) {
 	c := apiserver.Start(t, apiserver.Options{Apply: []string{text.String()}})
 	glass := &fragile{broken: map[string][]time.Time{}}
 	registry := prometheus.NewRegistry()
-	b := kitchen(t, nil, func(o *Options) {
-		p := &o.Parts[0]
+	b := newHarness(t, nil, func(o *Options) {
+		p := &o.Variants[0]
 		p.Clusters, p.Watch, p.Extension.Transformer = []source.Cluster{{Name: "prod", Kubeconfig: c.Kubeconfig}}, true, glass.around
 		o.Processing.RetryAttempts, o.Processing.RetryDelay, o.Registry = 2, delay, registry
 	})

@@ -46,7 +46,7 @@ type caches struct {
 	// away is when the shared cache last did not answer, in milliseconds.
 	away       atomic.Int64
 	resources  *otter.Cache[string, *tree.Node]
-	transforms *otter.Cache[string, Outcome]
+	transforms *otter.Cache[string, Build]
 	templates  *otter.Cache[string, *form.Form]
 }
 
@@ -59,8 +59,8 @@ func newCaches(c Caching, m *meters, now func() time.Time) *caches {
 	out.resources = otter.Must(&otter.Options[string, *tree.Node]{
 		MaximumSize: c.MaxSize, ExpiryCalculator: otter.ExpiryWriting[string, *tree.Node](c.TTL),
 	})
-	out.transforms = otter.Must(&otter.Options[string, Outcome]{
-		MaximumWeight: mostMade, Weigher: weigh, ExpiryCalculator: otter.ExpiryWriting[string, Outcome](transformsFor),
+	out.transforms = otter.Must(&otter.Options[string, Build]{
+		MaximumWeight: mostMade, Weigher: weigh, ExpiryCalculator: otter.ExpiryWriting[string, Build](transformsFor),
 	})
 	out.templates = otter.Must(&otter.Options[string, *form.Form]{
 		MaximumSize: mostTemplates, ExpiryCalculator: otter.ExpiryWriting[string, *form.Form](templatesFor),
@@ -68,7 +68,7 @@ func newCaches(c Caching, m *meters, now func() time.Time) *caches {
 	return out
 }
 
-func weigh(key string, o Outcome) uint32 {
+func weigh(key string, o Build) uint32 {
 	n := len(key) + len(o.Provider)
 	for _, e := range o.Entities {
 		n += len(e)
@@ -95,9 +95,9 @@ func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 }
 
 // made returns what was made of a unit before, here or in another replica.
-func (c *caches) made(ctx context.Context, key string) (Outcome, bool) {
+func (c *caches) made(ctx context.Context, key string) (Build, bool) {
 	if c.transforms == nil {
-		return Outcome{}, false
+		return Build{}, false
 	}
 	if o, ok := c.transforms.GetIfPresent(key); ok {
 		c.meters.cached(cacheTransforms, true)
@@ -113,14 +113,14 @@ func (c *caches) made(ctx context.Context, key string) (Outcome, bool) {
 
 // fromShared asks the cache of all replicas. That it does not answer costs
 // time, not truth.
-func (c *caches) fromShared(ctx context.Context, key string) (o Outcome, ok bool) {
+func (c *caches) fromShared(ctx context.Context, key string) (o Build, ok bool) {
 	if c.shared == nil || c.resting() {
 		return o, false
 	}
 	data, ok, err := c.shared.Get(ctx, key)
 	c.asked(err)
 	if err != nil || !ok || json.Unmarshal(data, &o) != nil {
-		return Outcome{}, false
+		return Build{}, false
 	}
 	return o, true
 }
@@ -145,7 +145,7 @@ func (c *caches) none() *caches { return &caches{meters: c.meters, now: c.now} }
 func (c *caches) keeps() bool { return c.transforms != nil }
 
 // keep remembers what was made of a unit.
-func (c *caches) keep(ctx context.Context, key string, o Outcome) {
+func (c *caches) keep(ctx context.Context, key string, o Build) {
 	if c.transforms == nil {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const source, secret = "composerIngestor/a", "a-password-0815"
-	b := kitchen(t, nil, nil)
+	b := newHarness(t, nil, nil)
 	origin := xrd.Origin{Source: xrd.SourceCluster, Cluster: "a", Location: "url:https://a.example.org"}
 	version := int64(0)
 	see := func(list, text string) {

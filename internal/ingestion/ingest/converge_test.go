@@ -40,10 +40,10 @@ func TestFoldersConverge(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))
 			names := []string{"one", "two"}
-			b := kitchen(t, names, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+			b := newHarness(t, names, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
 			for range 40 {
 				name := names[random.IntN(2)]
-				at := b.shelves[name]
+				at := b.sources[name]
 				which := fmt.Sprintf("d%d", random.IntN(4))
 				switch random.IntN(6) {
 				case 0, 1:
@@ -62,10 +62,10 @@ func TestFoldersConverge(t *testing.T) {
 					_, _ = b.read(t, name)
 				}
 			}
-			fresh := kitchen(t, names, nil)
+			fresh := newHarness(t, names, nil)
 			for _, name := range names {
-				b.shelves[name].fail(nil)
-				fresh.shelves[name].files = b.shelves[name].files
+				b.sources[name].fail(nil)
+				fresh.sources[name].files = b.sources[name].files
 			}
 			for _, name := range names {
 				if _, err := b.read(t, name); err != nil {
@@ -94,7 +94,7 @@ type truth struct {
 }
 
 // change puts or deletes an object.
-func (c *truth) change(p *part, source string, random *rand.Rand) {
+func (c *truth) change(p *variant, source string, random *rand.Rand) {
 	c.version++
 	which := fmt.Sprintf("d%d", random.IntN(3))
 	text, list, key := definition(which, fmt.Sprintf("field%d", random.IntN(4))), "definitions x", which+".example.org"
@@ -142,13 +142,13 @@ func TestClustersConverge(t *testing.T) {
 	t.Parallel()
 	sources := []string{"composerIngestor/a", "composerIngestor/b"}
 	lists := []string{"definitions x", "compositions x"}
-	observe := func(t *testing.T, b *bench, o mirror.Observation) {
+	observe := func(t *testing.T, b *harness, o mirror.Observation) {
 		t.Helper()
 		if _, err := b.Memory.Observe(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	work := func(t *testing.T, b *bench) Tally {
+	work := func(t *testing.T, b *harness) Tally {
 		t.Helper()
 		tally, err := b.work(t.Context())
 		if err != nil {
@@ -160,7 +160,7 @@ func TestClustersConverge(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 2))
-			b := kitchen(t, nil, nil)
+			b := newHarness(t, nil, nil)
 			clusters := map[string]*truth{}
 			for _, source := range sources {
 				clusters[source] = &truth{objects: map[string]mirror.Object{}}
@@ -193,7 +193,7 @@ func TestClustersConverge(t *testing.T) {
 					work(t, b)
 				}
 			}
-			fresh := kitchen(t, nil, nil)
+			fresh := newHarness(t, nil, nil)
 			for source, c := range clusters {
 				c.version++
 				for _, list := range lists {

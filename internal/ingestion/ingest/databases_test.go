@@ -48,12 +48,12 @@ func longKinds(t *testing.T, open func() *mirror.Mirror) {
 	a.put(t, strings.Replace(definition("bs", "one"), "kind: Xbs", "kind: X"+long.String(), 1), 51)
 	a.put(t, aComposition("small", "as"), 52)
 	a.put(t, aComposition("large", long.String()), 53)
-	b := kitchen(t, []string{"files"}, func(o *Options) {
-		o.Parts[0].Clusters = []source.Cluster{a.settings()}
+	b := newHarness(t, []string{"files"}, func(o *Options) {
+		o.Variants[0].Clusters = []source.Cluster{a.settings()}
 		o.Memory = open()
 	})
 	b.visits(t)
-	files := b.shelves["files"]
+	files := b.sources["files"]
 	files.set("c", definition("cs", "one"))
 	files.set("long", definition(long.String(), "one"))
 	files.set("large", aComposition("larger", long.String()))
@@ -77,7 +77,7 @@ type turns struct {
 }
 
 // Put implements Catalog.
-func (c *turns) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
+func (c *turns) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 	c.inside.Add(1)
 	defer c.inside.Add(-1)
 	c.once.Do(c.meeting)
@@ -92,7 +92,7 @@ type intruder struct {
 }
 
 // Put implements Catalog.
-func (c intruder) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
+func (c intruder) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 	if c.inside.Load() > 0 {
 		c.together <- struct{}{}
 	}
@@ -118,13 +118,13 @@ func twoWorkers(t *testing.T, open func() *mirror.Mirror) {
 	first := open()
 	catalog := &turns{}
 	late := intruder{catalog, make(chan struct{}, 100)}
-	b := kitchen(t, []string{"files"}, func(o *Options) {
+	b := newHarness(t, []string{"files"}, func(o *Options) {
 		o.Memory, catalog.Catalog, o.Catalog = first, o.Catalog, catalog
 	})
 	queue := &queueing{open(), make(chan struct{}, 100)}
 	other := b.joining(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = queue, late })
 	for i := range definitions {
-		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+		b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 	}
 	if _, err := b.places[0].readAll(t.Context()); err != nil {
 		t.Fatal(err)

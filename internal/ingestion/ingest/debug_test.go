@@ -14,13 +14,13 @@ func TestDebugLog(t *testing.T) {
 	a := stand(t)
 	a.put(t, definition("as", "one"), 50)
 	a.put(t, unlabelled("bs"), 51)
-	files := &shelf{}
+	files := &fakeSource{}
 	files.set("c.yaml", definition("cs", "one")+"---\n"+unlabelled("ds"))
 	files.set("e.yaml", "a: [1\n")
 	out := &bytes.Buffer{}
 	b := abroad(t, a, func(o *Options) {
-		o.Parts[0].Log = slog.New(slog.NewTextHandler(&locked{to: out}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		o.Parts[0].Folders = []Folder{{Name: "files", Source: files}}
+		o.Variants[0].Log = slog.New(slog.NewTextHandler(&locked{to: out}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Variants[0].Folders = []Folder{{Name: "files", Source: files}}
 	})
 	b.visits(t)
 	b.visits(t)

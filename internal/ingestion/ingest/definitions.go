@@ -28,7 +28,7 @@ const (
 
 // definitions reads a cluster's definitions and what belongs to them.
 type definitions struct {
-	*place
+	*target
 	cluster *cluster.Cluster
 	// served tells who follows of the lists that the last scan found.
 	served chan []list
@@ -43,7 +43,7 @@ const atOnce = 4
 // scan reads all lists of the cluster. The error is one that kept it from
 // finding out which lists there are.
 func (d *definitions) scan(ctx context.Context, s *scan) error {
-	lists, err := d.part.in.Memory.Lists(ctx, d.name)
+	lists, err := d.variant.in.Memory.Lists(ctx, d.name)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	if err := s.remove(ctx); err != nil {
 		return err
 	}
-	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
+	objects, err := d.variant.in.Memory.SourceObjects(ctx, d.name)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 			d.dropped.Store(name, true)
 		}
 	}
-	dirty, err := d.part.in.Memory.DropLists(ctx, d.name, gone)
+	dirty, err := d.variant.in.Memory.DropLists(ctx, d.name, gone)
 	s.dirty += dirty
 	return err
 }
@@ -117,13 +117,13 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error {
 	for _, name := range lists {
 		role, of, _ := strings.Cut(name, " ")
-		if role += " "; role != listDefinitions && (role != listCompositions || d.part.NoCompositions) {
+		if role += " "; role != listDefinitions && (role != listCompositions || d.variant.NoCompositions) {
 			continue
 		}
 		if _, read := s.lists[name]; read {
 			continue
 		}
-		objects, err := d.part.in.Memory.Known(ctx, d.name, name)
+		objects, err := d.variant.in.Memory.Known(ctx, d.name, name)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (d *definitions) fixed(apis []cluster.API) []list {
 	var out []list
 	for _, api := range apis {
 		out = append(out, d.definitionList(api))
-		if len(api.Compositions) > 0 && !d.part.NoCompositions {
+		if len(api.Compositions) > 0 && !d.variant.NoCompositions {
 			out = append(out, d.compositionList(api.CompositionsResource()))
 		}
 	}
@@ -161,10 +161,10 @@ func (d *definitions) definitionList(api cluster.API) list {
 	res := api.DefinitionsResource()
 	return list{
 		name: listDefinitions + res.String(), short: cluster.ShortDefinition, res: res,
-		labels: d.part.required().Pushed(), refuse: func(item cluster.Item) string { return d.part.refuseAt(res, item) },
+		labels: d.variant.required().Pushed(), refuse: func(item cluster.Item) string { return d.variant.refuseAt(res, item) },
 		object: func(n *tree.Node) (mirror.Object, error) {
 			cluster.Settle(n, api)
-			return d.part.definition(n, d.cluster.Origin(cluster.ShortDefinition, "", name(n)))
+			return d.variant.definition(n, d.cluster.Origin(cluster.ShortDefinition, "", name(n)))
 		},
 	}
 }
@@ -185,7 +185,7 @@ func (d *definitions) compositeList(k cluster.Kind) list {
 			// A list's items need not say what they are.
 			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 			n.Set("kind", tree.Str(k.Kind))
-			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.part.Namespaces) > 0 && !slices.Contains(d.part.Namespaces, in) {
+			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.variant.Namespaces) > 0 && !slices.Contains(d.variant.Namespaces, in) {
 				return mirror.Object{Note: note{Refused: fmt.Sprintf("its claim is in namespace %q, which is not read", in)}.encode()}, nil
 			}
 			return composite(n, d.cluster.Origin(k.Plural, n.Get("metadata", "namespace").Str(), name(n))), nil
@@ -202,7 +202,7 @@ func never(cluster.Item) string { return "" }
 func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }
 
 // required is the selector for the labels that a definition must have.
-func (p *part) required() xrd.Selector {
+func (p *variant) required() xrd.Selector {
 	if p.Profile.RequiredLabel == "" {
 		return xrd.Selector{}
 	}
@@ -212,7 +212,7 @@ func (p *part) required() xrd.Selector {
 }
 
 // definition makes an object of a definition.
-func (p *part) definition(n *tree.Node, origin xrd.Origin) (mirror.Object, error) {
+func (p *variant) definition(n *tree.Node, origin xrd.Origin) (mirror.Object, error) {
 	d := xrd.NewDefinition(n, origin)
 	o := mirror.Object{Unit: d.Name}
 	kept := noteFor(n, origin)
@@ -292,14 +292,14 @@ func body(n *tree.Node) []byte {
 // kinds returns the kinds that the definitions taken give, by the names of
 // their lists; none if composites are not read.
 func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error) {
-	objects, err := d.part.in.Memory.SourceObjects(ctx, d.name)
+	objects, err := d.variant.in.Memory.SourceObjects(ctx, d.name)
 	return d.kindsOf(objects), err
 }
 
 // kindsOf returns the kinds that the definitions among objects give.
 func (d *definitions) kindsOf(objects []mirror.Object) map[string]cluster.Kind {
 	out := map[string]cluster.Kind{}
-	if d.part.NoComposites {
+	if d.variant.NoComposites {
 		return out
 	}
 	for i := range objects {
@@ -344,7 +344,7 @@ func (d *definitions) composites(ctx context.Context, s *scan, kinds map[string]
 }
 
 func (d *definitions) unserved(ctx context.Context, s *scan, name string, k cluster.Kind) error {
-	known, err := d.part.in.Memory.Known(ctx, d.name, name)
+	known, err := d.variant.in.Memory.Known(ctx, d.name, name)
 	if err != nil {
 		return err
 	}
@@ -366,7 +366,7 @@ func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 		s.ended(l.name, listed{err: silent})
 		return
 	}
-	begun := s.part.in.Now()
+	begun := s.variant.in.Now()
 	survey, err := c.Survey(ctx, l.res, l.survey)
 	if err == nil {
 		reached := surveyed
@@ -387,7 +387,7 @@ func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 		s.found += len(survey.Items)
 		s.mu.Unlock()
 	}
-	s.part.Log.Debug("list read", "source", s.name, "list", l.name, "objects", len(survey.Items), "version", survey.Version,
-		"milliseconds", s.part.in.Now().Sub(begun).Milliseconds(), "error", errorText(err))
+	s.variant.Log.Debug("list read", "source", s.name, "list", l.name, "objects", len(survey.Items), "version", survey.Version,
+		"milliseconds", s.variant.in.Now().Sub(begun).Milliseconds(), "error", errorText(err))
 	s.ended(l.name, s.granted(ctx, l, listed{count: len(survey.Items), version: survey.Version, err: err}))
 }

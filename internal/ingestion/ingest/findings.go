@@ -131,7 +131,7 @@ func (in *Ingest) placed(ctx context.Context, known []mirror.Finding) ([]Found, 
 		out[i].Sources, out[i].Clusters = []string{}, []string{}
 		for _, source := range sources[f.Unit] {
 			out[i].Sources = append(out[i].Sources, source)
-			at := slices.IndexFunc(in.places, func(p *place) bool { return p.cluster && p.name == source })
+			at := slices.IndexFunc(in.places, func(p *target) bool { return p.cluster && p.name == source })
 			if at >= 0 && !slices.Contains(out[i].Clusters, in.places[at].at) {
 				out[i].Clusters = append(out[i].Clusters, in.places[at].at)
 			}

@@ -48,7 +48,7 @@ func (in *Ingest) general(ctx context.Context, q FindingsQuery) ([]Found, error)
 }
 
 // found is a finding about the place.
-func (p *place) found(n noted) Found {
+func (p *target) found(n noted) Found {
 	f := Found{noted: n, Sources: []string{p.name}, Clusters: []string{}}
 	if p.cluster {
 		f.Clusters = append(f.Clusters, p.at)

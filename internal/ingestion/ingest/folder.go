@@ -18,7 +18,7 @@ import (
 // objects, so that change detection goes by their content.
 type folder struct {
 	*Folder
-	place *place
+	place *target
 	// lost are the keys of Compositions that the last scan left out because
 	// another of their name is used. They belong to whoever holds place.busy.
 	lost map[string]bool
@@ -28,7 +28,7 @@ type folder struct {
 // them. A document that cannot be read costs no other its place: what was known
 // of its file stays, and is stale.
 func (f *folder) scan(ctx context.Context, s *scan) error {
-	known, err := f.place.part.in.Memory.Known(ctx, s.name, listFolder)
+	known, err := f.place.variant.in.Memory.Known(ctx, s.name, listFolder)
 	if err != nil {
 		return err
 	}
@@ -126,14 +126,14 @@ func (r *reading) single(err error) error {
 // follow has the folder scanned whenever something changed. Every replica notices
 // that; one of them scans.
 func (f *folder) follow(ctx context.Context) {
-	in := f.place.part.in
+	in := f.place.variant.in
 	changed := func() { in.again(ctx, f.place) }
 	for ctx.Err() == nil {
 		err := f.Watch(ctx, changed)
 		if ctx.Err() != nil {
 			return
 		}
-		in.warn(f.place.part.Log, "watch "+f.place.name, "source cannot be watched, so changes wait for the schedule",
+		in.warn(f.place.variant.Log, "watch "+f.place.name, "source cannot be watched, so changes wait for the schedule",
 			"source", f.place.name, "error", err)
 		pause(ctx, f.place.every)
 	}

@@ -80,10 +80,10 @@ func (r *reading) take(f xrd.Found, hand func([]mirror.Object) bool) bool {
 	case f.Definition != nil:
 		r.definition(f.Definition)
 	case c != nil:
-		if !r.place.part.NoCompositions {
+		if !r.place.variant.NoCompositions {
 			r.composition(c)
 		}
-	case !r.place.part.NoComposites && f.Other.Within(r.place.part.Namespaces):
+	case !r.place.variant.NoComposites && f.Other.Within(r.place.variant.Namespaces):
 		r.add(composite(f.Other.Node, f.Other.Origin), r.key(f.Other))
 	}
 	if len(r.page) < pageSize && r.size < pageBytes {
@@ -111,7 +111,7 @@ func (r *reading) follow(f *xrd.Found) {
 	}
 	if f == nil || file != r.file {
 		if r.file != "" {
-			r.place.part.Log.Debug("file read", "source", r.s.name, "file", r.file, "objects", r.objects)
+			r.place.variant.Log.Debug("file read", "source", r.s.name, "file", r.file, "objects", r.objects)
 		}
 		r.file, r.objects = file, 0
 	}
@@ -120,7 +120,7 @@ func (r *reading) follow(f *xrd.Found) {
 
 // complain notes a document or file that cannot be read.
 func (r *reading) complain(f finding.Finding) {
-	r.place.part.Log.Debug("document skipped", "source", r.s.name, "at", f.Where(), "why", f.Message)
+	r.place.variant.Log.Debug("document skipped", "source", r.s.name, "at", f.Where(), "why", f.Message)
 	r.bad = append(r.bad, f)
 }
 
@@ -134,10 +134,10 @@ func (r *reading) definition(d *xrd.Definition) {
 		n.Delete("status")
 	}
 	// It cannot fail: nothing of it is asked of a server.
-	o, _ := r.place.part.definition(n, d.Origin)
+	o, _ := r.place.variant.definition(n, d.Origin)
 	why := noteOf(&o).Refused
 	r.s.picks.add(d.Name, why, d.Words)
-	r.place.part.Log.Debug("definition read", "source", r.s.name, "definition", d.Name, "file", d.Origin.File, "selected", why == "", "why", why)
+	r.place.variant.Log.Debug("definition read", "source", r.s.name, "definition", d.Name, "file", d.Origin.File, "selected", why == "", "why", why)
 	if o.Unit == "" {
 		sum := sha256.Sum256(tree.AppendCanonical(nil, d.Node))
 		o.Unit = "unnamed-" + hex.EncodeToString(sum[:8])
@@ -227,7 +227,7 @@ func (r *reading) add(o mirror.Object, key string) {
 // known is found by comparing the two; a mark would not tell of what was something
 // else in between.
 func (r *reading) store(ctx context.Context, page []mirror.Object) error {
-	dirty, err := r.place.part.in.Memory.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
+	dirty, err := r.place.variant.in.Memory.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
 	r.s.dirty += dirty
 	return err
 }
@@ -251,7 +251,7 @@ func (r *reading) keep(ctx context.Context, failed error) (map[string]string, er
 	if missing == 0 || failed == nil && len(lost) == 0 {
 		return nil, nil
 	}
-	objects, err := r.place.part.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
+	objects, err := r.place.variant.in.Memory.SourceObjects(ctx, r.s.name, listFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func below(file string, paths map[string]bool) bool {
 // conclude notes what is neither there nor kept, nor may be there in a moment, and
 // has units made anew of which change detection does not know.
 func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
-	m := r.place.part.in.Memory
+	m := r.place.variant.in.Memory
 	o := mirror.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
 	o.Keys = append(slices.AppendSeq(o.Keys, maps.Keys(kept)), unsettled...)
 	stays := make(map[string]bool, len(o.Keys))

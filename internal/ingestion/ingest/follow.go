@@ -40,7 +40,7 @@ type watcher struct {
 	moved chan struct{}
 
 	mu      sync.Mutex
-	pending map[string]*news
+	pending map[string]*pendingEvents
 	// troubled are lists that cannot be followed at the moment; mended says that
 	// some can be again.
 	troubled map[string]bool
@@ -64,8 +64,8 @@ type watcher struct {
 	wg    sync.WaitGroup
 }
 
-// news is what has been noticed of a list and not been read yet.
-type news struct {
+// pendingEvents is what has been noticed of a list and not been read yet.
+type pendingEvents struct {
 	list list
 	// listed says that items are all there are, as of version.
 	listed  bool
@@ -81,16 +81,16 @@ func (d *definitions) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		apis, err := d.cluster.APIs(ctx)
 		if err == nil {
-			d.part.in.news("watch "+d.name, "")
+			d.variant.in.news("watch "+d.name, "")
 			w := &watcher{
-				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
+				definitions: d, moved: make(chan struct{}, 1), pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
 				begun: map[string]bool{}, followed: map[string]context.CancelFunc{}, pauses: growing(),
 			}
 			w.run(ctx, d.fixed(apis))
 			return
 		}
 		if ctx.Err() == nil {
-			d.part.in.warn(d.part.Log, "watch "+d.name, "source cannot be followed yet; the schedule goes on", "source", d.name, "error", err)
+			d.variant.in.warn(d.variant.Log, "watch "+d.name, "source cannot be followed yet; the schedule goes on", "source", d.name, "error", err)
 		}
 		pause(ctx, pauses.NextBackOff())
 	}
@@ -131,7 +131,7 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 		}
 		w.read(ctx, batch)
 		if w.mended.Swap(false) {
-			w.hear(ctx)
+			w.scanIfFailed(ctx)
 		}
 		if definitions {
 			w.pauses.Reset()
@@ -183,13 +183,13 @@ func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 	}
 }
 
-func (w *watcher) gather() []*news {
+func (w *watcher) gather() []*pendingEvents {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := slices.Collect(maps.Values(w.pending))
 	clear(w.pending)
 	// Definitions first: what belongs to them is read once they are there.
-	slices.SortFunc(out, func(a, b *news) int { return -strings.Compare(a.list.name, b.list.name) })
+	slices.SortFunc(out, func(a, b *pendingEvents) int { return -strings.Compare(a.list.name, b.list.name) })
 	return out
 }
 
@@ -206,24 +206,24 @@ func (w *watcher) beginAll(ctx context.Context, lists []list) {
 // begin follows one list in a goroutine of its own.
 func (w *watcher) begin(ctx context.Context, l list) {
 	w.wg.Go(func() {
-		defer w.part.in.caught(w.place)
-		opts := cluster.FollowOptions{
-			Trouble: func(e *cluster.Error) { w.trouble(ctx, l, e) },
-			Well:    func() { w.well(l) },
+		defer w.variant.in.caught(w.target)
+		opts := cluster.WatchOptions{
+			Trouble: func(e *cluster.Error) { w.failed(ctx, l, e) },
+			Well:    func() { w.recovered(l) },
 		}
-		_ = w.cluster.Follow(ctx, l.res, l.survey, opts, func(n cluster.Notice) error {
-			w.notice(n, l)
+		_ = w.cluster.Watch(ctx, l.res, l.survey, opts, func(n cluster.Event) error {
+			w.handleEvent(n, l)
 			return nil
 		})
 	})
 }
 
-// notice remembers what is to be read.
-func (w *watcher) notice(n cluster.Notice, l list) {
+// handleEvent remembers what is to be read.
+func (w *watcher) handleEvent(n cluster.Event, l list) {
 	w.mu.Lock()
 	p := w.pending[l.name]
 	if p == nil || n.Type == cluster.Listed {
-		p = &news{list: l, items: map[string]cluster.Item{}, gone: map[string]int64{}}
+		p = &pendingEvents{list: l, items: map[string]cluster.Item{}, gone: map[string]int64{}}
 		w.pending[l.name] = p
 	}
 	if n.Type == cluster.Listed {
@@ -241,7 +241,7 @@ func (w *watcher) notice(n cluster.Notice, l list) {
 		p.items[key] = item
 	}
 	w.mu.Unlock()
-	w.part.in.meters.noticed(w.at)
+	w.variant.in.meters.noticed(w.at)
 	w.move()
 }
 
@@ -254,22 +254,22 @@ func (w *watcher) move() {
 }
 
 // read takes what was noticed. What cannot be taken now is left to a scan.
-func (w *watcher) read(ctx context.Context, batch []*news) {
+func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 	if len(batch) == 0 {
 		return
 	}
 	err := w.takeAll(ctx, batch)
-	w.part.in.rouse()
+	w.variant.in.rouse()
 	if err != nil && ctx.Err() == nil {
-		w.part.in.warn(w.part.Log, "read "+w.name, "what changed cannot be read, so the source is scanned", "source", w.name, "error", err)
-		w.part.in.again(ctx, w.place)
+		w.variant.in.warn(w.variant.Log, "read "+w.name, "what changed cannot be read, so the source is scanned", "source", w.name, "error", err)
+		w.variant.in.again(ctx, w.target)
 		return
 	}
-	w.part.in.news("read "+w.name, "")
+	w.variant.in.news("read "+w.name, "")
 }
 
 // takeAll takes all that can be, and returns one of the errors.
-func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
+func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
 	if err := w.lock(ctx); err != nil {
 		return err
 	}
@@ -284,14 +284,14 @@ func (w *watcher) takeAll(ctx context.Context, batch []*news) error {
 			err = e
 		case n.listed && s.before.Error != "", !s.before.Lists[n.list.name].Stale.IsZero():
 			// The scan that could not read it is to be made good.
-			w.part.in.again(ctx, w.place)
+			w.variant.in.again(ctx, w.target)
 		}
 	}
 	s.save(ctx)
 	return err
 }
 
-func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
+func (w *watcher) take(ctx context.Context, s *scan, n *pendingEvents) error {
 	items := slices.Collect(maps.Values(n.items))
 	if len(items) > 0 || n.listed {
 		reached := some
@@ -303,7 +303,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 		}
 		if reached == told && n.version < s.before.Lists[n.list.name].Version {
 			// It came late, or the cluster was restored, which a scan can tell.
-			w.part.in.again(ctx, w.place)
+			w.variant.in.again(ctx, w.target)
 		}
 	}
 	if len(n.gone) == 0 {
@@ -317,7 +317,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *news) error {
 		o.Gone = append(o.Gone, mirror.Gone{Key: key, Version: version})
 	}
 	s.remember(n.list.name, nil, slices.Collect(maps.Keys(n.gone)))
-	_, err := w.part.in.Memory.Observe(ctx, o)
+	_, err := w.variant.in.Memory.Observe(ctx, o)
 	return err
 }
 
@@ -387,12 +387,12 @@ func (w *watcher) composites(ctx context.Context) {
 // if there are too many.
 func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) {
 	if w.crowded = len(names) > mostFollowed; w.crowded {
-		lists, err := w.part.in.Memory.Lists(ctx, w.name)
+		lists, err := w.variant.in.Memory.Lists(ctx, w.name)
 		if err != nil {
 			return nil, err
 		}
 		names = firstOf(names, mostFollowed, lists, w.followed)
-		w.part.in.warn(w.part.Log, "kinds "+w.name, "more kinds of composites than are watched; the others are read on the schedule",
+		w.variant.in.warn(w.variant.Log, "kinds "+w.name, "more kinds of composites than are watched; the others are read on the schedule",
 			"source", w.name, "watched", mostFollowed)
 	}
 	slices.Sort(names)

@@ -17,18 +17,18 @@ func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 	e, forbidden := errors.AsType[*cluster.Error](was.err)
 	about := "untracked " + s.name + " " + l.name
 	if !forbidden || e.Reason != cluster.Forbidden || strings.HasPrefix(l.name, listDefinitions) || !s.before.Lists[l.name].Good.IsZero() {
-		if was.err == nil && s.part.in.news(about, "") {
-			s.part.Log.Info("list is tracked from now on", "source", s.name, "list", l.name)
+		if was.err == nil && s.variant.in.news(about, "") {
+			s.variant.Log.Info("list is tracked from now on", "source", s.name, "list", l.name)
 		}
 		return was
 	}
-	known, err := s.part.in.Memory.Known(ctx, s.name, l.name)
+	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
 	if err != nil || len(known) > 0 {
 		// It was read, if not by this program.
 		return was
 	}
-	if s.part.in.news(about, "untracked") {
-		s.part.Log.Info("list is not tracked: the account may not read it", "source", s.name, "list", l.name, "hint", s.untracked(l, e))
+	if s.variant.in.news(about, "untracked") {
+		s.variant.Log.Info("list is not tracked: the account may not read it", "source", s.name, "list", l.name, "hint", s.untracked(l, e))
 	}
 	return listed{untracked: s.untracked(l, e)}
 }
@@ -36,9 +36,9 @@ func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 // untracked says how a list can be tracked, or left out on purpose.
 func (s *scan) untracked(l list, e *cluster.Error) string {
 	kind, _, _ := strings.Cut(l.name, " ")
-	off := s.part.Name + "." + kind + ".enabled: false"
+	off := s.variant.Name + "." + kind + ".enabled: false"
 	if strings.HasPrefix(l.name, listWorkloads) {
-		off = s.part.Name + ".components.enabled: false"
+		off = s.variant.Name + ".components.enabled: false"
 	}
 	return e.Hint + "\nor set " + off
 }
@@ -49,13 +49,13 @@ func (w *watcher) ungranted(ctx context.Context, l list, e *cluster.Error) bool 
 	if e.Reason != cluster.Forbidden {
 		return false
 	}
-	all, err := w.part.in.conditions(ctx, w.name)
+	all, err := w.variant.in.conditions(ctx, w.name)
 	if err != nil {
 		return false
 	}
 	if slices.Contains(e.Missing.Verbs, "watch") {
-		if w.part.in.news("unwatched "+w.name+" "+l.name, "unwatched") {
-			w.part.Log.Info("list is not watched, so changes wait for the schedule: the account may not watch it",
+		if w.variant.in.news("unwatched "+w.name+" "+l.name, "unwatched") {
+			w.variant.Log.Info("list is not watched, so changes wait for the schedule: the account may not watch it",
 				"source", w.name, "list", l.name, "hint", e.Hint)
 		}
 		return true

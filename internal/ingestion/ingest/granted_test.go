@@ -61,9 +61,9 @@ func TestNeverGranted(t *testing.T) {
 // TestNoComposites reads a folder of which composites are not wanted.
 func TestNoComposites(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, nil)
-	b.shelves["files"].set("a.yaml", definition("a", "one"))
-	b.shelves["files"].set("b.yaml", "apiVersion: example.org/v1\nkind: Xa\nmetadata: {name: mine, namespace: default}\n")
+	b := newHarness(t, []string{"files"}, nil)
+	b.sources["files"].set("a.yaml", definition("a", "one"))
+	b.sources["files"].set("b.yaml", "apiVersion: example.org/v1\nkind: Xa\nmetadata: {name: mine, namespace: default}\n")
 	for _, off := range []bool{false, true} {
 		b.parts[0].NoComposites = off
 		if _, err := b.read(t, "files"); err != nil {
@@ -88,7 +88,7 @@ func TestNoKinds(t *testing.T) {
 	k := cluster.Kind{Resource: cluster.Resource{Group: "example.org", Version: "v1", Plural: "as"}, Kind: "Xa"}
 	objects := []mirror.Object{{List: theDefinitions, Key: "as.example.org", Note: note{Kinds: []cluster.Kind{k}}.encode()}}
 	for _, off := range []bool{false, true} {
-		d := &definitions{place: &place{part: &part{Part: &Part{NoComposites: off}}}}
+		d := &definitions{target: &target{variant: &variant{Variant: &Variant{NoComposites: off}}}}
 		if kinds := d.kindsOf(objects); (len(kinds) == 0) != off {
 			t.Errorf("switched off: %v; the kinds are %v", off, kinds)
 		}

@@ -51,9 +51,9 @@ spec: {compositeTypeRef: {apiVersion: example.org/v1, kind: X%s}, mode: Pipeline
 `, name, plural)
 }
 
-// shelf is a source of documents by name. What fails makes it say so, after
+// fakeSource is a source of documents by name. What fails makes it say so, after
 // what it holds.
-type shelf struct {
+type fakeSource struct {
 	mu    sync.Mutex
 	files map[string]string
 	// stamps count how often files were written.
@@ -61,7 +61,7 @@ type shelf struct {
 	fails  error
 }
 
-func (s *shelf) set(name, text string) {
+func (s *fakeSource) set(name, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {
@@ -75,7 +75,7 @@ func (s *shelf) set(name, text string) {
 }
 
 // stamp changes with each write of a file.
-func (s *shelf) stamp(name string) string {
+func (s *fakeSource) stamp(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, there := s.files[name]; !there {
@@ -84,14 +84,14 @@ func (s *shelf) stamp(name string) string {
 	return fmt.Sprint(s.stamps[name])
 }
 
-func (s *shelf) fail(err error) {
+func (s *fakeSource) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = err
 }
 
 // Read implements source.Source.
-func (s *shelf) Read(context.Context) (*xrd.Set, error) {
+func (s *fakeSource) Read(context.Context) (*xrd.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set := &xrd.Set{}
@@ -102,8 +102,8 @@ func (s *shelf) Read(context.Context) (*xrd.Set, error) {
 	return set, errors.Join(append(errs, s.fails)...)
 }
 
-// ledger is a catalog in memory.
-type ledger struct {
+// fakeCatalog is a catalog in memory.
+type fakeCatalog struct {
 	mu        sync.Mutex
 	documents map[string]map[string]string
 	// lacks is what is named and not there.
@@ -111,10 +111,10 @@ type ledger struct {
 }
 
 // Prepare implements Catalog.
-func (*ledger) Prepare(*tree.Node) any { return nil }
+func (*fakeCatalog) Prepare(*tree.Node) any { return nil }
 
 // Put implements Catalog.
-func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
+func (l *fakeCatalog) Put(_ context.Context, outcomes []Build) ([]Written, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]Written, len(outcomes))
@@ -156,14 +156,14 @@ func (l *ledger) Put(_ context.Context, outcomes []Outcome) ([]Written, error) {
 }
 
 // Missing implements Catalog.
-func (l *ledger) Missing(context.Context, int) ([]MissingRef, error) {
+func (l *fakeCatalog) Missing(context.Context, int) ([]MissingRef, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lacks, nil
 }
 
 // entries returns all documents by reference.
-func (l *ledger) entries() map[string]string {
+func (l *fakeCatalog) entries() map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[string]string{}
@@ -173,43 +173,43 @@ func (l *ledger) entries() map[string]string {
 	return out
 }
 
-// bench is an Ingest with what it is made of.
-type bench struct {
+// harness is an Ingest with what it is made of.
+type harness struct {
 	*Ingest
-	catalog *ledger
-	shelves map[string]*shelf
+	catalog *fakeCatalog
+	sources map[string]*fakeSource
 	log     *bytes.Buffer
 	clock   atomic.Pointer[time.Time]
 }
 
 // later has some time go by.
-func (b *bench) later(d time.Duration) {
+func (b *harness) later(d time.Duration) {
 	now := b.clock.Load().Add(d)
 	b.clock.Store(&now)
 }
 
-// kitchen makes an Ingest over shelves, with SQLite behind it. change may alter
+// newHarness makes an Ingest over shelves, with SQLite behind it. change may alter
 // its options.
-func kitchen(t *testing.T, names []string, change func(*Options)) *bench {
+func newHarness(t *testing.T, names []string, change func(*Options)) *harness {
 	t.Helper()
 	d := database.Open(t, database.SQLite(t))
-	b := &bench{
-		catalog: &ledger{documents: map[string]map[string]string{}}, shelves: map[string]*shelf{},
+	b := &harness{
+		catalog: &fakeCatalog{documents: map[string]map[string]string{}}, sources: map[string]*fakeSource{},
 		log: &bytes.Buffer{},
 	}
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	b.clock.Store(&begun)
 	log := slog.New(slog.NewJSONHandler(&locked{to: b.log}, nil))
-	part := Part{
+	part := Variant{
 		Name: "composerIngestor", Profile: engine.ComposerIngestor, Definitions: true, Log: log, Every: time.Hour, Timeout: time.Minute,
 		Detection: Detection{Enabled: true, Method: ByVersion, Marks: marks.NewMemory()},
 	}
 	for _, name := range names {
-		b.shelves[name] = &shelf{}
-		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.shelves[name]), Stamp: b.shelves[name].stamp})
+		b.sources[name] = &fakeSource{}
+		part.Folders = append(part.Folders, Folder{Name: name, Source: source.Source(b.sources[name]), Stamp: b.sources[name].stamp})
 	}
 	opts := Options{
-		Parts: []Part{part}, Memory: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
+		Variants: []Variant{part}, Memory: mirror.New(d), Catalog: b.catalog, Log: log, Now: func() time.Time { return *b.clock.Load() },
 		Processing: Processing{BatchSize: 10, Parallelism: 2},
 	}
 	if change != nil {
@@ -232,7 +232,7 @@ func (l *locked) Write(p []byte) (int, error) {
 }
 
 // read scans a shelf a second later. The error is that of the source.
-func (b *bench) read(t *testing.T, name string) (Run, error) {
+func (b *harness) read(t *testing.T, name string) (Run, error) {
 	t.Helper()
 	b.later(time.Second)
 	return b.Scan(t.Context(), "composerIngestor/sources/"+name, TriggerManual)

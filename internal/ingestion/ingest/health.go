@@ -152,7 +152,7 @@ func worse(has, state string) bool {
 	return b < 0 || b > a
 }
 
-func (p *place) health(c condition, counts map[[2]string]int) SourceHealth {
+func (p *target) health(c condition, counts map[[2]string]int) SourceHealth {
 	s := SourceHealth{Name: p.name, State: Waiting, LastAttempt: c.Tried, LastSuccess: c.Good, LastError: c.Error, Hint: c.Hint, Problems: c.Problems, ProblemCount: c.ProblemCount, Definitions: c.Selection, PendingRemoval: c.Pending}
 	if p.cluster {
 		s.Cluster = p.at
@@ -321,7 +321,7 @@ func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, 
 	if len(x.Copies) == 0 {
 		return x, false, nil
 	}
-	s := &shift{Ingest: in, caches: in.caches, asked: true, now: in.Now(), conditions: conditions}
+	s := &unitBatch{Ingest: in, caches: in.caches, asked: true, now: in.Now(), conditions: conditions}
 	entities, m := s.transform(ctx, name, objects, s.now)
 	x.Stale, x.StaleSince = s.stale(objects)
 	x.TakenBy, x.LeftBy, x.Withheld, x.Failure = m.part, m.left, m.withheld, m.failed
@@ -346,7 +346,7 @@ func (in *Ingest) Clusters() []Cluster {
 				continue
 			}
 			url := c.URL
-			if i := slices.IndexFunc(in.places, func(p *place) bool { return p.cluster && p.at == c.Name && p.url != "" }); i >= 0 {
+			if i := slices.IndexFunc(in.places, func(p *target) bool { return p.cluster && p.at == c.Name && p.url != "" }); i >= 0 {
 				url = in.places[i].url
 			}
 			out = append(out, Cluster{Name: c.Name, URL: url, AuthProvider: cmp.Or(c.Auth, "serviceAccount"), SkipTLSVerify: c.SkipTLSVerify})

@@ -45,7 +45,7 @@ func TestPlaceHealth(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &place{name: "p", at: "prod", cluster: true}
+			p := &target{name: "p", at: "prod", cluster: true}
 			s := p.health(tc.condition, map[[2]string]int{{"p", "a"}: 2, {"other", "a"}: 3})
 			if s.State != tc.want || s.LastError != tc.condition.Error || s.Cluster != "prod" {
 				t.Errorf("%s\nit is %+v, want %s", tc.reason, s, tc.want)
@@ -60,7 +60,7 @@ func TestPlaceHealth(t *testing.T) {
 // TestConclude follows a source through good and bad times.
 func TestConclude(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files", "others"}, nil)
+	b := newHarness(t, []string{"files", "others"}, nil)
 	steps := []struct {
 		reason string
 		fails  error
@@ -81,7 +81,7 @@ func TestConclude(t *testing.T) {
 	}
 	var since time.Time
 	for _, step := range steps {
-		files := b.shelves["files"]
+		files := b.sources["files"]
 		files.set("a", step.text)
 		files.fail(step.fails)
 		if _, err := b.read(t, "files"); (err != nil) != (step.fails != nil) {

@@ -27,7 +27,7 @@ func three(plurals ...string) []string {
 }
 
 // has compares the references of the catalog.
-func (b *bench) has(t *testing.T, reason string, want []string) {
+func (b *harness) has(t *testing.T, reason string, want []string) {
 	t.Helper()
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(b.catalog.entries()))); diff != "" {
 		t.Errorf("%s: %s", reason, diff)
@@ -48,12 +48,12 @@ func TestOlderList(t *testing.T) {
 		}
 	})
 	b.visits(t)
-	late := cluster.Notice{Type: cluster.Listed, Version: 100, Items: []cluster.Item{{Name: "as.example.org", Version: 50, UID: "uid of as.example.org"}}}
+	late := cluster.Event{Type: cluster.Listed, Version: 100, Items: []cluster.Item{{Name: "as.example.org", Version: 50, UID: "uid of as.example.org"}}}
 	a.put(t, definition("bs", "one"), 110)
 	b.visits(t)
 	w, l := a.follower(t, b)
-	tell := func(n cluster.Notice) {
-		w.notice(n, l)
+	tell := func(n cluster.Event) {
+		w.handleEvent(n, l)
 		w.read(t.Context(), w.gather())
 		b.works(t)
 	}
@@ -123,7 +123,7 @@ func TestMarksAhead(t *testing.T) {
 			a.put(t, definition("as", "before"), 50)
 			// Of a time that is the newest there is no mark.
 			a.put(t, definition("zs", "one"), 90)
-			b := abroad(t, a, func(o *Options) { o.Parts[0].Detection.Method = method })
+			b := abroad(t, a, func(o *Options) { o.Variants[0].Detection.Method = method })
 			b.visits(t)
 			before := b.mirrored(t, "as.example.org")
 			a.put(t, definition("as", "after"), 110)

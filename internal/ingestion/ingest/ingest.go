@@ -119,14 +119,14 @@ type Catalog interface {
 	// Put makes the catalog have what each of the outcomes says, in one
 	// transaction that touches only what differs. What becomes of each is
 	// returned in their order.
-	Put(ctx context.Context, outcomes []Outcome) ([]Written, error)
+	Put(ctx context.Context, outcomes []Build) ([]Written, error)
 	// Missing returns owners and systems that entities of the service name and
 	// that nobody defines, in order, at most limit.
 	Missing(ctx context.Context, limit int) ([]MissingRef, error)
 }
 
-// Outcome is what the catalog is to have of a unit.
-type Outcome struct {
+// Build is what the catalog is to have of a unit.
+type Build struct {
 	// Provider owns the entities.
 	Provider string
 	// Entities are documents in JSON; nil for one that is prepared and that
@@ -191,8 +191,8 @@ type Processing struct {
 	RetryDelay    time.Duration
 }
 
-// Part is a variant of the service.
-type Part struct {
+// Variant is a variant of the service.
+type Variant struct {
 	// Name is that of its section in the configuration.
 	Name    string
 	Profile engine.Profile
@@ -238,9 +238,9 @@ type Caching struct {
 
 // Options are what an Ingest is made of.
 type Options struct {
-	// Parts are in the order in which they may take a definition: one that the
+	// Variants are in the order in which they may take a definition: one that the
 	// first takes is left to it by the others.
-	Parts      []Part
+	Variants   []Variant
 	Memory     Memory
 	Catalog    Catalog
 	Processing Processing
@@ -262,8 +262,8 @@ type Options struct {
 // Ingest is the service. Its methods may be called at once.
 type Ingest struct {
 	Options
-	parts  []*part
-	places []*place
+	parts  []*variant
+	places []*target
 	caches *caches
 	meters *meters
 	// decoding bounds how many pages of objects of all clusters are held at once.
@@ -301,32 +301,32 @@ func New(opts Options) *Ingest {
 	}
 	in.meters = newMeters(opts.Registry)
 	in.caches = newCaches(opts.Caching, in.meters, opts.Now)
-	for i := range opts.Parts {
-		p := newPart(in, &opts.Parts[i])
+	for i := range opts.Variants {
+		p := newVariant(in, &opts.Variants[i])
 		in.parts = append(in.parts, p)
-		in.places = append(in.places, p.places()...)
+		in.places = append(in.places, p.targets()...)
 	}
 	in.meters.begin(in.places)
 	return in
 }
 
-// Place is what can be scanned.
-type Place struct {
+// Target is what can be scanned.
+type Target struct {
 	Name           string
 	Every, Timeout time.Duration
 }
 
 // Places returns all places there are to be scanned.
-func (in *Ingest) Places() []Place {
-	out := make([]Place, len(in.places))
+func (in *Ingest) Places() []Target {
+	out := make([]Target, len(in.places))
 	for i, p := range in.places {
-		out[i] = Place{Name: p.name, Every: p.every, Timeout: p.part.Timeout}
+		out[i] = Target{Name: p.name, Every: p.every, Timeout: p.variant.Timeout}
 	}
 	return out
 }
 
-func (in *Ingest) place(name string) (*place, error) {
-	i := slices.IndexFunc(in.places, func(p *place) bool { return p.name == name })
+func (in *Ingest) target(name string) (*target, error) {
+	i := slices.IndexFunc(in.places, func(p *target) bool { return p.name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("cannot scan %q: the configuration has no such source", name)
 	}
@@ -338,7 +338,7 @@ func (in *Ingest) place(name string) (*place, error) {
 func (in *Ingest) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, p := range in.places {
-		if p.part.Watch && p.follow != nil {
+		if p.variant.Watch && p.follow != nil {
 			wg.Go(func() { p.follow(ctx) })
 		}
 	}
@@ -359,7 +359,7 @@ func (in *Ingest) rouse() {
 	}
 }
 
-// news reports whether text differs from what was last said about a thing. An
+// pendingEvents reports whether text differs from what was last said about a thing. An
 // empty text forgets it.
 func (in *Ingest) news(about, text string) bool {
 	in.mu.Lock()

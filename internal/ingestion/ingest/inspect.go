@@ -110,7 +110,7 @@ func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		s := &shift{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
+		s := &unitBatch{Ingest: in, caches: in.caches.none(), asked: true, spared: failures, now: in.Now(), conditions: conditions}
 		var found []mirror.Finding
 		for _, name := range names {
 			more, err := s.inspectOne(ctx, name, loaded[name])
@@ -135,7 +135,7 @@ type noted struct {
 }
 
 // inspectOne returns what is worth knowing about a unit.
-func (s *shift) inspectOne(ctx context.Context, unit string, objects []mirror.Object) (out []mirror.Finding, err error) {
+func (s *unitBatch) inspectOne(ctx context.Context, unit string, objects []mirror.Object) (out []mirror.Finding, err error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
@@ -155,7 +155,7 @@ func (s *shift) inspectOne(ctx context.Context, unit string, objects []mirror.Ob
 }
 
 // judge is transform for a unit that may break it.
-func (s *shift) judge(ctx context.Context, unit string, objects []mirror.Object) (entities []*entity.Entity, m making) {
+func (s *unitBatch) judge(ctx context.Context, unit string, objects []mirror.Object) (entities []*entity.Entity, m making) {
 	defer func() {
 		if p := recover(); p != nil {
 			// Whoever makes its entities says so.

@@ -22,7 +22,7 @@ func odd(plural string) string {
 }
 
 // looks has all that changed looked at.
-func (b *bench) looks(t *testing.T) {
+func (b *harness) looks(t *testing.T) {
 	t.Helper()
 	for {
 		n, err := b.inspect(t.Context())
@@ -36,7 +36,7 @@ func (b *bench) looks(t *testing.T) {
 }
 
 // finds returns what is found.
-func (b *bench) finds(t *testing.T, q FindingsQuery) Findings {
+func (b *harness) finds(t *testing.T, q FindingsQuery) Findings {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 100
@@ -50,11 +50,11 @@ func (b *bench) finds(t *testing.T, q FindingsQuery) Findings {
 
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"shelf", "other"}, nil)
-	b.shelves["shelf"].set("a", odd("as"))
-	b.shelves["shelf"].set("b", definition("bs", "size"))
-	b.shelves["other"].set("a", odd("as"))
-	for name := range b.shelves {
+	b := newHarness(t, []string{"shelf", "other"}, nil)
+	b.sources["shelf"].set("a", odd("as"))
+	b.sources["shelf"].set("b", definition("bs", "size"))
+	b.sources["other"].set("a", odd("as"))
+	for name := range b.sources {
 		if _, err := b.read(t, name); err != nil {
 			t.Fatal(err)
 		}
@@ -105,9 +105,9 @@ func TestFindings(t *testing.T) {
 	}
 
 	// What is mended is found no more, and what is gone has nothing.
-	for name := range b.shelves {
-		b.shelves[name].set("a", definition("as", "size"))
-		b.shelves[name].set("b", "")
+	for name := range b.sources {
+		b.sources[name].set("a", definition("as", "size"))
+		b.sources[name].set("b", "")
 		if _, err := b.read(t, name); err != nil {
 			t.Fatal(err)
 		}
@@ -125,14 +125,14 @@ func TestFindings(t *testing.T) {
 // one that breaks the engine.
 func TestFindingsBounded(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"shelf"}, func(o *Options) {
-		o.Parts[0].Extension.Transformer = func(next engine.Transformer) engine.Transformer { return brittle{next} }
+	b := newHarness(t, []string{"shelf"}, func(o *Options) {
+		o.Variants[0].Extension.Transformer = func(next engine.Transformer) engine.Transformer { return brittle{next} }
 	})
-	b.shelves["shelf"].set("many", definition("as", "size"))
+	b.sources["shelf"].set("many", definition("as", "size"))
 	for i := range mostFindings + 50 {
-		b.shelves["shelf"].set(fmt.Sprint("composition", i), strings.Replace(aComposition(fmt.Sprint("c", i), "as"), "mode: Pipeline", "mode: Nothing", 1))
+		b.sources["shelf"].set(fmt.Sprint("composition", i), strings.Replace(aComposition(fmt.Sprint("c", i), "as"), "mode: Pipeline", "mode: Nothing", 1))
 	}
-	b.shelves["shelf"].set("broken", definition("bs", "breaks"))
+	b.sources["shelf"].set("broken", definition("bs", "breaks"))
 	if _, err := b.read(t, "shelf"); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestFindingsBounded(t *testing.T) {
 			t.Errorf("it says %q", f.Message)
 		}
 	}
-	b.shelves["shelf"].set("broken", "")
+	b.sources["shelf"].set("broken", "")
 	if _, err := b.read(t, "shelf"); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (f brittle) Transform(in engine.Input) (engine.Result, error) {
 // asked.
 func TestFindingsByThemselves(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"shelf"}, nil)
+	b := newHarness(t, []string{"shelf"}, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -186,7 +186,7 @@ func TestFindingsByThemselves(t *testing.T) {
 		b.Run(ctx)
 	}()
 	defer func() { stop(); <-ended }()
-	b.shelves["shelf"].set("a", odd("as"))
+	b.sources["shelf"].set("a", odd("as"))
 	if _, err := b.read(t, "shelf"); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestFindingsByThemselves(t *testing.T) {
 // TestChanges has runs remember what they changed.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"shelf"}, nil)
+	b := newHarness(t, []string{"shelf"}, nil)
 	last := func() Run {
 		t.Helper()
 		if _, err := b.read(t, "shelf"); err != nil {
@@ -224,22 +224,22 @@ func TestChanges(t *testing.T) {
 	refs := func(plural string) []string {
 		return []string{"API " + plural + ".example.org-api", "Resource " + plural + ".example.org-xrd", "Template " + plural + ".example.org"}
 	}
-	b.shelves["shelf"].set("a", definition("as", "size"))
+	b.sources["shelf"].set("a", definition("as", "size"))
 	if diff := cmp.Diff(&Changes{refs("as"), []string{}, []string{}, []string{}, []string{}}, last().Changes); diff != "" {
 		t.Errorf("at first: %s", diff)
 	}
-	b.shelves["shelf"].set("a", definition("as", "depth"))
-	b.shelves["shelf"].set("b", definition("bs", "size"))
+	b.sources["shelf"].set("a", definition("as", "depth"))
+	b.sources["shelf"].set("b", definition("bs", "size"))
 	run := last()
 	if diff := cmp.Diff(refs("bs"), run.Changes.Added); diff != "" || len(run.Changes.Updated) != run.Updated || run.Updated == 0 {
 		t.Errorf("then: %+v", run.Changes)
 	}
-	b.shelves["shelf"].set("b", "")
+	b.sources["shelf"].set("b", "")
 	if diff := cmp.Diff(&Changes{[]string{}, []string{}, refs("bs"), []string{}, []string{}}, last().Changes); diff != "" {
 		t.Errorf("at last: %s", diff)
 	}
 	for i := range 50 {
-		b.shelves["shelf"].set(fmt.Sprint("many", i), definition(fmt.Sprintf("m%ds", i), "size"))
+		b.sources["shelf"].set(fmt.Sprint("many", i), definition(fmt.Sprintf("m%ds", i), "size"))
 	}
 	if run := last(); run.Added != 150 || len(run.Changes.Added) != mostChanges {
 		t.Errorf("of %d there are %d", run.Added, len(run.Changes.Added))

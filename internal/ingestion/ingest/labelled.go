@@ -15,7 +15,7 @@ import (
 
 // labelled reads the workloads of a cluster that have an id.
 type labelled struct {
-	*place
+	*target
 	cluster *cluster.Cluster
 }
 
@@ -47,9 +47,9 @@ func (w *labelled) scan(ctx context.Context, s *scan) error {
 		}
 		count += l.count
 	}
-	if w.part.in.news("workloads "+w.name, numOfCustomResources(count)) {
+	if w.variant.in.news("workloads "+w.name, numOfCustomResources(count)) {
 		// The words are the contract's: people look for this line.
-		w.part.Log.Info("workloads with an id were read", "cluster", w.at, "numOfCustomResources", count)
+		w.variant.Log.Info("workloads with an id were read", "cluster", w.at, "numOfCustomResources", count)
 	}
 	return ctx.Err()
 }

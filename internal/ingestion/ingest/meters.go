@@ -57,7 +57,7 @@ func newMeters(r prometheus.Registerer) *meters {
 
 // begin has the metrics there from the start: who counts failures must be able to
 // tell that there were none from not being told.
-func (m *meters) begin(places []*place) {
+func (m *meters) begin(places []*target) {
 	m.entities.WithLabelValues()
 	for _, phase := range []string{"read", "load", "transform", "write"} {
 		m.duration.WithLabelValues(phase)
@@ -99,11 +99,11 @@ func (m *meters) cached(cache string, hit bool) {
 	m.hits.WithLabelValues(cache, result).Inc()
 }
 
-func (m *meters) scanned(p *place, found int) {
+func (m *meters) scanned(p *target, found int) {
 	m.discovered.WithLabelValues(p.at).Add(float64(found))
 	m.definitions.WithLabelValues(p.name).Set(float64(found))
 }
 
-func (m *meters) well(p *place, at time.Time) {
+func (m *meters) succeeded(p *target, at time.Time) {
 	m.success.WithLabelValues(p.name).Set(float64(at.UnixMilli()) / 1000)
 }

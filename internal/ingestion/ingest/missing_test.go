@@ -11,8 +11,8 @@ import (
 // entry of health, until somebody defines it.
 func TestMissingReferences(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, nil)
-	b.shelves["files"].set("a.yaml", definition("a", "one"))
+	b := newHarness(t, []string{"files"}, nil)
+	b.sources["files"].set("a.yaml", definition("a", "one"))
 	if _, err := b.read(t, "files"); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func Recorded(states map[string][]byte) ([]SourceHealth, error) {
 	}
 	all := make([]SourceHealth, 0, len(conditions))
 	for name, c := range conditions {
-		p := &place{name: name}
+		p := &target{name: name}
 		all = append(all, p.health(c, nil))
 	}
 	slices.SortFunc(all, func(a, b SourceHealth) int { return cmp.Compare(a.Name, b.Name) })

@@ -73,7 +73,7 @@ func (s *scan) remove(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	counts, err := s.part.in.Memory.CountObjects(ctx)
+	counts, err := s.variant.in.Memory.CountObjects(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *scan) remove(ctx context.Context) error {
 	for _, r := range all {
 		gone += len(r.gone)
 	}
-	mass := s.part.MassRemoval
+	mass := s.variant.MassRemoval
 	// What went earlier in this scan counts as well. A folder that is empty may only
 	// not be mounted, however little was in it.
 	whole := mass.Is(s.removed+gone, s.removed+of) || !s.cluster && gone == of
@@ -121,11 +121,11 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 		return true, nil
 	}
 	// Scans are not begun on the second.
-	p.Since, p.Until = s.now, s.now.Add(max(s.part.MassRemoval.Wait, s.every*9/10))
+	p.Since, p.Until = s.now, s.now.Add(max(s.variant.MassRemoval.Wait, s.every*9/10))
 	if before := s.before.Pending; before != nil && !before.Since.After(s.now) {
 		p.Since, p.Until = before.Since, before.Until
 	}
-	by, err := s.part.in.confirmation(ctx, s.name)
+	by, err := s.variant.in.confirmation(ctx, s.name)
 	if err != nil {
 		return false, err
 	}
@@ -136,7 +136,7 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 		s.pending = p
 		return false, nil
 	}
-	s.part.Log.Warn("many objects of a source are gone, which is confirmed; their entities are removed",
+	s.variant.Log.Warn("many objects of a source are gone, which is confirmed; their entities are removed",
 		"source", s.name, "objects", p.Objects, "of", p.Of, "by", cmp.Or(by.By, "a second scan"))
 	return true, nil
 }
@@ -144,7 +144,7 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 // forget has the mirror forget the objects.
 func (s *scan) forget(ctx context.Context, r removal) error {
 	s.remember(r.list, nil, r.gone)
-	dirty, err := s.part.in.Memory.Observe(ctx, r.seen)
+	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty += dirty
@@ -154,7 +154,7 @@ func (s *scan) forget(ctx context.Context, r removal) error {
 
 // hold keeps the objects, which are stale from now on.
 func (s *scan) hold(ctx context.Context, r removal) error {
-	objects, err := s.part.in.Memory.SourceObjects(ctx, s.name, r.list)
+	objects, err := s.variant.in.Memory.SourceObjects(ctx, s.name, r.list)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *scan) hold(ctx context.Context, r removal) error {
 	}
 	// What a folder has and is left out goes all the same.
 	r.seen.Keys = append(slices.Clone(r.seen.Keys), r.gone...)
-	dirty, err := s.part.in.Memory.Observe(ctx, r.seen)
+	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
 	s.dirty += dirty
 	return err
 }
@@ -214,7 +214,7 @@ var ErrNothingPending = errors.New("no removal is pending")
 // Confirm has a pending removal carried out by the next scan of a place. since is
 // that of the removal which is meant.
 func (in *Ingest) Confirm(ctx context.Context, name, by string, since time.Time) (PendingRemoval, error) {
-	if _, err := in.place(name); err != nil {
+	if _, err := in.target(name); err != nil {
 		return PendingRemoval{}, err
 	}
 	all, err := in.conditions(ctx, name)

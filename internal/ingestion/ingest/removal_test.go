@@ -18,8 +18,8 @@ import (
 
 // doubting is what the service doubts by default.
 func doubting(o *Options) {
-	for i := range o.Parts {
-		o.Parts[i].MassRemoval = MassRemoval{Percent: 50, Minimum: 5}
+	for i := range o.Variants {
+		o.Variants[i].MassRemoval = MassRemoval{Percent: 50, Minimum: 5}
 	}
 }
 
@@ -43,16 +43,16 @@ func TestMassRemoval(t *testing.T) {
 		left int
 		// then is what happens between the first scan that finds the rest missing and
 		// the last one.
-		then func(t *testing.T, a *standIn, b *bench)
+		then func(t *testing.T, a *standIn, b *harness)
 		// held says that the first scan does not believe it, goes that the last does.
 		held, goes bool
 	}{
 		"Few":     {"As much as half of them may go.", 6, nil, false, true},
 		"Many":    {"More than half may not.", 5, nil, true, false},
 		"Empty":   {"Nor may all.", 0, nil, true, false},
-		"Soon":    {"A second scan that comes soon says nothing.", 0, func(_ *testing.T, _ *standIn, b *bench) { b.later(period / 2) }, true, false},
-		"Lasting": {"One that comes a period later does.", 0, func(_ *testing.T, _ *standIn, b *bench) { b.later(period) }, true, true},
-		"Back": {"What was there in between begins anew.", 0, func(t *testing.T, a *standIn, b *bench) {
+		"Soon":    {"A second scan that comes soon says nothing.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period / 2) }, true, false},
+		"Lasting": {"One that comes a period later does.", 0, func(_ *testing.T, _ *standIn, b *harness) { b.later(period) }, true, true},
+		"Back": {"What was there in between begins anew.", 0, func(t *testing.T, a *standIn, b *harness) {
 			b.later(period / 2)
 			for i, plural := range all {
 				a.put(t, definition(plural, "one"), int64(200+i))
@@ -64,7 +64,7 @@ func TestMassRemoval(t *testing.T) {
 			a.clear()
 			b.later(period / 2)
 		}, true, false},
-		"Away": {"A cluster that does not answer says nothing.", 0, func(t *testing.T, a *standIn, b *bench) {
+		"Away": {"A cluster that does not answer says nothing.", 0, func(t *testing.T, a *standIn, b *harness) {
 			a.forbid(true)
 			if _, err := b.visit(t); err == nil {
 				t.Error("a cluster that forbids everything can be read")
@@ -74,7 +74,7 @@ func TestMassRemoval(t *testing.T) {
 				t.Error("the removal is not pending any more")
 			}
 		}, true, false},
-		"Confirmed": {"Somebody may say that it is so.", 0, func(t *testing.T, _ *standIn, b *bench) {
+		"Confirmed": {"Somebody may say that it is so.", 0, func(t *testing.T, _ *standIn, b *harness) {
 			_, s := b.fares(t)
 			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since.Add(time.Second)); !errors.Is(err, ErrNothingPending) {
 				t.Errorf("another removal is confirmed: %v", err)
@@ -84,7 +84,7 @@ func TestMassRemoval(t *testing.T) {
 				t.Errorf("confirmed %+v, %v", p, err)
 			}
 		}, true, true},
-		"More": {"What is confirmed is not more than it was then.", 5, func(t *testing.T, a *standIn, b *bench) {
+		"More": {"What is confirmed is not more than it was then.", 5, func(t *testing.T, a *standIn, b *harness) {
 			_, s := b.fares(t)
 			if _, err := b.Confirm(t.Context(), theCluster, "user:default/ada", s.PendingRemoval.Since); err != nil {
 				t.Error(err)
@@ -174,8 +174,8 @@ func TestSlowFile(t *testing.T) {
 	t.Parallel()
 	const settle, untouched = 2 * time.Second, "-"
 	whole := definition("as", "one") + "---\n" + definition("bs", "one") + "---\n" + definition("cs", "one")
-	b := kitchen(t, []string{"files"}, func(o *Options) { o.Parts[0].Folders[0].Settle = settle })
-	files := b.shelves["files"]
+	b := newHarness(t, []string{"files"}, func(o *Options) { o.Variants[0].Folders[0].Settle = settle })
+	files := b.sources["files"]
 	files.set("other", definition("os", "one"))
 	files.set("a", whole)
 	b.reads(t, "files")
@@ -241,22 +241,22 @@ func heldUp(t *testing.T, open func() *mirror.Mirror) {
 	t.Helper()
 	slow := &held{read: make(chan struct{}), goOn: make(chan struct{})}
 	memory := open()
-	late := kitchen(t, []string{"files"}, func(o *Options) {
-		slow.Source = o.Parts[0].Folders[0].Source
-		o.Parts[0].Folders[0].Source = slow
+	late := newHarness(t, []string{"files"}, func(o *Options) {
+		slow.Source = o.Variants[0].Folders[0].Source
+		o.Variants[0].Folders[0].Source = slow
 		o.Memory, o.Catalog = memory, stored{store.New(memory.DB, store.Options{})}
 	})
 	other := open()
-	quick := kitchen(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = other, stored{store.New(other.DB, store.Options{})} })
-	late.shelves["files"].set("a", definition("as", "earlier"))
+	quick := newHarness(t, []string{"files"}, func(o *Options) { o.Memory, o.Catalog = other, stored{store.New(other.DB, store.Options{})} })
+	late.sources["files"].set("a", definition("as", "earlier"))
 	done := make(chan error)
 	go func() {
 		_, err := late.Scan(t.Context(), "composerIngestor/sources/files", TriggerWatch)
 		done <- err
 	}()
 	<-slow.read
-	quick.shelves["files"].set("a", definition("as", "later"))
-	quick.shelves["files"].set("b", definition("bs", "later"))
+	quick.sources["files"].set("a", definition("as", "later"))
+	quick.sources["files"].set("b", definition("bs", "later"))
 	quick.reads(t, "files")
 	close(slow.goOn)
 	if err := <-done; err != nil {

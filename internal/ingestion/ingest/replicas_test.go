@@ -16,7 +16,7 @@ import (
 )
 
 // reads scans a shelf, and wants that to go well.
-func (b *bench) reads(t *testing.T, name string) {
+func (b *harness) reads(t *testing.T, name string) {
 	t.Helper()
 	if _, err := b.read(t, name); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func (b *bench) reads(t *testing.T, name string) {
 // TestEmptyFolder has a folder be empty: it may only not be mounted.
 func TestEmptyFolder(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, nil)
+	b := newHarness(t, []string{"files"}, nil)
 	nearly := b.places[0].every*9/10 - 10*time.Second
 	steps := []struct {
 		reason string
@@ -47,9 +47,9 @@ func TestEmptyFolder(t *testing.T) {
 	}
 	for _, step := range steps {
 		b.later(step.after)
-		b.shelves["files"].set("a", "")
+		b.sources["files"].set("a", "")
 		if step.full {
-			b.shelves["files"].set("a", definition("as", "one"))
+			b.sources["files"].set("a", definition("as", "one"))
 		}
 		b.reads(t, "files")
 		b.has(t, step.reason, step.want)
@@ -65,9 +65,9 @@ func TestEmptyFolder(t *testing.T) {
 
 // joining makes another replica of a bench: it has the same memory, catalog and
 // clock.
-func (b *bench) joining(t *testing.T, names []string, change func(*Options)) *bench {
+func (b *harness) joining(t *testing.T, names []string, change func(*Options)) *harness {
 	t.Helper()
-	return kitchen(t, names, func(o *Options) {
+	return newHarness(t, names, func(o *Options) {
 		o.Memory, o.Catalog, o.Now = b.Memory, b.Catalog, b.Now
 		change(o)
 	})
@@ -77,7 +77,7 @@ func (b *bench) joining(t *testing.T, names []string, change func(*Options)) *be
 // another one reads.
 func TestTidy(t *testing.T) {
 	t.Parallel()
-	said := func(t *testing.T, newer *bench) {
+	said := func(t *testing.T, newer *harness) {
 		t.Helper()
 		if err := newer.drop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -86,25 +86,25 @@ func TestTidy(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		// before is what the newer replica does before the other comes.
-		before func(t *testing.T, newer *bench)
+		before func(t *testing.T, newer *harness)
 		sole   bool
 		goes   bool
 	}{
 		"Live": {
 			"What another replica named two minutes ago stays.",
-			func(t *testing.T, newer *bench) { said(t, newer); newer.later(2 * time.Minute) }, false, false,
+			func(t *testing.T, newer *harness) { said(t, newer); newer.later(2 * time.Minute) }, false, false,
 		},
 		"ClockAhead": {
 			"A clock may be ahead.",
-			func(t *testing.T, newer *bench) { said(t, newer); newer.later(-2 * time.Minute) }, false, false,
+			func(t *testing.T, newer *harness) { said(t, newer); newer.later(-2 * time.Minute) }, false, false,
 		},
 		"Vanished": {
 			"A replica that has not said anything for three minutes is no more.",
-			func(t *testing.T, newer *bench) { said(t, newer); newer.later(3 * time.Minute) }, false, true,
+			func(t *testing.T, newer *harness) { said(t, newer); newer.later(3 * time.Minute) }, false, true,
 		},
 		"Stopped": {
 			"Nobody waits for one that has stopped.",
-			func(t *testing.T, newer *bench) {
+			func(t *testing.T, newer *harness) {
 				said(t, newer)
 				over, cancel := context.WithCancel(t.Context())
 				cancel()
@@ -116,9 +116,9 @@ func TestTidy(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newer := kitchen(t, []string{"files", "more"}, func(o *Options) { o.Replica = "newer" })
-			newer.shelves["files"].set("a", definition("as", "one"))
-			newer.shelves["more"].set("b", definition("bs", "one"))
+			newer := newHarness(t, []string{"files", "more"}, func(o *Options) { o.Replica = "newer" })
+			newer.sources["files"].set("a", definition("as", "one"))
+			newer.sources["more"].set("b", definition("bs", "one"))
 			newer.reads(t, "files")
 			newer.reads(t, "more")
 			tc.before(t, newer)
@@ -139,8 +139,8 @@ func TestTidy(t *testing.T) {
 // TestRestore deletes an entity, and has it come back.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
-	b.shelves["files"].set("a", definition("as", "one"))
+	b := newHarness(t, []string{"files"}, func(o *Options) { o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10} })
+	b.sources["files"].set("a", definition("as", "one"))
 	b.reads(t, "files")
 	before := b.catalog.entries()
 	const ref, owner = "Template as.example.org", "definition:as.example.org"
@@ -175,7 +175,7 @@ func (stored) Missing(context.Context, int) ([]MissingRef, error) { return nil, 
 func (stored) Prepare(n *tree.Node) any { return store.Prepare(n) }
 
 // Put implements Catalog.
-func (s stored) Put(ctx context.Context, outcomes []Outcome) ([]Written, error) {
+func (s stored) Put(ctx context.Context, outcomes []Build) ([]Written, error) {
 	changes := make([]store.Change, len(outcomes))
 	for i, o := range outcomes {
 		changes[i] = store.Change{Provider: o.Provider, Full: true, Keep: o.Keep}
@@ -214,15 +214,15 @@ func (u untidy) Transform(in engine.Input) (engine.Result, error) {
 func TestWithheld(t *testing.T) {
 	t.Parallel()
 	var catalog stored
-	b := kitchen(t, []string{"files"}, func(o *Options) {
+	b := newHarness(t, []string{"files"}, func(o *Options) {
 		catalog = stored{store.New(o.Memory.(*mirror.Mirror).DB, store.Options{})}
 		o.Catalog = catalog
 		o.Caching = Caching{Enabled: true, TTL: time.Minute, MaxSize: 10}
-		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }
+		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return untidy{e} }
 	})
 	const template, api, xrd, composition = "template:default/as.example.org", "api:default/as.example.org-api",
 		"resource:default/as.example.org-xrd", "resource:default/one-composition"
-	files := b.shelves["files"]
+	files := b.sources["files"]
 	files.set("a", definition("as", "one"))
 	files.set("c", aComposition("one", "as"))
 	b.reads(t, "files")

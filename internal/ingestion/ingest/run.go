@@ -91,14 +91,14 @@ func (c *Changes) sorted() Changes {
 // Scan reads a place and works off what changed. The error says what could not
 // be read or written; everything else was.
 func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
-	p, err := in.place(name)
+	p, err := in.target(name)
 	if err != nil {
 		return Run{}, err
 	}
 	run := Run{Source: name, Trigger: trigger, Started: in.Now()}
 	s, err := p.readAll(ctx)
 	if errors.Is(err, db.ErrSuperseded) {
-		p.part.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
+		p.variant.Log.Debug("scan given up, since another process has begun to scan the source", "source", name)
 		return run, nil
 	}
 	if err != nil {
@@ -112,16 +112,16 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	if unread != nil {
 		in.meters.failed(p.at, reason(unread))
 	} else {
-		in.meters.well(p, s.now)
+		in.meters.succeeded(p, s.now)
 	}
 	run.Discovered, run.Changed, run.Selected = s.found, s.dirty, s.picks.selected
 	if len(s.unsettled) > 0 {
 		run.Again = p.settle
 	}
-	if chosen := p.part.selection(&s.picks); chosen != nil {
+	if chosen := p.variant.selection(&s.picks); chosen != nil {
 		run.Notice = chosen.Message
 	}
-	p.part.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
+	p.variant.Log.Debug("scan ended", "source", name, "definitions", s.found, "selected", s.picks.selected, "changed", s.dirty,
 		"milliseconds", read.Milliseconds(), "error", errorText(unread))
 	run.Phases = map[string]int64{"read": read.Milliseconds()}
 	var worked error
@@ -138,7 +138,7 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 
 // workAfter works off what is dirty after a scan, and what could not be made
 // before, which may be by now.
-func (in *Ingest) workAfter(ctx context.Context, p *place) (Tally, error) {
+func (in *Ingest) workAfter(ctx context.Context, p *target) (Tally, error) {
 	if ctx.Err() != nil {
 		// The time that was left for it went into reading. The worker goes on.
 		in.rouse()
@@ -160,7 +160,7 @@ func (in *Ingest) workAfter(ctx context.Context, p *place) (Tally, error) {
 
 // unfinished counts and writes down a scan of which it could not even be
 // remembered how it went, unless the process stops.
-func (in *Ingest) unfinished(ctx context.Context, p *place, run Run, err error) {
+func (in *Ingest) unfinished(ctx context.Context, p *target, run Run, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
@@ -179,12 +179,12 @@ func errorText(err error) string {
 // memory's, or says that nobody wants to know any more. Of two that read a place at
 // once, the one that began later is believed: the other may be held up, and what
 // it has seen is the older.
-func (p *place) readAll(ctx context.Context) (*scan, error) {
+func (p *target) readAll(ctx context.Context) (*scan, error) {
 	if err := p.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer p.unlock()
-	ctx, err := p.part.in.Memory.Fence(ctx, "scan "+p.name)
+	ctx, err := p.variant.in.Memory.Fence(ctx, "scan "+p.name)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (p *place) readAll(ctx context.Context) (*scan, error) {
 	err = s.conclude(after, failed)
 	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
 		// What could not be read may have been readable a moment later.
-		p.part.in.again(after, p)
+		p.variant.in.again(after, p)
 	}
 	return s, err
 }

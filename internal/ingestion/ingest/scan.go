@@ -18,7 +18,7 @@ import (
 
 // scan is one reading of a place, wholly or of what changed.
 type scan struct {
-	*place
+	*target
 	now time.Time
 	// before is what is remembered of the place.
 	before condition
@@ -68,14 +68,14 @@ type listed struct {
 }
 
 // newScan begins a reading. That marks cannot be had costs time, not truth.
-func (p *place) newScan(ctx context.Context) (*scan, error) {
-	s := &scan{place: p, now: p.part.in.Now(), set: map[string]string{}, lists: map[string]listed{}, spoilt: map[string][]finding.Finding{}}
-	all, err := p.part.in.conditions(ctx, p.name)
+func (p *target) newScan(ctx context.Context) (*scan, error) {
+	s := &scan{target: p, now: p.variant.in.Now(), set: map[string]string{}, lists: map[string]listed{}, spoilt: map[string][]finding.Finding{}}
+	all, err := p.variant.in.conditions(ctx, p.name)
 	if err != nil {
 		return nil, err
 	}
 	s.before = all[p.name]
-	d := p.part.Detection
+	d := p.variant.Detection
 	if !d.Enabled {
 		return s, nil
 	}
@@ -85,12 +85,12 @@ func (p *place) newScan(ctx context.Context) (*scan, error) {
 	marks, err := d.Marks.Load(ctx, p.name)
 	if err != nil {
 		s.lost, p.away = true, s.now
-		if ctx.Err() == nil && p.part.in.news(lostMarks+p.name, "lost") {
-			p.part.Log.Warn("change detection has lost its memory, so everything is looked at again", "source", p.name, "error", err)
+		if ctx.Err() == nil && p.variant.in.news(lostMarks+p.name, "lost") {
+			p.variant.Log.Warn("change detection has lost its memory, so everything is looked at again", "source", p.name, "error", err)
 		}
 		return s, nil
 	}
-	p.part.in.news(lostMarks+p.name, "")
+	p.variant.in.news(lostMarks+p.name, "")
 	s.marks = marks
 	return s, nil
 }
@@ -127,18 +127,18 @@ func (s *scan) remember(list string, set map[string]string, gone []string) {
 
 // save hands the marks to change detection.
 func (s *scan) save(ctx context.Context) {
-	d := s.part.Detection
+	d := s.variant.Detection
 	if !d.Enabled || s.lost || len(s.set)+len(s.drop) == 0 {
 		return
 	}
 	err := d.Marks.Save(ctx, s.name, s.set, s.drop)
 	switch {
 	case err == nil:
-		s.part.in.news(unsavedMarks+s.name, "")
+		s.variant.in.news(unsavedMarks+s.name, "")
 	case ctx.Err() == nil:
 		s.away = s.now
-		if s.part.in.news(unsavedMarks+s.name, "unsaved") {
-			s.part.Log.Warn("cannot remember what was seen, so it is looked at again next time", "source", s.name, "error", err)
+		if s.variant.in.news(unsavedMarks+s.name, "unsaved") {
+			s.variant.Log.Warn("cannot remember what was seen, so it is looked at again next time", "source", s.name, "error", err)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	after := condition{Tried: s.now, Good: before.Good, Lists: map[string]listCondition{}}
 	if whole != nil {
 		// It was not even found out which lists there are.
-		known, err := s.part.in.Memory.Lists(ctx, s.name)
+		known, err := s.variant.in.Memory.Lists(ctx, s.name)
 		if err != nil {
 			return err
 		}
@@ -267,7 +267,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 			turned = append(turned, list)
 		}
 	}
-	if after.Selection = s.part.selection(&s.picks); whole != nil {
+	if after.Selection = s.variant.selection(&s.picks); whole != nil {
 		after.Selection = before.Selection
 	}
 	after.Unsettled = s.unsettled
@@ -295,7 +295,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 // become stale or fresh: those of whole lists, and single ones. Nobody works in
 // between: the units would be done with the state from before.
 func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) error {
-	m := s.part.in.Memory
+	m := s.variant.in.Memory
 	if len(turned)+len(units) == 0 {
 		return m.SetSource(ctx, s.name, data)
 	}
@@ -314,25 +314,25 @@ func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) 
 
 // tell logs how the scan went, once for every change of that.
 func (s *scan) tell(err error) {
-	in := s.part.in
+	in := s.variant.in
 	if err != nil {
-		in.warn(s.part.Log, "scan "+s.name, "source cannot be read, wholly or in part; what is known of it stays",
+		in.warn(s.variant.Log, "scan "+s.name, "source cannot be read, wholly or in part; what is known of it stays",
 			"source", s.name, "error", err.Error(), "hint", hint(err))
 		return
 	}
 	if in.news("scan "+s.name, "") {
-		s.part.Log.Info("source can be read again", "source", s.name)
+		s.variant.Log.Info("source can be read again", "source", s.name)
 	}
 }
 
 // tellPending logs a mass removal that is not confirmed yet, once.
 func (s *scan) tellPending(p *PendingRemoval) {
-	in, about := s.part.in, "pending "+s.name
+	in, about := s.variant.in, "pending "+s.name
 	if p == nil {
 		in.news(about, "")
 		return
 	}
-	in.warn(s.part.Log, about, "many objects of a source are not found any more; their entities stay until that is confirmed",
+	in.warn(s.variant.Log, about, "many objects of a source are not found any more; their entities stay until that is confirmed",
 		"source", s.name, "objects", p.Objects, "of", p.Of, "since", p.Since, "until", p.Until, "hint", pendingHint)
 }
 

@@ -55,7 +55,7 @@ func wordsOf(list string) words.Vocabulary {
 }
 
 // selection says what was taken; nil if there was nothing to take.
-func (p *part) selection(c *picks) *Selection {
+func (p *variant) selection(c *picks) *Selection {
 	if c.found == 0 {
 		return nil
 	}
@@ -90,10 +90,10 @@ func (p *part) selection(c *picks) *Selection {
 // tellSelection logs that nothing of a source is taken, once.
 func (s *scan) tellSelection(chosen *Selection) {
 	if chosen == nil || chosen.Message == "" {
-		s.part.in.news("selection "+s.name, "")
+		s.variant.in.news("selection "+s.name, "")
 		return
 	}
-	s.part.in.warn(s.part.Log, "selection "+s.name, "no definition is selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
+	s.variant.in.warn(s.variant.Log, "selection "+s.name, "no definition is selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
 }
 
 // DefinitionStatus is a definition as a source has it, and whether it is taken.

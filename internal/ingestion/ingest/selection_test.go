@@ -70,16 +70,16 @@ func TestNoneSelected(t *testing.T) {
 // TestNoneSelectedInFolder is the same for files, with other reasons.
 func TestNoneSelectedInFolder(t *testing.T) {
 	t.Parallel()
-	b := kitchen(t, []string{"files"}, func(o *Options) {
-		o.Parts[0].Profile.RequiredLabel = ""
-		o.Parts[0].Filter.Exclude = []string{"a.example.org"}
+	b := newHarness(t, []string{"files"}, func(o *Options) {
+		o.Variants[0].Profile.RequiredLabel = ""
+		o.Variants[0].Filter.Exclude = []string{"a.example.org"}
 	})
-	b.shelves["files"].set("a.yaml", unlabelled("a"))
+	b.sources["files"].set("a.yaml", unlabelled("a"))
 	run, err := b.read(t, "files")
 	if err != nil || run.Notice != `1 definition found, 0 selected: of 1 of them its name "a.example.org" is excluded` {
 		t.Errorf("the run is %+v (%v)", run, err)
 	}
-	b.shelves["files"].set("b.yaml", unlabelled("b"))
+	b.sources["files"].set("b.yaml", unlabelled("b"))
 	if run, err = b.read(t, "files"); err != nil || run.Selected != 1 || run.Notice != "" || b.catalog.entries()["Template b.example.org"] == "" {
 		t.Errorf("without a label that is required, the run is %+v (%v)", run, err)
 	}

@@ -130,7 +130,7 @@ func (in *Ingest) unserved(ctx context.Context, conditions map[string]condition)
 }
 
 // unserved returns those of one cluster.
-func (p *place) unserved(ctx context.Context, c condition) ([]Unserved, error) {
+func (p *target) unserved(ctx context.Context, c condition) ([]Unserved, error) {
 	var lists []string
 	for name := range c.Lists {
 		if strings.HasPrefix(name, listDefinitions) {
@@ -140,7 +140,7 @@ func (p *place) unserved(ctx context.Context, c condition) ([]Unserved, error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}
-	objects, err := p.part.in.Memory.SourceObjects(ctx, p.name, lists...)
+	objects, err := p.variant.in.Memory.SourceObjects(ctx, p.name, lists...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ const patientWaits = 3
 // tellServed requests a scan of the cluster if the kinds it serves differ from what
 // the last scan stored, so that locks change before the next scheduled scan.
 func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster.Served) {
-	all, err := w.part.in.conditions(ctx, w.name)
+	all, err := w.variant.in.conditions(ctx, w.name)
 	if err != nil {
 		// The next scheduled scan compares them anyway.
 		return
@@ -172,7 +172,7 @@ func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster
 	for _, name := range kinds {
 		noted, now := lists[name].Unserved, !served.Has(w.kinds[name].Resource)
 		if noted && !now || now && !noted && w.waits >= patientWaits {
-			w.part.in.again(ctx, w.place)
+			w.variant.in.again(ctx, w.target)
 			return
 		}
 	}

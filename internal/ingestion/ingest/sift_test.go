@@ -81,12 +81,12 @@ func TestSift(t *testing.T) {
 			t.Parallel()
 			var got [4]string
 			for n, d := range []Detection{{Enabled: true, Method: ByVersion}, {Enabled: true, Method: ByTimestamp}, {Enabled: true, Method: ByHash}, {Method: ByVersion}} {
-				s := &scan{place: &place{name: "p", part: &part{Part: &Part{Log: slog.New(slog.DiscardHandler), Detection: d}}}, marks: map[string]string{}}
+				s := &scan{target: &target{name: "p", variant: &variant{Variant: &Variant{Log: slog.New(slog.DiscardHandler), Detection: d}}}, marks: map[string]string{}}
 				l := list{name: "definitions x", refuse: refuse}
 				if mark := s.mark(before); mark != "" && !tc.unmarked {
 					s.marks[markKey(l.name, "a.example.org")] = mark
 				}
-				out := s.sift(l, []cluster.Item{tc.now}, tc.known)
+				out := s.diffList(l, []cluster.Item{tc.now}, tc.known)
 				switch {
 				case len(out.want) == 1 && len(out.put) == 0:
 					got[n] = look
@@ -107,8 +107,8 @@ func TestSift(t *testing.T) {
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	item := func(name string, version int64) cluster.Item { return cluster.Item{Name: name, Version: version} }
-	one := func(kind cluster.NoticeType, name string, version int64) cluster.Notice {
-		return cluster.Notice{Type: kind, Items: []cluster.Item{item(name, version)}, Version: version}
+	one := func(kind cluster.NoticeType, name string, version int64) cluster.Event {
+		return cluster.Event{Type: kind, Items: []cluster.Item{item(name, version)}, Version: version}
 	}
 	type gathered struct {
 		Listed bool
@@ -117,32 +117,32 @@ func TestNotices(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason  string
-		notices []cluster.Notice
+		notices []cluster.Event
 		want    gathered
 	}{
 		"Changes": {
 			"Of several changes the last one counts.",
-			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Changed, "b", 2), one(cluster.Changed, "a", 3)},
+			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Changed, "b", 2), one(cluster.Changed, "a", 3)},
 			gathered{false, map[string]int64{"a": 3, "b": 2}, nil},
 		},
 		"Deleted": {
 			"What was deleted is not read.",
-			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Deleted, "a", 2)},
+			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Deleted, "a", 2)},
 			gathered{false, nil, map[string]int64{"a": 2}},
 		},
 		"BackAgain": {
 			"What was deleted and made again is read.",
-			[]cluster.Notice{one(cluster.Deleted, "a", 1), one(cluster.Changed, "a", 2)},
+			[]cluster.Event{one(cluster.Deleted, "a", 1), one(cluster.Changed, "a", 2)},
 			gathered{false, map[string]int64{"a": 2}, nil},
 		},
 		"Listed": {
 			"A list says all, whatever was said before it.",
-			[]cluster.Notice{one(cluster.Changed, "a", 1), one(cluster.Deleted, "b", 2), {Type: cluster.Listed, Items: []cluster.Item{item("c", 3)}, Version: 4}},
+			[]cluster.Event{one(cluster.Changed, "a", 1), one(cluster.Deleted, "b", 2), {Type: cluster.Listed, Items: []cluster.Item{item("c", 3)}, Version: 4}},
 			gathered{true, map[string]int64{"c": 3}, nil},
 		},
 		"AfterList": {
 			"What comes after a list is added to it.",
-			[]cluster.Notice{{Type: cluster.Listed, Items: []cluster.Item{item("a", 1), item("b", 2)}, Version: 2}, one(cluster.Deleted, "a", 3), one(cluster.Changed, "c", 4)},
+			[]cluster.Event{{Type: cluster.Listed, Items: []cluster.Item{item("a", 1), item("b", 2)}, Version: 2}, one(cluster.Deleted, "a", 3), one(cluster.Changed, "c", 4)},
 			gathered{true, map[string]int64{"b": 2, "c": 4}, map[string]int64{"a": 3}},
 		},
 	}
@@ -151,13 +151,13 @@ func TestNotices(t *testing.T) {
 			t.Parallel()
 			in := New(Options{})
 			w := &watcher{
-				definitions: &definitions{place: &place{name: "p", part: &part{Part: &Part{Log: slog.New(slog.DiscardHandler)}, in: in}}},
-				moved:       make(chan struct{}, 1), pending: map[string]*news{}, troubled: map[string]bool{},
+				definitions: &definitions{target: &target{name: "p", variant: &variant{Variant: &Variant{Log: slog.New(slog.DiscardHandler)}, in: in}}},
+				moved:       make(chan struct{}, 1), pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
 			}
 			for _, n := range tc.notices {
-				w.notice(n, list{name: "definitions x"})
+				w.handleEvent(n, list{name: "definitions x"})
 			}
-			w.notice(one(cluster.Changed, "z", 9), list{name: "compositions x"})
+			w.handleEvent(one(cluster.Changed, "z", 9), list{name: "compositions x"})
 			all := w.gather()
 			if len(all) != 2 || all[0].list.name != "definitions x" {
 				t.Fatalf("definitions do not come first: %v", all)

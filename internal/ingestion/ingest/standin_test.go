@@ -160,7 +160,7 @@ func (a *standIn) settings() source.Cluster {
 
 // follower is a watcher of the place of b that follows nothing yet, and the list
 // of definitions.
-func (a *standIn) follower(t *testing.T, b *bench) (*watcher, list) {
+func (a *standIn) follower(t *testing.T, b *harness) (*watcher, list) {
 	t.Helper()
 	c, err := cluster.Connect(a.settings(), cluster.Options{})
 	if err != nil {
@@ -171,18 +171,18 @@ func (a *standIn) follower(t *testing.T, b *bench) (*watcher, list) {
 		t.Fatal(err)
 	}
 	w := &watcher{
-		definitions: &definitions{place: b.places[0], cluster: c}, moved: make(chan struct{}, 1),
-		pending: map[string]*news{}, troubled: map[string]bool{},
+		definitions: &definitions{target: b.places[0], cluster: c}, moved: make(chan struct{}, 1),
+		pending: map[string]*pendingEvents{}, troubled: map[string]bool{},
 	}
 	return w, w.fixed(apis)[0]
 }
 
 // abroad makes an Ingest over a stand-in, with SQLite behind it. change, if not
 // nil, may alter its options.
-func abroad(t *testing.T, a *standIn, change func(*Options)) *bench {
+func abroad(t *testing.T, a *standIn, change func(*Options)) *harness {
 	t.Helper()
-	return kitchen(t, nil, func(o *Options) {
-		o.Parts[0].Clusters = []source.Cluster{a.settings()}
+	return newHarness(t, nil, func(o *Options) {
+		o.Variants[0].Clusters = []source.Cluster{a.settings()}
 		if change != nil {
 			change(o)
 		}
@@ -190,14 +190,14 @@ func abroad(t *testing.T, a *standIn, change func(*Options)) *bench {
 }
 
 // visit scans the stand-in a second later. The error is that of the source.
-func (b *bench) visit(t *testing.T) (Run, error) {
+func (b *harness) visit(t *testing.T) (Run, error) {
 	t.Helper()
 	b.later(time.Second)
 	return b.Scan(t.Context(), theCluster, TriggerManual)
 }
 
 // visits scans it, and wants that to go well.
-func (b *bench) visits(t *testing.T) Run {
+func (b *harness) visits(t *testing.T) Run {
 	t.Helper()
 	run, err := b.visit(t)
 	if err != nil {
@@ -207,7 +207,7 @@ func (b *bench) visits(t *testing.T) Run {
 }
 
 // works works off what is dirty.
-func (b *bench) works(t *testing.T) {
+func (b *harness) works(t *testing.T) {
 	t.Helper()
 	if _, err := b.work(t.Context()); err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func (b *bench) works(t *testing.T) {
 }
 
 // fares returns the health of the service and of its only source.
-func (b *bench) fares(t *testing.T) (Health, SourceHealth) {
+func (b *harness) fares(t *testing.T) (Health, SourceHealth) {
 	t.Helper()
 	h, err := b.Health(t.Context(), 0)
 	if err != nil {
@@ -225,7 +225,7 @@ func (b *bench) fares(t *testing.T) (Health, SourceHealth) {
 }
 
 // logged counts lines of the log that have a message.
-func (b *bench) logged(message string) int {
+func (b *harness) logged(message string) int {
 	text, err := json.Marshal(message)
 	if err != nil {
 		panic(err)
@@ -234,7 +234,7 @@ func (b *bench) logged(message string) int {
 }
 
 // mirrored returns the objects of a unit that are its own.
-func (b *bench) mirrored(t *testing.T, unit string) []mirror.Object {
+func (b *harness) mirrored(t *testing.T, unit string) []mirror.Object {
 	t.Helper()
 	objects, err := b.Memory.UnitObjects(t.Context(), []string{unit})
 	if err != nil {

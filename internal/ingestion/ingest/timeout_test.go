@@ -18,9 +18,9 @@ import (
 func TestTimedOutScan(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	b := kitchen(t, nil, func(o *Options) {
+	b := newHarness(t, nil, func(o *Options) {
 		o.Registry = registry
-		o.Parts[0].Folders = []Folder{{Name: "slow", Source: source.Func(func(ctx context.Context) (*xrd.Set, error) {
+		o.Variants[0].Folders = []Folder{{Name: "slow", Source: source.Func(func(ctx context.Context) (*xrd.Set, error) {
 			<-ctx.Done()
 			return &xrd.Set{}, ctx.Err()
 		})}}

@@ -65,8 +65,8 @@ func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror
 	return out, nil
 }
 
-// make makes what is to be written of a batch of units.
-func (s *shift) make(ctx context.Context, units []mirror.Unit) ([]done, error) {
+// buildUnits makes what is to be written of a batch of units.
+func (s *unitBatch) buildUnits(ctx context.Context, units []mirror.Unit) ([]builtUnit, error) {
 	begun := s.Now()
 	names := make([]string, len(units))
 	for i, u := range units {
@@ -82,10 +82,10 @@ func (s *shift) make(ctx context.Context, units []mirror.Unit) ([]done, error) {
 	s.tally.Load += took
 	s.mu.Unlock()
 	begun = s.Now()
-	out := make([]done, len(units))
+	out := make([]builtUnit, len(units))
 	var waited time.Duration
 	for i, u := range units {
-		out[i] = s.one(ctx, u, loaded[u.Name])
+		out[i] = s.buildUnit(ctx, u, loaded[u.Name])
 		waited += out[i].waited
 	}
 	took = s.Now().Sub(begun) - waited
@@ -96,9 +96,9 @@ func (s *shift) make(ctx context.Context, units []mirror.Unit) ([]done, error) {
 	return out, ctx.Err()
 }
 
-// one makes what is to be written of a unit.
-func (s *shift) one(ctx context.Context, u mirror.Unit, objects []mirror.Object) (d done) {
-	d = done{unit: u, outcome: Outcome{Provider: provider(u.Name)}}
+// buildUnit makes what is to be written of a unit.
+func (s *unitBatch) buildUnit(ctx context.Context, u mirror.Unit, objects []mirror.Object) (d builtUnit) {
+	d = builtUnit{unit: u, outcome: Build{Provider: provider(u.Name)}}
 	defer func() {
 		if p := recover(); p != nil {
 			// One definition must not cost the others their service.
@@ -152,7 +152,7 @@ func (s *shift) one(ctx context.Context, u mirror.Unit, objects []mirror.Object)
 
 // processor waits for one, and returns how long, and how to give it back, as
 // often as one likes.
-func (s *shift) processor() (waited time.Duration, free func()) {
+func (s *unitBatch) processor() (waited time.Duration, free func()) {
 	begun := s.Now()
 	s.processors <- struct{}{}
 	return s.Now().Sub(begun), sync.OnceFunc(func() { <-s.processors })
@@ -160,7 +160,7 @@ func (s *shift) processor() (waited time.Duration, free func()) {
 
 // making is how a unit was transformed.
 type making struct {
-	// part is who took it, empty if nobody did.
+	// variant is who took it, empty if nobody did.
 	part     string
 	withheld []string
 	failed   string
@@ -172,11 +172,11 @@ type making struct {
 
 // transform has the first part that takes a unit make its entities, of what was
 // found at a moment.
-func (s *shift) transform(ctx context.Context, unit string, objects []mirror.Object, found time.Time) ([]*entity.Entity, making) {
+func (s *unitBatch) transform(ctx context.Context, unit string, objects []mirror.Object, found time.Time) ([]*entity.Entity, making) {
 	if strings.HasPrefix(unit, unitWorkload) {
 		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
 	}
-	parts, err := s.partsOf(unit, objects, found)
+	parts, err := s.variantsOf(unit, objects, found)
 	if err != nil {
 		return nil, making{failed: err.Error()}
 	}
@@ -199,9 +199,9 @@ func (s *shift) transform(ctx context.Context, unit string, objects []mirror.Obj
 	return report.Entities, m
 }
 
-// partsOf returns the parts that have seen a unit's definition, each with what it
+// variantsOf returns the parts that have seen a unit's definition, each with what it
 // has seen.
-func (s *shift) partsOf(unit string, objects []mirror.Object, found time.Time) ([]pipeline.Part, error) {
+func (s *unitBatch) variantsOf(unit string, objects []mirror.Object, found time.Time) ([]pipeline.Part, error) {
 	var out []pipeline.Part
 	for _, p := range s.parts {
 		set, err := s.set(p, objects)
@@ -225,14 +225,14 @@ func (s *shift) partsOf(unit string, objects []mirror.Object, found time.Time) (
 }
 
 // panicked logs where the engine panicked, if that is wanted.
-func (p *part) panicked(definition string, stack []byte) {
+func (p *variant) panicked(definition string, stack []byte) {
 	if p.Stacks && p.in.news("panic "+definition, string(stack)) {
 		p.Log.Error("the engine panicked", "definition", definition, "stack", string(stack))
 	}
 }
 
 // set makes a set of those of the objects that a part has seen.
-func (s *shift) set(p *part, objects []mirror.Object) (*xrd.Set, error) {
+func (s *unitBatch) set(p *variant, objects []mirror.Object) (*xrd.Set, error) {
 	set := &xrd.Set{}
 	for i := range objects {
 		o := &objects[i]
@@ -262,10 +262,10 @@ func (s *shift) set(p *part, objects []mirror.Object) (*xrd.Set, error) {
 }
 
 // owns reports whether a place is one of the part's.
-func (p *part) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
+func (p *variant) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
 
 // component makes the entity of workloads.
-func (s *shift) component(id string, objects []mirror.Object, at time.Time) ([]*entity.Entity, making) {
+func (s *unitBatch) component(id string, objects []mirror.Object, at time.Time) ([]*entity.Entity, making) {
 	for _, p := range s.parts {
 		if !p.Workloads {
 			continue
@@ -294,7 +294,7 @@ func (s *shift) component(id string, objects []mirror.Object, at time.Time) ([]*
 
 // stale says which of the lists that a unit's objects are of cannot be read,
 // and since when; empty if all can.
-func (s *shift) stale(objects []mirror.Object) (what string, since time.Time) {
+func (s *unitBatch) stale(objects []mirror.Object) (what string, since time.Time) {
 	var places []string
 	for i := range objects {
 		o := &objects[i]
@@ -318,7 +318,7 @@ func (s *shift) stale(objects []mirror.Object) (what string, since time.Time) {
 // called is how people call a list of a place.
 func (in *Ingest) called(source, list string) string {
 	at := source
-	if i := slices.IndexFunc(in.places, func(p *place) bool { return p.name == source }); i >= 0 {
+	if i := slices.IndexFunc(in.places, func(p *target) bool { return p.name == source }); i >= 0 {
 		at = in.places[i].at
 	}
 	kind, _, _ := strings.Cut(list, " ")
@@ -327,7 +327,7 @@ func (in *Ingest) called(source, list string) string {
 
 // fingerprint tells whether anything that a unit's entities depend on is
 // another.
-func (s *shift) fingerprint(unit string, objects []mirror.Object, stale string, since time.Time) string {
+func (s *unitBatch) fingerprint(unit string, objects []mirror.Object, stale string, since time.Time) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
 	for _, p := range s.parts {

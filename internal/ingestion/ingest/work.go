@@ -117,7 +117,7 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 			return err
 		}
 		before := maps.Clone(failures)
-		s := &shift{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions, failures: failures}
+		s := &unitBatch{Ingest: in, caches: in.caches, now: in.Now(), conditions: conditions, failures: failures}
 		if len(units) > manyUnits {
 			s.caches = in.caches.none()
 		}
@@ -144,8 +144,8 @@ func differ(before, after map[string]string) (units []string) {
 	return units
 }
 
-// shift is one working off.
-type shift struct {
+// unitBatch is one working off.
+type unitBatch struct {
 	*Ingest
 	// caches are those of Ingest, or none.
 	caches *caches
@@ -167,10 +167,10 @@ type shift struct {
 	tally Tally
 }
 
-// done is a unit with what is to be written of it.
-type done struct {
+// builtUnit is a unit with what is to be written of it.
+type builtUnit struct {
 	unit    mirror.Unit
-	outcome Outcome
+	outcome Build
 	// failed is why nothing could be made of it; what there is stays.
 	failed string
 	// waited is how long it waited for a processor.
@@ -185,13 +185,13 @@ const mostDocuments = 500
 // run loads and transforms batches side by side, and writes what is ready. To
 // write takes longest, since transactions come one after the other: one processor
 // is left to that, lest it wait for those that only make more to be written.
-func (s *shift) run(ctx context.Context, units []mirror.Unit) error {
+func (s *unitBatch) run(ctx context.Context, units []mirror.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.processors = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
 	batches := make(chan []mirror.Unit)
 	// While transactions are written, the next one fills up.
-	ready := make(chan []done, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
+	ready := make(chan []builtUnit, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
 	go func() {
 		defer close(batches)
 		for batch := range slices.Chunk(units, max(1, s.Processing.BatchSize)) {
@@ -206,7 +206,7 @@ func (s *shift) run(ctx context.Context, units []mirror.Unit) error {
 	for range max(1, s.Processing.Parallelism) {
 		workers.Go(func() {
 			for batch := range batches {
-				made, err := s.make(ctx, batch)
+				made, err := s.buildUnits(ctx, batch)
 				if err != nil {
 					stop(err)
 					return
@@ -258,17 +258,17 @@ const mostWriters = 2
 
 // group is what is written at once.
 type group struct {
-	made []done
+	made []builtUnit
 	// units and outcomes are those of made that did not fail.
 	units    []mirror.Unit
-	outcomes []Outcome
+	outcomes []Build
 	written  []Written
 	took     time.Duration
 	err      error
 }
 
 // gather adds what is ready to what is made.
-func gather(made []done, ready <-chan []done) []done {
+func gather(made []builtUnit, ready <-chan []builtUnit) []builtUnit {
 	for size := documents(made); size < mostDocuments && len(ready) > 0; {
 		more, ok := <-ready
 		if !ok {
@@ -280,7 +280,7 @@ func gather(made []done, ready <-chan []done) []done {
 	return made
 }
 
-func documents(made []done) (n int) {
+func documents(made []builtUnit) (n int) {
 	for i := range made {
 		n += len(made[i].outcome.Entities)
 	}
@@ -288,13 +288,13 @@ func documents(made []done) (n int) {
 }
 
 // put hands units to the catalog.
-func (s *shift) put(ctx context.Context, g *group) {
+func (s *unitBatch) put(ctx context.Context, g *group) {
 	begun := s.Now()
 	for i := range g.made {
 		if d := &g.made[i]; d.failed == "" {
 			g.outcomes = append(g.outcomes, d.outcome)
 			g.units = append(g.units, d.unit)
-			d.outcome = Outcome{}
+			d.outcome = Build{}
 		}
 	}
 	g.written, g.err = s.Catalog.Put(ctx, g.outcomes)
@@ -305,7 +305,7 @@ func (s *shift) put(ctx context.Context, g *group) {
 }
 
 // finish tells what became of units.
-func (s *shift) finish(ctx context.Context, g *group) error {
+func (s *unitBatch) finish(ctx context.Context, g *group) error {
 	if g.err != nil {
 		return g.err
 	}
@@ -345,7 +345,7 @@ func (s *shift) finish(ctx context.Context, g *group) error {
 const mostFinished = 1000
 
 // tidyUp takes finished units off the agenda.
-func (s *shift) tidyUp(ctx context.Context) error {
+func (s *unitBatch) tidyUp(ctx context.Context) error {
 	begun := s.Now()
 	err := s.Memory.Done(ctx, s.finished)
 	s.finished = s.finished[:0]
@@ -357,7 +357,7 @@ func (s *shift) tidyUp(ctx context.Context) error {
 
 // told logs what became of a unit, one line for each change, and forgets that
 // it had failed.
-func (s *shift) told(unit string, o Outcome, w Written) {
+func (s *unitBatch) told(unit string, o Build, w Written) {
 	s.Ingest.mu.Lock()
 	delete(s.tries, unit)
 	delete(s.resting, unit)
@@ -380,7 +380,7 @@ func (s *shift) told(unit string, o Outcome, w Written) {
 
 // retried reports whether a unit that failed is tried once more, and sees to
 // it. What could not be made of it stays as it was.
-func (s *shift) retried(d done) bool {
+func (s *unitBatch) retried(d builtUnit) bool {
 	s.Ingest.mu.Lock()
 	s.tries[d.unit.Name]++
 	tries := s.tries[d.unit.Name]

@@ -70,11 +70,11 @@ func TestBatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			count := &counting{want: tc.processing.Parallelism, enough: make(chan struct{})}
-			b := kitchen(t, []string{"files"}, func(o *Options) {
+			b := newHarness(t, []string{"files"}, func(o *Options) {
 				count.Memory, o.Memory, o.Processing = o.Memory, count, tc.processing
 			})
 			for i := range tc.definitions {
-				b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+				b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 			}
 			run, err := b.read(t, "files")
 			if err != nil || run.Units != tc.definitions || run.Added != 3*tc.definitions {
@@ -128,13 +128,13 @@ func TestProcessors(t *testing.T) {
 	t.Parallel()
 	have := runtime.GOMAXPROCS(0)
 	all := &crowd{want: int64(max(1, have-1)), full: make(chan struct{})}
-	b := kitchen(t, []string{"files"}, func(o *Options) {
+	b := newHarness(t, []string{"files"}, func(o *Options) {
 		o.Now, o.Processing = time.Now, Processing{BatchSize: 1, Parallelism: have + 3}
-		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
+		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return crowded{e, all} }
 	})
 	definitions := 5 * (have + 3)
 	for i := range definitions {
-		b.shelves["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
+		b.sources["files"].set(fmt.Sprint(i), definition(fmt.Sprintf("d%d", i), "one"))
 	}
 	begun := time.Now()
 	run, err := b.read(t, "files")
@@ -172,16 +172,16 @@ func (b breaking) Transform(in engine.Input) (engine.Result, error) {
 
 // broken is a kitchen with a definition that breaks the engine beside one that
 // does not.
-func broken(t *testing.T, change func(*Options)) (b *bench, seen func() int, mend func()) {
+func broken(t *testing.T, change func(*Options)) (b *harness, seen func() int, mend func()) {
 	t.Helper()
 	var mu sync.Mutex
 	count, whole := 0, false
-	b = kitchen(t, []string{"files"}, func(o *Options) {
-		o.Parts[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return breaking{e, &mu, &count, &whole} }
+	b = newHarness(t, []string{"files"}, func(o *Options) {
+		o.Variants[0].Extension.Transformer = func(e engine.Transformer) engine.Transformer { return breaking{e, &mu, &count, &whole} }
 		change(o)
 	})
-	b.shelves["files"].set("bad", definition("bad", "one"))
-	b.shelves["files"].set("good", definition("good", "one"))
+	b.sources["files"].set("bad", definition("bad", "one"))
+	b.sources["files"].set("good", definition("good", "one"))
 	return b, func() int {
 			mu.Lock()
 			defer mu.Unlock()
@@ -205,7 +205,7 @@ func TestPanicked(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, _, _ := broken(t, func(o *Options) { o.Parts[0].Stacks = tc.stacks })
+			b, _, _ := broken(t, func(o *Options) { o.Variants[0].Stacks = tc.stacks })
 			if _, err := b.read(t, "files"); err != nil {
 				t.Fatal(err)
 			}

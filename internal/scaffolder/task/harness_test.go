@@ -158,7 +158,7 @@ func (w *world) create(o Order) string {
 	return id
 }
 
-// over waits until a task is over, and returns it.
+// finish waits until a task is over, and returns it.
 func (w *world) over(id string) *taskstore.Task {
 	w.tb.Helper()
 	var found *taskstore.Task

@@ -71,7 +71,7 @@ func (m *metrics) ended() {
 	}
 }
 
-// over counts a task that is over.
+// finish counts a task that is over.
 func (m *metrics) over(status string) {
 	if m != nil {
 		m.tasks.WithLabelValues(status).Inc()

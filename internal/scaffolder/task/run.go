@@ -223,12 +223,12 @@ func (r *run) announce() {
 func (r *run) steps() error {
 	for r.state.Next < len(r.task.Steps()) {
 		if r.ctx.Err() != nil {
-			return r.cutOff()
+			return r.endInterrupted()
 		}
 		at, well := r.state.Next, r.state.Failure == nil
 		events := r.tasks.runner.Step(r.ctx, r.task, &r.state.State)
 		if events == nil {
-			return r.cutOff()
+			return r.endInterrupted()
 		}
 		if well && isGone(r.dir, r.made) {
 			events = r.removed(events)
@@ -312,20 +312,20 @@ func (r *run) events(events []step.Event) []taskstore.TaskEvent {
 // end writes how the task ended, with the events of its last step.
 func (r *run) end(events []step.Event) error {
 	if f := r.state.Failure; f != nil {
-		return r.over(taskstore.TaskFailed, r.events(events), nil, f)
+		return r.finish(taskstore.TaskFailed, r.events(events), nil, f)
 	}
 	output := r.mask.Node(r.tasks.runner.Output(r.task, &r.state.State))
-	return r.over(taskstore.TaskCompleted, r.events(events), output, nil)
+	return r.finish(taskstore.TaskCompleted, r.events(events), output, nil)
 }
 
 // fail ends the task for a reason that is no step's.
 func (r *run) fail(message string) error {
-	return r.over(taskstore.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
+	return r.finish(taskstore.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
 		&step.Failure{Name: "Error", Message: message})
 }
 
-// cutOff ends a run whose context ended before its steps did.
-func (r *run) cutOff() error {
+// endInterrupted ends a run whose context ended before its steps did.
+func (r *run) endInterrupted() error {
 	at := r.task.Steps()[r.state.Next]
 	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
 	switch cause := context.Cause(r.ctx); {
@@ -333,10 +333,10 @@ func (r *run) cutOff() error {
 		return nil
 	case errors.Is(cause, errCancelled):
 		told := step.Event{Step: id, Status: step.Cancelled, Message: "Step " + name + " has been cancelled."}
-		return r.over(taskstore.TaskCancelled, []taskstore.TaskEvent{{Type: taskstore.EventCancelled, Body: body(told)}}, nil, nil)
+		return r.finish(taskstore.TaskCancelled, []taskstore.TaskEvent{{Type: taskstore.EventCancelled, Body: body(told)}}, nil, nil)
 	case errors.Is(cause, errLate), errors.Is(cause, context.DeadlineExceeded):
 		message := fmt.Sprintf("The task took longer than %s: step %s was stopped", r.tasks.opts.Timeout, name)
-		return r.over(taskstore.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
+		return r.finish(taskstore.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
 			&step.Failure{Name: "Error", Message: message})
 	}
 	// The process stops: whoever is next goes on.
@@ -344,8 +344,8 @@ func (r *run) cutOff() error {
 	return fmt.Errorf("cannot go on with task %s here: %w", r.stored.ID, context.Cause(r.ctx))
 }
 
-// over writes the end of the task. What whoever tries it again needs is kept.
-func (r *run) over(status string, events []taskstore.TaskEvent, output *tree.Node, failure *step.Failure) error {
+// finish writes the end of the task. What whoever tries it again needs is kept.
+func (r *run) finish(status string, events []taskstore.TaskEvent, output *tree.Node, failure *step.Failure) error {
 	if failure != nil {
 		failure = &step.Failure{Name: failure.Name, Message: cut(r.mask.Text(failure.Message))}
 	}

@@ -27,7 +27,7 @@ type state struct {
 	run int64
 	// logged is how much was logged.
 	logged int64
-	// over says that it had ended, and was asked to go on.
+	// finish says that it had ended, and was asked to go on.
 	over bool
 	// large says that the workspace is too large to be handed on.
 	large bool

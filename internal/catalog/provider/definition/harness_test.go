@@ -25,7 +25,7 @@ const frequency = 10 * time.Minute
 
 // world is a folder and the catalog that is filled from it.
 type world struct {
-	*Generated
+	*Folder
 	t        *testing.T
 	dir      string
 	catalog  *store.Store
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 // restart begins anew, with nothing remembered but the catalog.
 func (w *world) restart(c config.XRDTemplates) {
 	w.registry = prometheus.NewRegistry()
-	w.Generated = New(Options{
+	w.Folder = New(Options{
 		Store: w.catalog, Config: c, Now: w.time, Log: slog.New(slog.NewTextHandler(w, nil)), Registry: w.registry,
 	})
 }

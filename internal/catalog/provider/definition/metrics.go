@@ -11,7 +11,7 @@ const (
 
 // metrics is what is counted. A nil metrics counts nothing.
 type metrics struct {
-	generated *Generated
+	generated *Folder
 	refreshes *prometheus.CounterVec
 	gauges    []gauge
 }
@@ -22,7 +22,7 @@ type gauge struct {
 	value func(Status) float64
 }
 
-func newMetrics(registry prometheus.Registerer, g *Generated) *metrics {
+func newMetrics(registry prometheus.Registerer, g *Folder) *metrics {
 	if registry == nil {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (r *reading) summary() string {
 // open opens the folder, and finds the files in it. Everything is read through
 // an os.Root, so that no link leads out. lost are the parts of it that could
 // not be looked into.
-func (g *Generated) open(ctx context.Context) (root *os.Root, paths []string, lost []*file.Error, err error) {
+func (g *Folder) open(ctx context.Context) (root *os.Root, paths []string, lost []*file.Error, err error) {
 	dir := g.config.Directory
 	root, err = os.OpenRoot(dir)
 	if err != nil {
@@ -185,7 +185,7 @@ func openBelow(root *os.Root, dir, path string) (*os.File, error) {
 
 // read reads the folder, but for the files that are as they were. The error is
 // one of the folder itself, or of ctx; what is wrong below it is in the reading.
-func (g *Generated) read(ctx context.Context, before map[string]known) (*reading, error) {
+func (g *Folder) read(ctx context.Context, before map[string]known) (*reading, error) {
 	root, paths, lost, err := g.open(ctx)
 	if err != nil {
 		return nil, err

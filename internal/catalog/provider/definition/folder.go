@@ -63,9 +63,9 @@ type Options struct {
 	Registry prometheus.Registerer
 }
 
-// Generated brings the entities of a folder into the catalog. Its methods may
+// Folder brings the entities of a folder into the catalog. Its methods may
 // be called at once.
-type Generated struct {
+type Folder struct {
 	store   Store
 	config  config.XRDTemplates
 	doubt   func(gone, of int) bool
@@ -118,14 +118,14 @@ type Status struct {
 
 // New returns the provider of the folder in the configuration. It reads
 // nothing yet.
-func New(opts Options) *Generated {
+func New(opts Options) *Folder {
 	c := opts.Config
 	if whole, err := filepath.Abs(c.Directory); err == nil && c.Directory != "" {
 		// Entities say where they come from, and whoever reads that is
 		// elsewhere.
 		c.Directory = whole
 	}
-	g := &Generated{store: opts.Store, config: c, doubt: opts.Doubt, settle: opts.Settle, changed: opts.Changed, now: opts.Now, log: opts.Log}
+	g := &Folder{store: opts.Store, config: c, doubt: opts.Doubt, settle: opts.Settle, changed: opts.Changed, now: opts.Now, log: opts.Log}
 	if g.changed == nil {
 		g.changed = func(ctx context.Context) error {
 			_, err := g.Refresh(ctx)
@@ -145,7 +145,7 @@ func New(opts Options) *Generated {
 }
 
 // Status returns how it goes.
-func (g *Generated) Status() Status {
+func (g *Folder) Status() Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.status
@@ -158,7 +158,7 @@ func (g *Generated) Status() Status {
 // what is left of the time before. again is after what time the folder is to be
 // read once more, because somebody may be writing to it; 0 if the schedule is
 // enough.
-func (g *Generated) Refresh(ctx context.Context) (again time.Duration, err error) {
+func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	defer func() {
@@ -201,7 +201,7 @@ func (g *Generated) Refresh(ctx context.Context) (again time.Duration, err error
 // fenceName tells readings of the folder from whatever else is ordered.
 const fenceName = "folder " + Provider
 
-func (g *Generated) refresh(ctx context.Context) error {
+func (g *Folder) refresh(ctx context.Context) error {
 	owned, err := g.store.Refs(ctx, Provider)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (g *Generated) refresh(ctx context.Context) error {
 
 // change returns what is to be written. Nothing of what is there is removed
 // unless it is surely gone.
-func (g *Generated) change(r *reading, owned []string) store.Change {
+func (g *Folder) change(r *reading, owned []string) store.Change {
 	c := store.Change{Provider: Provider, Put: r.docs}
 	if r.partial || len(r.places) == 0 && len(r.problems) > 0 {
 		return c
@@ -283,7 +283,7 @@ func (g *Generated) change(r *reading, owned []string) store.Change {
 
 // isSettled reports whether entities have been missing for a moment: whoever
 // writes a file anew empties it first.
-func (g *Generated) isSettled(missing []string) bool {
+func (g *Folder) isSettled(missing []string) bool {
 	now := g.now()
 	// The folder is read again after g.settle. What was seen long before tells nothing
 	// of the time in between.
@@ -301,7 +301,7 @@ func (g *Generated) isSettled(missing []string) bool {
 // isEmptied reports whether the folder, in which most entities are not found any
 // more, has been so for a while. A volume that is not mounted yet, and a generator
 // that clears its folder first, look like that for a moment.
-func (g *Generated) isEmptied() bool {
+func (g *Folder) isEmptied() bool {
 	now := g.now()
 	if g.emptied.IsZero() {
 		g.emptied = now
@@ -322,7 +322,7 @@ func owner(provider string) string {
 }
 
 // note changes the status after an attempt.
-func (g *Generated) note(change func(*Status)) {
+func (g *Folder) note(change func(*Status)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.status.Tried = g.now()
@@ -330,14 +330,14 @@ func (g *Generated) note(change func(*Status)) {
 }
 
 // failed notes an attempt that changed nothing.
-func (g *Generated) failed(err error) {
+func (g *Folder) failed(err error) {
 	g.known = nil
 	g.metrics.refreshed(refreshFailed)
 	g.note(func(s *Status) { s.Error = err.Error() })
 }
 
 // tell tells the log what is wrong, once.
-func (g *Generated) tell(problem string) {
+func (g *Folder) tell(problem string) {
 	switch {
 	case problem == g.told:
 	case problem != "":
@@ -349,7 +349,7 @@ func (g *Generated) tell(problem string) {
 }
 
 // complain is tell for whoever does not have the turn.
-func (g *Generated) complain(err error) {
+func (g *Folder) complain(err error) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	g.tell(err.Error())
@@ -357,7 +357,7 @@ func (g *Generated) complain(err error) {
 
 // Watch refreshes when files of the folder change, until ctx ends. Errors are
 // logged, once each. It returns at once if nobody wants it.
-func (g *Generated) Watch(ctx context.Context) {
+func (g *Folder) Watch(ctx context.Context) {
 	if !g.config.Enabled || !g.config.Watch {
 		return
 	}

@@ -13,30 +13,30 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// part is a variant that runs.
-type part struct {
-	*Part
+// variant is a variant that runs.
+type variant struct {
+	*Variant
 	in *Ingest
 	// sealed is a hash of the settings.
 	sealed string
 }
 
-func newPart(in *Ingest, p *Part) *part {
+func newVariant(in *Ingest, p *Variant) *variant {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.Detection.Method == "" {
 		p.Detection.Method = ByVersion
 	}
-	out := &part{Part: p, in: in}
+	out := &variant{Variant: p, in: in}
 	out.sealed = short(out.settings())[:8]
 	return out
 }
 
-// place is one source: what a part sees of a cluster or a folder.
-type place struct {
-	name string
-	part *part
+// target is one source: what a part sees of a cluster or a folder.
+type target struct {
+	name    string
+	variant *variant
 	// at is what people call the cluster or folder; cluster says that it is one.
 	at      string
 	cluster bool
@@ -67,7 +67,7 @@ type place struct {
 }
 
 // lock waits until nobody else reads the place.
-func (p *place) lock(ctx context.Context) error {
+func (p *target) lock(ctx context.Context) error {
 	select {
 	case p.busy <- struct{}{}:
 		return nil
@@ -76,13 +76,13 @@ func (p *place) lock(ctx context.Context) error {
 	}
 }
 
-func (p *place) unlock() { <-p.busy }
+func (p *target) unlock() { <-p.busy }
 
 // caught keeps a panic while a place is followed from ending the process. It is
 // deferred.
-func (in *Ingest) caught(p *place) {
+func (in *Ingest) caught(p *target) {
 	if v := recover(); v != nil {
-		in.warn(p.part.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
+		in.warn(p.variant.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
 	}
 }
 
@@ -96,31 +96,31 @@ const (
 // scan. The queue tries again, and health is to tell the truth soon.
 const unanswered = 5 * time.Second
 
-// places returns the places of a part.
-func (p *part) places() []*place {
-	var out []*place
+// targets returns the places of a part.
+func (p *variant) targets() []*target {
+	var out []*target
 	for i := range p.Clusters {
 		settings := &p.Clusters[i]
 		c, err := cluster.Connect(*settings, cluster.Options{Log: p.Requests, Patience: unanswered, PageSize: pageSize, Decoding: p.in.decoding})
 		if p.Definitions {
-			pl := p.place(settings.Name, "", p.Every)
+			pl := p.target(settings.Name, "", p.Every)
 			pl.inCluster(c)
-			d := &definitions{place: pl, cluster: c, served: make(chan []list, 1)}
+			d := &definitions{target: pl, cluster: c, served: make(chan []list, 1)}
 			pl.scan, pl.follow = d.scan, d.follow
 			out = append(out, pl.unless(err))
 		}
 		if p.Workloads {
-			pl := p.place(settings.Name, workloads, p.WorkloadsEvery)
+			pl := p.target(settings.Name, workloads, p.WorkloadsEvery)
 			pl.often = true
 			pl.inCluster(c)
-			w := &labelled{place: pl, cluster: c}
+			w := &labelled{target: pl, cluster: c}
 			pl.scan = w.scan
 			out = append(out, pl.unless(err))
 		}
 	}
 	for i := range p.Folders {
 		f := &folder{Folder: &p.Folders[i]}
-		pl := p.place(f.Name, "", p.Every)
+		pl := p.target(f.Name, "", p.Every)
 		pl.name = p.Name + "/" + folders + f.Name
 		f.place, pl.settle = pl, f.Settle
 		pl.scan = f.scan
@@ -132,21 +132,21 @@ func (p *part) places() []*place {
 	return out
 }
 
-func (p *part) place(at, suffix string, every time.Duration) *place {
-	return &place{name: p.Name + "/" + at + suffix, part: p, at: at, every: every, busy: make(chan struct{}, 1), sealed: p.sealed}
+func (p *variant) target(at, suffix string, every time.Duration) *target {
+	return &target{name: p.Name + "/" + at + suffix, variant: p, at: at, every: every, busy: make(chan struct{}, 1), sealed: p.sealed}
 }
 
 // inCluster makes it a place in a cluster, which is nil if there is no way to it.
-func (p *place) inCluster(c *cluster.Cluster) {
+func (p *target) inCluster(c *cluster.Cluster) {
 	p.cluster = true
 	if c != nil {
 		p.url = c.URL()
-		p.sealed = short(p.part.sealed + p.url)[:8]
+		p.sealed = short(p.variant.sealed + p.url)[:8]
 	}
 }
 
 // unless makes a place that cannot be reached say so at every scan.
-func (p *place) unless(err error) *place {
+func (p *target) unless(err error) *target {
 	if err != nil {
 		p.scan = func(context.Context, *scan) error { return err }
 		p.follow = nil
@@ -155,7 +155,7 @@ func (p *place) unless(err error) *place {
 }
 
 // refuse says why the part does not take a definition; empty if it does.
-func (p *part) refuse(d *xrd.Definition) string {
+func (p *variant) refuse(d *xrd.Definition) string {
 	if ok, why := p.Profile.Admit(d); !ok {
 		return why
 	}
@@ -167,7 +167,7 @@ func (p *part) refuse(d *xrd.Definition) string {
 
 // refuseAt is refuse for a definition of which no more than the metadata is
 // known: it says nothing where the rest would have to be seen.
-func (p *part) refuseAt(res cluster.Resource, item cluster.Item) string {
+func (p *variant) refuseAt(res cluster.Resource, item cluster.Item) string {
 	n := metadata(item)
 	// It tells in which words the definition speaks.
 	n.Set("apiVersion", tree.Str(res.Group+"/"+res.Version))
@@ -187,19 +187,19 @@ func (p *part) refuseAt(res cluster.Resource, item cluster.Item) string {
 }
 
 // settings are what the entities of the part depend on besides the objects.
-func (p *part) settings() string {
+func (p *variant) settings() string {
 	o := p.Engine
 	o.Now, o.Forms = time.Time{}, nil
 	return fmt.Sprintf("%s %+v %+v %v %s", p.in.Build, o, p.Profile, p.Namespaces, p.filterText())
 }
 
-func (p *part) filterText() string {
+func (p *variant) filterText() string {
 	f := &p.Filter
 	return fmt.Sprintf("%s|%s|%v|%v", f.Labels, f.Annotations, f.Groups, f.Exclude)
 }
 
 // engine returns an engine for what was found at a moment, and what transforms.
-func (p *part) engine(found time.Time, forms engine.FormCache) (*engine.Engine, engine.Transformer) {
+func (p *variant) engine(found time.Time, forms engine.FormCache) (*engine.Engine, engine.Transformer) {
 	o := p.Engine
 	o.Now, o.Forms = found, forms
 	return p.Extension.Engine(p.Profile, o)

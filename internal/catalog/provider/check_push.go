@@ -16,9 +16,9 @@ import (
 	"example.dev/ingestor/internal/spool"
 )
 
-// judge decides what of a push is taken.
-type judge struct {
-	in *Intake
+// pushChecker decides what of a push is taken.
+type pushChecker struct {
+	in *Providers
 	// ctx is the request's, and judge lives no longer.
 	ctx      context.Context
 	provider string
@@ -46,9 +46,9 @@ type judge struct {
 	nameless bool
 }
 
-func newJudge(ctx context.Context, in *Intake, provider string, texts *spool.Spool) *judge {
+func newPushChecker(ctx context.Context, in *Providers, provider string, texts *spool.Spool) *pushChecker {
 	caller := auth.From(ctx)
-	return &judge{
+	return &pushChecker{
 		in: in, ctx: ctx, provider: provider, caller: caller, spool: texts,
 		scope:     in.policy.Filter(caller, permission.EntityCreate),
 		removable: in.policy.Filter(caller, permission.EntityDelete),
@@ -57,7 +57,7 @@ func newJudge(ctx context.Context, in *Intake, provider string, texts *spool.Spo
 }
 
 // mayAtAll returns the fault for a caller that may push nothing.
-func (j *judge) mayAtAll() error {
+func (j *pushChecker) mayAtAll() error {
 	if j.scope.Op != store.OpFalse {
 		return j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider})
 	}
@@ -67,13 +67,13 @@ func (j *judge) mayAtAll() error {
 	return j.in.policy.Deny(j.ctx, permission.EntityCreate, nil, "Missing permission "+permission.EntityCreate)
 }
 
-func (j *judge) refuse(i int, ref, reason string) {
+func (j *pushChecker) refuse(i int, ref, reason string) {
 	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
 }
 
-// judge returns the change that the entries make. What is both put and removed
+// pushChecker returns the change that the entries make. What is both put and removed
 // is put, in whatever order.
-func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) {
+func (j *pushChecker) judge(entries []entry, full, strict bool) (store.Change, error) {
 	j.entries = entries
 	change := store.Change{Provider: j.provider}
 	theirs, err := j.foreign(full, strict)
@@ -112,9 +112,9 @@ func (j *judge) judge(entries []entry, full, strict bool) (store.Change, error) 
 	return change, j.whole(&change, theirs)
 }
 
-// taker returns what judges entities while they are read, nil if everything
+// entryHandler returns what judges entities while they are read, nil if everything
 // must be known before.
-func (j *judge) taker(strict bool) taker {
+func (j *pushChecker) taker(strict bool) entryHandler {
 	if strict || !j.unlimited() {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (j *judge) taker(strict bool) taker {
 }
 
 // later judges an entity that was not judged while it was read.
-func (j *judge) later(i int, theirs obstacles) error {
+func (j *pushChecker) later(i int, theirs obstacles) error {
 	e := &j.entries[i]
 	if e.json.Size() == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (j *judge) later(i int, theirs obstacles) error {
 }
 
 // entity takes one entity or refuses it.
-func (j *judge) entity(i int, n *tree.Node, theirs obstacles) error {
+func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
 	canonical := ref.String()
@@ -188,7 +188,7 @@ const missingPermission = "missing permission "
 
 func missing(name, ref string) string { return missingPermission + name + " for " + ref }
 
-func (j *judge) may(r *permission.Resource) bool {
+func (j *pushChecker) may(r *permission.Resource) bool {
 	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
 }
 
@@ -199,7 +199,7 @@ func isIdentity(kind string) bool {
 
 // mayIdentify returns why the provider may not bring a user or group, empty if it
 // may.
-func (j *judge) mayIdentify(ref string) string {
+func (j *pushChecker) mayIdentify(ref string) string {
 	err := j.in.policy.Require(j.ctx, permission.IdentityWrite, &permission.Resource{Ref: ref, Provider: j.provider})
 	if err != nil {
 		return err.Error()
@@ -209,7 +209,7 @@ func (j *judge) mayIdentify(ref string) string {
 
 // mayForget returns why the caller may not remove an entity that says who is in
 // which group, empty if they may, or if it is another one.
-func (j *judge) mayForget(ref string) string {
+func (j *pushChecker) mayForget(ref string) string {
 	kind, _, _ := strings.Cut(ref, ":")
 	if !isIdentity(kind) || !j.in.policy.Identifies(j.provider) {
 		return ""
@@ -217,12 +217,14 @@ func (j *judge) mayForget(ref string) string {
 	return j.mayIdentify(ref)
 }
 
-func (j *judge) mayRemove(r *permission.Resource) bool {
+func (j *pushChecker) mayRemove(r *permission.Resource) bool {
 	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
 }
 
 // unlimited reports whether the caller may do everything to every entity.
-func (j *judge) unlimited() bool { return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue }
+func (j *pushChecker) unlimited() bool {
+	return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue
+}
 
 // obstacles are why the caller may not touch entities that are there: not at
 // all, or not remove them.
@@ -244,7 +246,7 @@ func owners(n *tree.Node) []string {
 // whole makes the change one of everything the provider has. An entity whose
 // new version was refused keeps its old one; if it cannot be told which ones
 // those are, or if nothing at all could be taken, none is removed.
-func (j *judge) whole(change *store.Change, theirs obstacles) error {
+func (j *pushChecker) whole(change *store.Change, theirs obstacles) error {
 	if len(j.refused) == 0 && j.unlimited() && j.mayForget("user:") == "" {
 		change.Full = true
 		return nil
@@ -269,7 +271,7 @@ func (j *judge) whole(change *store.Change, theirs obstacles) error {
 // foreign returns why the caller may not touch entities that are there: those
 // in whose name the caller may not act and, if strict, those that belong to
 // other providers, which is known too late otherwise.
-func (j *judge) foreign(full, strict bool) (obstacles, error) {
+func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 	out := obstacles{map[string]string{}, map[string]string{}}
 	restricted := !j.unlimited()
 	if !restricted && !strict {

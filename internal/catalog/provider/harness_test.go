@@ -83,12 +83,12 @@ func (s *site) times(path string) int {
 	return s.asked[path]
 }
 
-// farm is an intake that reads locations, as a client sees it.
-type farm struct {
+// harness is an intake that reads locations, as a client sees it.
+type harness struct {
 	t        *testing.T
 	store    *store.Store
 	handler  http.Handler
-	intake   *Intake
+	intake   *Providers
 	registry *prometheus.Registry
 	// stop ends the reading of locations, and waits for it.
 	stop func()
@@ -97,9 +97,9 @@ type farm struct {
 // everyKind lets all kinds come.
 var everyKind = []config.CatalogRule{{Allow: []string{"Component", "API", "System", "Location", "Group", "Template"}}}
 
-// newFarm makes an intake of the options on a database at path; an empty path
+// newHarness makes an intake of the options on a database at path; an empty path
 // is a new one.
-func newFarm(t *testing.T, path string, opts Options, rules ...config.PermissionRule) *farm {
+func newHarness(t *testing.T, path string, opts Options, rules ...config.PermissionRule) *harness {
 	t.Helper()
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "portal.db")
@@ -109,7 +109,7 @@ func newFarm(t *testing.T, path string, opts Options, rules ...config.Permission
 		t.Fatal(err)
 	}
 	s := store.New(d, store.Options{})
-	f := &farm{t: t, store: s, registry: prometheus.NewRegistry()}
+	f := &harness{t: t, store: s, registry: prometheus.NewRegistry()}
 	opts.Store, opts.Policy, opts.Now, opts.Registry = s, permission.New(config.Permission{Enabled: true, Rules: rules}), time.Now, f.registry
 	opts.Catalog, opts.Log = catalog.New(s, opts.Policy), slog.New(slog.DiscardHandler)
 	if opts.Config.Rules == nil {
@@ -158,7 +158,7 @@ type response struct {
 }
 
 // do sends a request. More are pairs of header names and values.
-func (f *farm) do(method, path, body string, more ...string) response {
+func (f *harness) do(method, path, body string, more ...string) response {
 	f.t.Helper()
 	r := httptest.NewRequestWithContext(f.t.Context(), method, "/api/catalog"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "platform")
@@ -170,7 +170,7 @@ func (f *farm) do(method, path, body string, more ...string) response {
 	return response{rec.Code, rec.Body.String()}
 }
 
-func (f *farm) get(path string) response {
+func (f *harness) get(path string) response {
 	f.t.Helper()
 	return f.do(http.MethodGet, path, "")
 }
@@ -198,7 +198,7 @@ func readingOf(address, root string) Options {
 }
 
 // until waits for something to become true.
-func (f *farm) until(what string, ok func() bool) {
+func (f *harness) until(what string, ok func() bool) {
 	f.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -208,7 +208,7 @@ func (f *farm) until(what string, ok func() bool) {
 }
 
 // refs returns what there is, but for the entities of locations themselves.
-func (f *farm) refs() []string {
+func (f *harness) refs() []string {
 	f.t.Helper()
 	var out []string
 	err := f.store.Each(f.t.Context(), store.Query{Limit: store.NoLimit}, func(e *store.Entity) error {
@@ -223,13 +223,13 @@ func (f *farm) refs() []string {
 	return out
 }
 
-func (f *farm) untilRefs(what string, want ...string) {
+func (f *harness) untilRefs(what string, want ...string) {
 	f.t.Helper()
 	f.until(what, func() bool { return slices.Equal(f.refs(), want) })
 }
 
 // register registers a location and returns its id.
-func (f *farm) register(typ, target string) string {
+func (f *harness) register(typ, target string) string {
 	f.t.Helper()
 	res := f.do(http.MethodPost, "/locations", fmt.Sprintf(`{"type":%q,"target":%q}`, typ, target))
 	var body struct{ Location locationView }
@@ -240,7 +240,7 @@ func (f *farm) register(typ, target string) string {
 }
 
 // location returns one location.
-func (f *farm) location(id string) locationView {
+func (f *harness) location(id string) locationView {
 	f.t.Helper()
 	return decode[locationView](f.t, f.get("/locations/"+id))
 }

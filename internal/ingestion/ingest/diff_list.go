@@ -51,7 +51,7 @@ const refusedMark = "refused "
 // metadata can; empty means that it must be seen. Settings count as well, so
 // that with other ones everything is another thing.
 func (s *scan) mark(item cluster.Item) string {
-	d := s.part.Detection
+	d := s.variant.Detection
 	switch {
 	case !d.Enabled:
 		return ""
@@ -74,7 +74,7 @@ const firstSeen = "first seen "
 // is over if the cluster has noted a later one, or if the object was so a while
 // ago by the clock here, whatever the two clocks say.
 func (s *scan) lasting(item cluster.Item, newest time.Time, mark, before string) string {
-	if mark == "" || s.part.Detection.Method != ByTimestamp || newest.Sub(item.Changed) > fresh {
+	if mark == "" || s.variant.Detection.Method != ByTimestamp || newest.Sub(item.Changed) > fresh {
 		return mark
 	}
 	since, seen, _ := strings.Cut(strings.TrimPrefix(before, firstSeen), " ")
@@ -106,8 +106,8 @@ func (s *scan) hashMark(o *mirror.Object, version int64) string {
 	return s.seal(hex.EncodeToString(h.Sum(nil)[:16]) + " " + strconv.FormatInt(version, 10))
 }
 
-// sifted is what is to be done about the objects of a list.
-type sifted struct {
+// listDiff is what is to be done about the objects of a list.
+type listDiff struct {
 	put []mirror.Object
 	// want are objects that are to be seen whole, by their keys.
 	want map[string]cluster.Item
@@ -118,9 +118,9 @@ type sifted struct {
 	newest time.Time
 }
 
-// sift decides which of the items are to be looked at.
-func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifted {
-	out := &sifted{want: map[string]cluster.Item{}, again: map[string]bool{}, marks: map[string]string{}}
+// diffList decides which of the items are to be looked at.
+func (s *scan) diffList(l list, items []cluster.Item, known map[string]int64) *listDiff {
+	out := &listDiff{want: map[string]cluster.Item{}, again: map[string]bool{}, marks: map[string]string{}}
 	for _, item := range items {
 		key := keyOf(item.Namespace, item.Name)
 		if item.Changed.After(out.newest) {
@@ -131,7 +131,7 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 		current := there && version >= item.Version
 		why := l.refuse(item)
 		if strings.HasPrefix(l.name, listDefinitions) {
-			s.part.Log.Debug("definition listed", "source", s.name, "definition", item.Name, "selected", why == "", "why", why, "version", item.Version)
+			s.variant.Log.Debug("definition listed", "source", s.name, "definition", item.Name, "selected", why == "", "why", why, "version", item.Version)
 		}
 		if why != "" {
 			mark := s.seal(refusedMark + why)
@@ -149,7 +149,7 @@ func (s *scan) sift(l list, items []cluster.Item, known map[string]int64) *sifte
 		}
 		mark := s.mark(item)
 		if current && mark != "" && s.marks[markKey(l.name, key)] == mark {
-			s.part.Log.Debug("object skipped", "source", s.name, "list", l.name, "object", key, "why", "it has not changed")
+			s.variant.Log.Debug("object skipped", "source", s.name, "list", l.name, "object", key, "why", "it has not changed")
 			continue
 		}
 		out.want[key] = item
@@ -181,16 +181,16 @@ const (
 // take has the mirror know what was seen of a list: all that was reached, as of
 // version.
 func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, reached reach) error {
-	known, err := s.part.in.Memory.Known(ctx, s.name, l.name)
+	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
 	if err != nil {
 		return err
 	}
-	sifted := s.sift(l, items, known)
+	sifted := s.diffList(l, items, known)
 	// Versions only grow, unless the cluster was restored.
 	anew := reached == surveyed && s.before.Lists[l.name].Version > version && version > 0
 	observe := func(o mirror.Observation) error {
 		o.Source, o.List, o.Anew, o.Look = s.name, l.name, o.Anew || anew, true
-		dirty, err := s.part.in.Memory.Observe(ctx, o)
+		dirty, err := s.variant.in.Memory.Observe(ctx, o)
 		s.mu.Lock()
 		s.dirty += dirty
 		s.mu.Unlock()
@@ -245,7 +245,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	}
 	if reached == told {
 		// Whether it can be believed is for a scan to say, which sees all lists.
-		s.part.in.again(ctx, s.place)
+		s.variant.in.again(ctx, s.target)
 		return nil
 	}
 	s.vanish(removal{l.name, gone, seen})
@@ -287,7 +287,7 @@ func (s *scan) absent(kind string) error {
 
 // see makes an object of what was read whole, and reports whether it is to be
 // remembered.
-func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64) (mirror.Object, bool, error) {
+func (s *scan) see(l list, n *tree.Node, sifted *listDiff, known map[string]int64) (mirror.Object, bool, error) {
 	key := keyOf(n.Get("metadata", "namespace").Str(), n.Get("metadata", "name").Str())
 	item, wanted := sifted.want[key]
 	if !wanted {
@@ -304,7 +304,7 @@ func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64)
 	version, there := known[key]
 	before := s.marks[markKey(l.name, key)]
 	mark := s.mark(item)
-	if s.part.Detection.Enabled && mark == "" {
+	if s.variant.Detection.Enabled && mark == "" {
 		if there && before == s.hashMark(&o, version) {
 			return o, false, nil
 		}
@@ -325,12 +325,12 @@ func (s *scan) see(l list, n *tree.Node, sifted *sifted, known map[string]int64)
 
 // lookAgain makes units dirty whose objects are as they were, because change
 // detection cannot tell, or the settings are other ones.
-func (s *scan) lookAgain(ctx context.Context, l list, sifted *sifted) error {
+func (s *scan) lookAgain(ctx context.Context, l list, sifted *listDiff) error {
 	if len(sifted.again) == 0 {
 		return nil
 	}
 	if !strings.HasPrefix(l.name, listDefinitions) {
-		n, err := s.part.in.Memory.TouchSource(ctx, s.name, l.name)
+		n, err := s.variant.in.Memory.TouchSource(ctx, s.name, l.name)
 		s.mu.Lock()
 		s.dirty += n
 		s.mu.Unlock()
@@ -343,5 +343,5 @@ func (s *scan) lookAgain(ctx context.Context, l list, sifted *sifted) error {
 	s.mu.Lock()
 	s.dirty += len(names)
 	s.mu.Unlock()
-	return s.part.in.Memory.Touch(ctx, names)
+	return s.variant.in.Memory.Touch(ctx, names)
 }

@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// well notes that a list can be followed again.
-func (w *watcher) well(l list) {
+// recovered notes that a list can be followed again.
+func (w *watcher) recovered(l list) {
 	w.mu.Lock()
 	delete(w.troubled, l.name)
 	w.mu.Unlock()
@@ -17,19 +17,19 @@ func (w *watcher) well(l list) {
 	w.move()
 }
 
-// hear has the place scanned if it could not be read last time: a list of it
+// scanIfFailed has the place scanned if it could not be read last time: a list of it
 // can be now, so all may be well, which only a scan can say. One that goes on
 // at the moment sees to it itself.
-func (p *place) hear(ctx context.Context) {
-	all, err := p.part.in.conditions(ctx, p.name)
+func (p *target) scanIfFailed(ctx context.Context) {
+	all, err := p.variant.in.conditions(ctx, p.name)
 	if err == nil && all[p.name].Error != "" {
-		p.part.in.again(ctx, p)
+		p.variant.in.again(ctx, p)
 	}
 }
 
-// trouble has the place scanned when following it goes wrong, so that health
+// failed has the place scanned when following it goes wrong, so that health
 // tells the truth before the schedule would.
-func (w *watcher) trouble(ctx context.Context, l list, e *cluster.Error) {
+func (w *watcher) failed(ctx context.Context, l list, e *cluster.Error) {
 	w.mu.Lock()
 	first := !w.troubled[l.name]
 	w.troubled[l.name] = true
@@ -37,12 +37,12 @@ func (w *watcher) trouble(ctx context.Context, l list, e *cluster.Error) {
 	if !first || w.ungranted(ctx, l, e) {
 		return
 	}
-	w.part.in.meters.failed(w.at, string(e.Reason))
-	w.part.in.again(ctx, w.place)
+	w.variant.in.meters.failed(w.at, string(e.Reason))
+	w.variant.in.again(ctx, w.target)
 }
 
 // again asks for a scan.
-func (in *Ingest) again(ctx context.Context, p *place) {
+func (in *Ingest) again(ctx context.Context, p *target) {
 	if in.Again == nil || ctx.Err() != nil {
 		return
 	}
@@ -50,7 +50,7 @@ func (in *Ingest) again(ctx context.Context, p *place) {
 	if err == nil || ctx.Err() != nil || p.asking.Swap(true) {
 		return
 	}
-	in.warn(p.part.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
+	in.warn(p.variant.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
 	// Without the scan, what was noticed while the queue was away would wait
 	// for the schedule.
 	in.asking.Go(func() {

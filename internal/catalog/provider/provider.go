@@ -41,8 +41,8 @@ type Options struct {
 	Audit *audit.Log
 }
 
-// Intake brings entities into the catalog.
-type Intake struct {
+// Providers brings entities into the catalog.
+type Providers struct {
 	store   *store.Store
 	policy  *permission.Policy
 	catalog *catalog.Catalog
@@ -56,8 +56,8 @@ type Intake struct {
 }
 
 // New returns the intake of a catalog.
-func New(opts Options) *Intake {
-	in := &Intake{
+func New(opts Options) *Providers {
+	in := &Providers{
 		store:   opts.Store,
 		policy:  opts.Policy,
 		catalog: opts.Catalog,
@@ -73,7 +73,7 @@ func New(opts Options) *Intake {
 
 // Routes returns the endpoints that bring entities, or judge them, below
 // /api/catalog.
-func (in *Intake) Routes() []rest.Route {
+func (in *Providers) Routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/locations", Handle: in.listLocations},
 		{Method: http.MethodPost, Path: "/locations", Handle: in.createLocation},
