@@ -6,6 +6,7 @@ import (
 
 	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/text"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )
@@ -151,47 +152,22 @@ func (c Choice) node() *tree.Node {
 	)
 }
 
-// shorten cuts text that is shown in a message.
-func shorten(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
-
 // nearest returns the word that s is most like, "" if none is like it.
 func nearest(s string, all []string) string {
 	best, least := "", len(s)/3+2
 	for _, w := range all {
-		if d := distance(strings.ToLower(s), strings.ToLower(w)); d < least {
+		if len(s) > longest || len(w) > longest {
+			continue
+		}
+		if d := text.Distance(strings.ToLower(s), strings.ToLower(w)); d < least {
 			best, least = w, d
 		}
 	}
 	return best
 }
 
-// distance counts the letters to change, add or remove to make b of a.
-func distance(a, b string) int {
-	const long = 64
-	if len(a) > long || len(b) > long {
-		return long
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		left, corner := i+1, i
-		for j := range len(b) {
-			up := row[j+1]
-			cost := corner
-			if a[i] != b[j] {
-				cost = 1 + min(corner, up, left)
-			}
-			corner, left, row[j] = up, cost, left
-		}
-		row[len(b)] = left
-	}
-	return row[len(b)]
-}
+// longest is the longest word that a suggestion is looked for.
+const longest = 64
+
+// shorten shortens text for a message.
+func shorten(s string) string { return text.Shorten(s, 80) }

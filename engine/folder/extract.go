@@ -42,7 +42,7 @@ func version(name string, d *xrd.Definition, args []any) (*xrd.Version, error) {
 	if len(args) < 2 || args[1] == nil {
 		return d.Preferred(), nil
 	}
-	wanted, _ := text(args, 1)
+	wanted, _ := argumentText(args, 1)
 	var all []string
 	for _, v := range d.Versions {
 		if v.Name == wanted {

@@ -133,8 +133,8 @@ func argument(args []any, i int) (*tree.Node, error) {
 	return tree.From(args[i])
 }
 
-// text returns an argument that must be text, or can only be read as one.
-func text(args []any, i int) (string, bool) {
+// argumentText returns an argument that must be text, or can only be read as one.
+func argumentText(args []any, i int) (string, bool) {
 	n, err := argument(args, i)
 	if err != nil || n.IsNull() || n.Kind == tree.List || n.Kind == tree.Map {
 		return "", false
@@ -165,7 +165,7 @@ func spaces(args []any, i int) (int, bool) {
 // slugify makes a name of any text: lower-case letters and digits, dashes
 // between them.
 func slugify(_ *scope, args []any) (any, error) {
-	s, ok := text(args, 0)
+	s, ok := argumentText(args, 0)
 	if !ok {
 		return nil, errors.New("slugify: want a text")
 	}
@@ -186,7 +186,7 @@ func Slug(s string) string {
 
 // quote writes a value as text in double quotes on one line.
 func quote(s *scope, args []any) (any, error) {
-	word, ok := text(args, 0)
+	word, ok := argumentText(args, 0)
 	if !ok {
 		return nil, errors.New("quote: want a text, a number or a boolean; write helpers.quote(value ?? '') for what may be missing, and helpers.toJson for lists and objects")
 	}
@@ -240,7 +240,7 @@ func value(name string, args []any) (*tree.Node, error) {
 
 // indent moves every line of a text to the right, or every one but the first.
 func indent(_ *scope, args []any) (any, error) {
-	s, isText := text(args, 0)
+	s, isText := argumentText(args, 0)
 	by, ok := spaces(args, 1)
 	if !isText || !ok || len(args) < 2 {
 		return nil, fmt.Errorf("indent: want a text and a number of spaces from 0 to %d", mostIndent)
@@ -276,8 +276,8 @@ func shift(s string, by int, first bool) string {
 // warn reports a warning about the definition, with an optional hint, and renders
 // as an empty string.
 func warn(s *scope, args []any) (any, error) {
-	message, ok := text(args, 0)
-	hint, hinted := text(args, 1)
+	message, ok := argumentText(args, 0)
+	hint, hinted := argumentText(args, 1)
 	if !ok || message == "" || !hinted && len(args) > 1 {
 		return nil, errors.New("warn: want a message and an optional hint")
 	}

@@ -195,7 +195,7 @@ func (m *marks) whole(n *tree.Node) *tree.Node {
 	return m.values[i]
 }
 
-// text returns s with the texts that were taken out of it.
+// argumentText returns s with the texts that were taken out of it.
 func (m *marks) text(s string) string {
 	if !strings.Contains(s, markOpens) {
 		return s

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/grafana/sobek"
+
+	"example.dev/ingestor/internal/text"
 )
 
 // fault is a mistake that has a way out and gets its place from where it is
@@ -145,13 +147,8 @@ func (r *run) fail(f *fault) {
 // longest is how much of what was thrown is said: a template may throw a book.
 const longest = 1000
 
-// shorten cuts what was thrown to what can be said.
-func shorten(s string) string {
-	if len(s) <= longest {
-		return s
-	}
-	return strings.ToValidUTF8(s[:longest], "") + "…"
-}
+// shorten shortens what was thrown for a message.
+func shorten(s string) string { return text.Shorten(s, longest) }
 
 // message returns what a thrown value says.
 func message(v sobek.Value) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/text"
 )
 
 // Scope is what names mean: parameters, steps, user, secrets, each, context.
@@ -327,7 +328,10 @@ func near(name string, names []string, otherwise string) string {
 	slices.Sort(names)
 	best, least := "", 3
 	for _, n := range names {
-		if d := distance(name, n, least); d < least {
+		if max(len(name)-len(n), len(n)-len(name)) >= least {
+			continue
+		}
+		if d := text.Distance(strings.ToLower(name), strings.ToLower(n)); d < least {
 			best, least = n, d
 		}
 	}
@@ -335,30 +339,4 @@ func near(name string, names []string, otherwise string) string {
 		return otherwise
 	}
 	return "did you mean " + best + "?"
-}
-
-// distance counts how many letters must be changed, added or taken away to
-// make b of a. What is not below limit may be told as limit.
-func distance(a, b string, limit int) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"example.dev/ingestor/finding"
-	"example.dev/ingestor/structural"
+	"example.dev/ingestor/document/finding"
 	"example.dev/ingestor/xrd"
 	"example.dev/ingestor/xrd/lint"
+	"example.dev/ingestor/xrd/structural"
 )
 
 const kindDefinition = "CompositeResourceDefinition"

@@ -12,10 +12,10 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/engine/form"
-	"example.dev/ingestor/expression"
+	"example.dev/ingestor/template/expression"
 	"example.dev/ingestor/test/verdict/verdict"
-	"example.dev/ingestor/tree"
 	"example.dev/ingestor/words"
 	"example.dev/ingestor/xrd"
 )

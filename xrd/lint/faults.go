@@ -47,13 +47,13 @@ func (l *linter) fault(n, v *tree.Node, depth int) (*tree.Node, string) {
 		return nil, ""
 	}
 	if !fitsType(v, n, t) {
-		return v, fmt.Sprintf("%s is %s, but the type is %s", text(v), kindNames[kindOf(v)], t)
+		return v, fmt.Sprintf("%s is %s, but the type is %s", valueText(v), kindNames[kindOf(v)], t)
 	}
 	if v.IsNull() {
 		return nil, ""
 	}
 	if enum := n.Get("enum"); enum.IsList() && len(enum.Items) > 0 && !l.oneOfThese(v, enum.Items) {
-		return v, fmt.Sprintf("%s is not one of the enum values %s", text(v), listed(enum.Items))
+		return v, fmt.Sprintf("%s is not one of the enum values %s", valueText(v), listed(enum.Items))
 	}
 	switch v.Kind {
 	case tree.String:
@@ -85,13 +85,13 @@ func (l *linter) oneOfThese(v *tree.Node, enum []*tree.Node) bool {
 func (l *linter) stringFault(n, v *tree.Node) string {
 	length := float64(utf8.RuneCountInString(v.Text))
 	if low, ok := number(n.Get("minLength")); ok && length < low {
-		return fmt.Sprintf("%s is shorter than minLength %v", text(v), low)
+		return fmt.Sprintf("%s is shorter than minLength %v", valueText(v), low)
 	}
 	if high, ok := number(n.Get("maxLength")); ok && length > high {
-		return fmt.Sprintf("%s is longer than maxLength %v", text(v), high)
+		return fmt.Sprintf("%s is longer than maxLength %v", valueText(v), high)
 	}
 	if p := n.Get("pattern"); p.IsString() && !l.matches(p.Text, v.Text) {
-		return fmt.Sprintf("%s does not match the pattern %s", text(v), shorten(p.Text))
+		return fmt.Sprintf("%s does not match the pattern %s", valueText(v), shorten(p.Text))
 	}
 	return ""
 }
@@ -185,8 +185,8 @@ func (l *linter) mapFault(n, v *tree.Node, depth int) (*tree.Node, string) {
 	return nil, ""
 }
 
-// text shows a value in a message.
-func text(v *tree.Node) string {
+// valueText shows a value in a message.
+func valueText(v *tree.Node) string {
 	switch kindOf(v) {
 	case tree.Null:
 		return "null"
@@ -209,7 +209,7 @@ func listed(items []*tree.Node) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(text(v))
+		b.WriteString(valueText(v))
 	}
 	return b.String()
 }

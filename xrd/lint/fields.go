@@ -2,9 +2,9 @@ package lint
 
 import (
 	"slices"
-	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/text"
 )
 
 // fields are the fields an object may have, with the kind of their values.
@@ -124,54 +124,8 @@ func (l *linter) nearest(s string, words []string) string {
 	if l.guesses--; l.guesses < 0 {
 		return ""
 	}
-	return nearest(s, words)
+	return text.Nearest(s, words)
 }
 
-// nearest returns the word of words that s is a slip of: the closest one at
-// most two slips away, and at most one in three letters. It returns "" if
-// there is none.
-func nearest(s string, words []string) string {
-	const longest = 40
-	if s == "" || len(s) > longest {
-		return ""
-	}
-	best, most := "", min(2, max(1, len(s)/3))
-	for _, w := range words {
-		if strings.EqualFold(s, w) {
-			return w
-		}
-		if len(w) > longest || len(w)-len(s) > most || len(s)-len(w) > most {
-			continue
-		}
-		if d := editDistance(s, w); d <= most {
-			best, most = w, d-1
-		}
-	}
-	return best
-}
-
-// editDistance counts the letters to insert, delete, change or swap with their
-// neighbour that make a of b. Both are short.
-func editDistance(a, b string) int {
-	const size = 41
-	var rows [3][size]int
-	before, prev, cur := &rows[0], &rows[1], &rows[2]
-	for j := range len(b) + 1 {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return prev[len(b)]
-}
+// shorten shortens what a user wrote for a message.
+func shorten(s string) string { return text.Shorten(s, 60) }

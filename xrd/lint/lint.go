@@ -185,15 +185,6 @@ func writeKey(b *strings.Builder, key string) {
 	b.WriteString(shorten(key))
 }
 
-// shorten keeps what people wrote from drowning what is said about it.
-func shorten(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
 // done returns the findings with what was left out as a number.
 func (l *linter) done() []finding.Finding {
 	for _, r := range Rules {

@@ -121,9 +121,9 @@ func (l *linter) enum(n *tree.Node, p place) {
 		switch {
 		case l.yamlBoolean(v, about, RuleEnumType):
 		case !fitsType(v, about, t):
-			l.report(RuleEnumType, "", v.At(), enumHint(v, t), "enum value %s is %s, but the type is %s", text(v), kindNames[kindOf(v)], t)
+			l.report(RuleEnumType, "", v.At(), enumHint(v, t), "enum value %s is %s, but the type is %s", valueText(v), kindNames[kindOf(v)], t)
 		case kindOf(v) < tree.List && before.add(string('0'+rune(kindOf(v)))+v.Scalar()):
-			l.report(RuleEnumTwice, "", v.At(), "remove it, or write the value that was meant", "enum has %s twice", text(v))
+			l.report(RuleEnumTwice, "", v.At(), "remove it, or write the value that was meant", "enum has %s twice", valueText(v))
 		}
 		l.pop()
 	}
