@@ -43,15 +43,17 @@ func (c *run) faults(ctx context.Context, random *rand.Rand) {
 				busy <- r.number
 			}
 		}
-		switch fault := random.IntN(9); fault {
+		switch fault := random.IntN(10); fault {
 		case 0, 1:
 			c.t.Logf("%s replica %d is killed", clock(), r.number)
 			r.kill()
 			after(500, 3000, well(r.begin))
-		case 2:
-			c.t.Logf("%s replica %d stands still", clock(), r.number)
+		case 2, 7:
+			// What was read before is old afterwards.
+			reading := r.awaitReading(2 * time.Second)
+			c.t.Logf("%s replica %d stands still, while it reads the folder: %v", clock(), r.number, reading)
 			r.pause(true)
-			after(5000, 30_000, well(func() { r.pause(false) }))
+			after(15_000, 30_000, well(func() { r.pause(false) }))
 		case 3:
 			c.t.Logf("%s replica %d does not hear from the database", clock(), r.number)
 			r.wire.Hang()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -231,6 +232,27 @@ func (r *replica) pause(still bool) {
 		s = syscall.SIGSTOP
 	}
 	r.process.Signal(s)
+}
+
+// awaitReading waits until the replica has a file of the folder open, for a while, and
+// reports whether it has.
+func (r *replica) awaitReading(within time.Duration) bool {
+	r.mu.Lock()
+	p := r.process
+	r.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	fds := fmt.Sprintf("/proc/%d/fd/", p.PID())
+	for until := time.Now().Add(within); time.Now().Before(until); {
+		all, _ := os.ReadDir(fds)
+		for _, fd := range all {
+			if to, _ := os.Readlink(fds + fd.Name()); strings.HasPrefix(to, r.w.folder+"/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // alive starts the replica again if its process ended by itself, which it may
