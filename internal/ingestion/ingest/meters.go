@@ -15,7 +15,7 @@ type meters struct {
 	duration                                    *prometheus.HistogramVec
 }
 
-// The names of the first four metrics are part of the contract.
+// newMeters registers the metrics. The names of the first four are part of the contract.
 func newMeters(r prometheus.Registerer) *meters {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)

@@ -75,7 +75,7 @@ func (p *target) lock(ctx context.Context) error {
 
 func (p *target) unlock() { <-p.busy }
 
-// caught, when deferred, keeps a panic while watching a target from ending the process.
+// caught keeps a panic while watching a target from ending the process. It is deferred.
 func (in *Ingest) caught(p *target) {
 	if v := recover(); v != nil {
 		in.warn(p.variant.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
