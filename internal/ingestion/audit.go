@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/internal/ingestion/ingest"
 )
 
-// scanNow asks the queue to scan sources before all others.
+// scanNow adds scans of sources to the queue, ahead of all others.
 func (in *Ingestion) scanNow(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := in.scanSoon(ctx, name, ingest.TriggerManual); err != nil {
@@ -19,8 +19,8 @@ func (in *Ingestion) scanNow(ctx context.Context, names []string) error {
 	return nil
 }
 
-// recordScan records that a source, or all of them, is scanned because a caller
-// asked for it.
+// recordScan writes an audit event for a scan of one source, or of all, that a caller
+// requested.
 func (in *Ingestion) recordScan(ctx context.Context, source *string, sources int, err error) {
 	target := map[string]string{}
 	if source != nil {

@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// conditions answers GET /conditions/{kind}/{namespace}/{name}: those of the
-// composite that an entity stands for, for whoever may read the entity.
+// conditions answers GET /conditions/{kind}/{namespace}/{name}: the conditions of the
+// composite that an entity represents, for callers who may read the entity.
 func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	ref := entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	c, err := in.composite(r.Context(), ref.String())
@@ -37,9 +37,9 @@ func (in *Ingestion) conditions(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items})
 }
 
-// composite returns what an entity stands for. The error is db.ErrNotFound if
-// there is no such entity, the caller may not read it, or it is another's: what
-// somebody else writes into an entity opens nothing.
+// composite returns the composite that an entity represents. The error is
+// db.ErrNotFound if there is no such entity, the caller may not read it, or it belongs
+// to another provider: annotations that others write into an entity give no access.
 func (in *Ingestion) composite(ctx context.Context, ref string) (ingest.Composite, error) {
 	if !query.IsText(ref) {
 		return ingest.Composite{}, db.ErrNotFound

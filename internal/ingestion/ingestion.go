@@ -1,6 +1,6 @@
-// Package ingestion is the ingesting service inside the portal: it makes of the
-// configuration what is to be read, has the job queue do it on schedule, and
-// answers what people ask about it.
+// Package ingestion is the ingestion service of the portal: it derives variants and
+// sources from the configuration, schedules scans in the job queue, and serves the API
+// about them.
 package ingestion
 
 import (
@@ -25,23 +25,24 @@ import (
 	"example.dev/ingestor/internal/jobs"
 )
 
-// Options are what an Ingestion is made of. All but Redis are needed.
+// Options are the options of New. All are required except Redis, Extension, Registry
+// and Audit.
 type Options struct {
 	Config *config.Config
 	Store  *store.Store
 	Mirror *mirror.Mirror
 	Queue  *jobs.Queue
-	// Redis, if not nil, is where marks and caches are shared.
+	// Redis, if not nil, stores shared marks and caches.
 	Redis  *marks.Redis
 	Policy *permission.Policy
-	// Build names the version of the program, Replica this process.
+	// Build is the version of the program, Replica the name of this process.
 	Build, Replica string
-	// Extension is code of somebody else around the engine.
+	// Extension is third-party code around the engine.
 	Extension engine.Extension
 	Now       func() time.Time
 	Log       *slog.Logger
 	Registry  prometheus.Registerer
-	// Audit records scans that were asked for; nil records nothing.
+	// Audit records requested scans; nil records nothing.
 	Audit *audit.Log
 }
 
@@ -53,14 +54,14 @@ type Ingestion struct {
 	policy *permission.Policy
 	audit  *audit.Log
 	how    jobs.How
-	// previews are of what somebody types, and have to do with nothing else.
+	// previews builds previews of text that users type, independently of everything else.
 	previews *previewer
 }
 
-// taskScan is the task that reads a source.
+// taskScan is the task that scans a source.
 const taskScan = "scan"
 
-// New puts the service together and tells the queue of its schedules.
+// New assembles the service and registers its schedules with the queue.
 func New(opts Options) *Ingestion {
 	in := &Ingestion{store: opts.Store, queue: opts.Queue, policy: opts.Policy, audit: opts.Audit, previews: newPreviewer(opts.Config, opts.Extension)}
 	c := opts.Config
@@ -96,14 +97,14 @@ func New(opts Options) *Ingestion {
 	return in
 }
 
-// as is how a place is scanned.
+// as returns the job options for scanning a target.
 func (in *Ingestion) as(p ingest.Target, trigger string) jobs.How {
 	how := in.how
 	how.Trigger, how.Timeout = trigger, p.Timeout
 	return how
 }
 
-// scanSoon asks the queue for a scan.
+// scanSoon adds a scan to the queue.
 func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error {
 	p, ok := in.place(place)
 	if !ok {
@@ -115,7 +116,7 @@ func (in *Ingestion) scanSoon(ctx context.Context, place, trigger string) error 
 	return err
 }
 
-// place returns a place by its name.
+// place returns a target by its name.
 func (in *Ingestion) place(name string) (ingest.Target, bool) {
 	all := in.ingest.Places()
 	if i := slices.IndexFunc(all, func(p ingest.Target) bool { return p.Name == name }); i >= 0 {
@@ -124,17 +125,17 @@ func (in *Ingestion) place(name string) (ingest.Target, bool) {
 	return ingest.Target{}, false
 }
 
-// Restore brings back an entity of the service that somebody deleted: it is
-// there as long as its definition is.
+// Restore restores an entity of the service that was deleted: it exists as long as its
+// definition does.
 func (in *Ingestion) Restore(ctx context.Context, e *store.Entity) error {
 	return in.ingest.Restore(ctx, e.Provider)
 }
 
-// Run follows sources until ctx ends. What the configuration does not name any
-// more is forgotten first.
+// Run watches sources and processes changes until ctx ends. It also deletes sources
+// that no configuration names any more.
 func (in *Ingestion) Run(ctx context.Context) { in.ingest.Run(ctx) }
 
-// catalog is the store as the service writes to it.
+// catalog adapts the store to ingest.Catalog.
 type catalog struct{ store *store.Store }
 
 // Prepare implements ingest.Catalog.
@@ -182,8 +183,8 @@ func (c catalog) Missing(ctx context.Context, limit int) ([]ingest.MissingRef, e
 	return out, nil
 }
 
-// staleness counts what is known of sources that cannot be read, when somebody
-// looks.
+// staleness is a collector that counts the objects of sources that cannot be read, on
+// every scrape.
 type staleness struct{ in *ingest.Ingest }
 
 var staleObjects = prometheus.NewDesc("composer_ingestor_stale_objects",
@@ -198,7 +199,7 @@ func (s *staleness) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	counts, err := s.in.Stale(ctx)
 	if err != nil {
-		// The other metrics are of more use now than ever.
+		// Report the other metrics even so: they matter most now.
 		return
 	}
 	for source, n := range counts {

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/source/git"
 )
 
-// parts makes the variants of what the configuration says. Variant A comes
-// first: what it takes is left to it.
+// parts returns the variants of the configuration. The Crossplane ingestor comes first:
+// definitions that it selects are left to it.
 func (o *Options) parts() []ingest.Variant {
 	return []ingest.Variant{o.composer(), o.cluster()}
 }
@@ -29,7 +29,8 @@ func (o *Options) composer() ingest.Variant {
 		Every: c.Schedule.Frequency, Timeout: c.Schedule.Timeout,
 		Detection: o.detection(), MassRemoval: ingest.MassRemoval(c.MassRemoval),
 		Log: o.log(), Stacks: c.Logging.IncludeStackTraces,
-		// What is switched off is still configured; without definitions nothing is read of it.
+		// The clusters of a disabled variant are still listed; without definitions nothing is
+		// read from them.
 		Clusters: c.Clusters,
 	}
 	if c.Logging.LogRequests {
@@ -45,7 +46,7 @@ func (o *Options) composer() ingest.Variant {
 	return p
 }
 
-// log is what is told of variant A, and of what is common to both.
+// log returns the logger of the Crossplane ingestor and of what both variants share.
 func (o *Options) log() *slog.Logger {
 	return slog.New(leveled{o.Log.Handler(), o.Config.Composer.Logging.Level, false})
 }
@@ -56,7 +57,7 @@ func (o *Options) cluster() ingest.Variant {
 	p := ingest.Variant{
 		Name: config.SectionClusterIngestor, Extension: o.Extension, Profile: profile, Engine: o.Config.EngineOptions(engine.ClusterIngestor),
 		Filter: filter, Watch: c.Watch, Every: c.XRDs.Frequency, WorkloadsEvery: c.Components.Frequency,
-		// The contract names no others for this variant.
+		// The contract has no separate settings for this variant.
 		Timeout: o.Config.Composer.Schedule.Timeout, Detection: o.detection(), MassRemoval: ingest.MassRemoval(o.Config.Composer.MassRemoval),
 		NoCompositions: !c.Tracking.Compositions, NoComposites: !c.Tracking.Composites,
 		Log: o.Log, Clusters: o.Config.Orchestrator.Clusters,
@@ -73,7 +74,7 @@ func (o *Options) detection() ingest.Detection {
 	return ingest.Detection{Enabled: c.Enabled, Method: c.Method, Marks: o.marks(c.Storage)}
 }
 
-// marks are where change detection remembers.
+// marks returns the storage of change detection.
 func (o *Options) marks(storage string) marks.Marks {
 	switch {
 	case storage == config.StorageDatabase:
@@ -93,8 +94,8 @@ func (o *Options) caching() ingest.Caching {
 	return out
 }
 
-// folder is a source without a cluster. A repository cannot be watched; it is
-// asked on the schedule what has changed.
+// folder returns a source that is not a cluster. A repository cannot be watched; it is
+// polled on the schedule.
 func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
 	skipped := func(path, why string) {
 		log.Debug("file skipped", "source", config.SectionComposer+"/sources/"+s.Name, "file", path, "why", why)
@@ -112,11 +113,11 @@ func folder(s config.Source, watch bool, log *slog.Logger) ingest.Folder {
 	return f
 }
 
-// Settle is how long a file that lost objects must have been the same until they
-// are gone.
+// Settle is how long a file that lost objects must be unchanged before they are
+// removed.
 const Settle = 2 * time.Second
 
-// repository is how a repository is read.
+// repository returns the options for reading a repository.
 func repository(s config.Source) git.Options {
 	return git.Options{Ref: s.Branch, Path: s.Path, Auth: git.Auth{
 		Username: s.Username, Token: s.Token, TokenFile: s.TokenFile,
@@ -124,11 +125,11 @@ func repository(s config.Source) git.Options {
 	}}
 }
 
-// leveled is a handler with a level of its own.
+// leveled is a handler with its own level.
 type leveled struct {
 	slog.Handler
 	least slog.Level
-	// raised makes of details what is always told.
+	// raised logs all records, with at least the level info.
 	raised bool
 }
 

@@ -27,7 +27,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// What bounds a preview: anybody may ask for one.
+// The limits of a preview: anyone may request one.
 const (
 	previewBytes       = 1 << 20
 	previewDocuments   = 1000
@@ -37,38 +37,36 @@ const (
 	previewsAtOnce     = 2
 )
 
-// previewFile is what the text is called in commands, and where entities say
-// that they come from.
+// previewFile is the file name of the text in commands and in the origin of entities.
 const previewFile = "definition.yaml"
 
-// Preview is what is made of a text.
+// Preview is the result for a text.
 type Preview struct {
 	Definitions []Previewed `json:"definitions"`
-	// Findings are those that belong to no definition, such as what cannot be
-	// read at all.
+	// Findings are those that belong to no definition, such as syntax errors.
 	Findings []PreviewFinding `json:"findings"`
-	// Passed are objects of which nothing is made.
+	// Passed are objects from which nothing is built.
 	Passed []PreviewPassed `json:"passed"`
 }
 
-// Previewed is what is made of a definition.
+// Previewed is the result for a definition.
 type Previewed struct {
 	Name string `json:"name"`
-	// Refused is why the service would make nothing of it; empty if it would.
+	// Refused is why the service would not ingest it; empty if it would.
 	Refused  string            `json:"refused,omitempty"`
 	Entities []json.RawMessage `json:"entities"`
-	// YAML has the same entities as documents, in the order in which Command
-	// writes them.
+	// YAML contains the same entities as documents, in the order in which Command writes
+	// them.
 	YAML string `json:"yaml"`
 	// Withheld are references of entities that the catalog would refuse.
 	Withheld []string         `json:"withheld,omitempty"`
 	Values   []ingest.Value   `json:"values"`
 	Findings []PreviewFinding `json:"findings"`
-	// Command makes the same entities of a file with the text.
+	// Command builds the same entities from a file with the text.
 	Command string `json:"command"`
 }
 
-// PreviewFinding is something worth knowing, and where it is written.
+// PreviewFinding is a finding with its position in the text.
 type PreviewFinding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
@@ -79,7 +77,7 @@ type PreviewFinding struct {
 	Path     string `json:"path,omitempty"`
 }
 
-// PreviewPassed counts objects of a kind of which nothing is made.
+// PreviewPassed counts objects of a kind from which nothing is built.
 type PreviewPassed struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -87,13 +85,13 @@ type PreviewPassed struct {
 	Why        string `json:"why,omitempty"`
 }
 
-// previewer makes previews, few at a time. It writes nothing.
+// previewer builds previews, a few at a time. It writes nothing.
 type previewer struct {
 	config    *config.Config
 	extension engine.Extension
-	// turns has a place for each that may be made at once.
+	// turns is a semaphore for concurrent previews.
 	turns chan struct{}
-	// limit is the constant, but in tests.
+	// limit is previewTime, except in tests.
 	limit time.Duration
 }
 
@@ -101,7 +99,7 @@ func newPreviewer(c *config.Config, x engine.Extension) *previewer {
 	return &previewer{config: c, extension: x, turns: make(chan struct{}, previewsAtOnce), limit: previewTime}
 }
 
-// route is that of POST /preview.
+// route returns the route of POST /preview.
 func (p *previewer) route() rest.Route {
 	return rest.Route{
 		Method: http.MethodPost, Path: "/preview", Handle: p.preview, Guests: true,
@@ -109,8 +107,8 @@ func (p *previewer) route() rest.Route {
 	}
 }
 
-// preview answers POST /preview: what the service would make of what is in the
-// body. What is wrong with that is part of the answer.
+// preview answers POST /preview: the entities that the service would build from the
+// body. Errors in the body are part of the response.
 func (p *previewer) preview(w http.ResponseWriter, r *http.Request) error {
 	how, err := p.how(r.URL.Query())
 	if err != nil {
@@ -127,8 +125,9 @@ func (p *previewer) preview(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, answer)
 }
 
-// bounded makes a preview if it is its turn. Nobody waits for one that takes too
-// long, but its turn goes on until it ends: the engine does not stop halfway.
+// bounded builds a preview if a slot is free. It returns when the timeout expires, but
+// the slot stays occupied until the work ends, because the engine cannot be
+// interrupted.
 func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Preview, error)) (*Preview, error) {
 	select {
 	case p.turns <- struct{}{}:
@@ -165,19 +164,19 @@ func (p *previewer) bounded(ctx context.Context, work func(context.Context) (*Pr
 	return nil, rest.Unavailable(ctx.Err(), "That takes longer than %s, which is the most for a preview; ingestor-cli has no such limit", p.limit)
 }
 
-// manner is how a preview is made.
+// manner is the configuration of a preview.
 type manner struct {
 	extension engine.Extension
 	profile   engine.Profile
 	filter    xrd.Filter
 	options   engine.Options
-	// namespaces are those of which the service reads composites; none are all.
+	// namespaces are those whose composites the service reads; empty means all.
 	namespaces []string
-	// flags are what tells ingestor-cli the same.
+	// flags are the equivalent flags of ingestor-cli.
 	flags string
 }
 
-// how reads the parameters of a request.
+// how parses the parameters of a request.
 func (p *previewer) how(q url.Values) (*manner, error) {
 	profile := engine.ComposerIngestor
 	allowed := []engine.Profile{engine.ComposerIngestor, engine.ClusterIngestor, engine.CLI}
@@ -204,14 +203,14 @@ func (p *previewer) how(q url.Values) (*manner, error) {
 	return m, nil
 }
 
-// made is what the engine made of one definition.
+// made is the result of the engine for one definition.
 type made struct {
 	definition *xrd.Definition
 	entities   []*entity.Entity
 	sources    []engine.Source
 }
 
-// recorder notes what the engine makes of each definition, in order.
+// recorder records the results of the engine for each definition, in order.
 type recorder struct {
 	next engine.Transformer
 	made []made
@@ -221,13 +220,14 @@ type recorder struct {
 func (r *recorder) Transform(in engine.Input) (engine.Result, error) {
 	r.made = append(r.made, made{definition: in.Definition})
 	res, err := r.next.Transform(in)
-	// The pipeline takes out of the list what the catalog would refuse.
+	// Clone: the pipeline removes the entities that the catalog would refuse from the
+	// list.
 	last := &r.made[len(r.made)-1]
 	last.entities, last.sources = slices.Clone(res.Entities), res.Sources
 	return res, err
 }
 
-// make makes the preview of a text.
+// make builds the preview of a text.
 func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	set := &xrd.Set{}
 	err := set.ReadWithin(bytes.NewReader(text), xrd.Origin{Source: xrd.SourceFile, File: previewFile}, tree.NewBudget(previewDocuments))
@@ -246,9 +246,9 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	report, err := pipeline.Run(ctx, pipeline.Options{
 		Source: source.Func(func(context.Context) (*xrd.Set, error) { return set, nil }),
 		Engine: eng, Transformer: rec, Words: m.options.Words,
-		// What the service would not take is shown too, with the reason.
+		// Show definitions that the service would not ingest too, with the reason.
 		Fallback: func(*xrd.Definition) bool { return true },
-		// One after the other, so that they come in order.
+		// One at a time, to keep the order.
 		Parallelism: 1,
 	})
 	if err != nil {
@@ -257,7 +257,7 @@ func (m *manner) make(ctx context.Context, text []byte) (*Preview, error) {
 	return m.answer(report, rec.made)
 }
 
-// answer puts together what was made.
+// answer assembles the response.
 func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 	kept := map[*entity.Entity]bool{}
 	for _, e := range report.Entities {
@@ -310,7 +310,7 @@ func (m *manner) answer(report *pipeline.Report, all []made) (*Preview, error) {
 	return out, nil
 }
 
-// refusal is why the service would not take a definition; empty if it would.
+// refusal returns why the service would not ingest a definition; empty if it would.
 func (m *manner) refusal(d *xrd.Definition) string {
 	if ok, why := m.profile.Admit(d); !ok {
 		return why
@@ -321,11 +321,11 @@ func (m *manner) refusal(d *xrd.Definition) string {
 	return ""
 }
 
-// plainName is a name that a shell takes for one.
+// plainName matches names that need no quoting in a shell.
 var plainName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// command is one for a shell. Nothing of the text is in it but plain names: people
-// copy it.
+// command returns a shell command. It includes only plain names from the text, because
+// users copy it.
 func (m *manner) command(d *xrd.Definition, definitions int) string {
 	c := "ingestor-cli " + previewFile + m.flags
 	if definitions > 1 && plainName.MatchString(d.Name) {

@@ -19,7 +19,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Plugins are the endpoints below /api/composer-ingestor and /api/orchestrator,
+// Plugins returns the endpoints below /api/composer-ingestor and /api/orchestrator,
 // each under both of its names.
 func (in *Ingestion) Plugins() []rest.Plugin {
 	return []rest.Plugin{
@@ -41,7 +41,7 @@ func (in *Ingestion) Plugins() []rest.Plugin {
 	}
 }
 
-// names are those of a plugin, of which one is the contract's.
+// names returns the names of a plugin, one of which is fixed by the contract.
 func names(path string) []string {
 	out := words.Spellings(words.Path, path)
 	for i := range out {
@@ -50,8 +50,8 @@ func names(path string) []string {
 	return out
 }
 
-// health answers GET /health. Everybody learns whether it is well; the details
-// name addresses, and are for those who may read about ingestion.
+// health answers GET /health. Everyone sees the status; the details contain addresses
+// and require the permission to read ingestion.
 func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	providers, err := in.store.Providers(ctx)
@@ -75,7 +75,7 @@ func (in *Ingestion) health(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, h)
 }
 
-// The number of runs in an answer.
+// The default and maximum number of runs in a response.
 const (
 	usualRuns = 50
 	mostRuns  = 500
@@ -115,7 +115,7 @@ func (in *Ingestion) runOf(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, run)
 }
 
-// The number of findings in an answer, and how many may be passed over.
+// The default and maximum number of findings in a response, and the maximum offset.
 const (
 	usualFindings = 50
 	mostFindings  = 500
@@ -181,7 +181,7 @@ func (in *Ingestion) definitions(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, map[string]any{"items": items, "totalItems": total})
 }
 
-// number reads a parameter.
+// number parses an integer parameter.
 func number(params url.Values, name string, usual, least, most int) (int, error) {
 	text := params.Get(name)
 	if text == "" {
@@ -194,7 +194,7 @@ func number(params url.Values, name string, usual, least, most int) (int, error)
 	return n, nil
 }
 
-// run answers POST /runs: sources are scanned now, all or the one that is named.
+// run answers POST /runs: it requests a scan of all sources, or of the named one.
 func (in *Ingestion) run(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
@@ -272,8 +272,8 @@ func (in *Ingestion) explain(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, x)
 }
 
-// clusters answers GET /clusters. Where they are is for those who may read about
-// ingestion; how to get in is for nobody.
+// clusters answers GET /clusters. URLs require the permission to read ingestion;
+// credentials are never shown.
 func (in *Ingestion) clusters(w http.ResponseWriter, r *http.Request) error {
 	items := in.ingest.Clusters()
 	if !in.policy.Decide(auth.From(r.Context()), permission.IngestionRead, nil) {

@@ -13,10 +13,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// analyze answers POST /analyze-location: the beginning of an entity for what
-// is at an address. Files that are there already would be found in the
-// repositories of hosts the portal has an integration with. There are none, so
-// that nothing is fetched.
+// analyze answers POST /analyze-location: a draft of an entity for the content of an
+// address. Existing files would be found in the repositories of hosts that the portal
+// has an integration with. There are no integrations, so nothing is fetched.
 func (in *Providers) analyze(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationAnalyze, nil); err != nil {
 		return err

@@ -27,8 +27,8 @@ func pushEvent(full bool) string {
 	return audit.CatalogDelta
 }
 
-// recordDenied records how many entities of a push were refused because of a
-// missing permission: one event, whose number of entities may be large.
+// recordDenied records how many entities of a push were refused because of a missing
+// permission, in a single event, because there may be many.
 func (in *Providers) recordDenied(ctx context.Context, provider string, refused []refusal) {
 	n := 0
 	for _, r := range refused {
@@ -44,15 +44,15 @@ func (in *Providers) recordDenied(ctx context.Context, provider string, refused 
 	}
 }
 
-// recordLocation records what became of a location.
+// recordLocation records an operation on a location and its result.
 func (in *Providers) recordLocation(ctx context.Context, event string, l store.Location, err error) {
 	in.audit.Done(ctx, audit.Event{Name: event, Target: map[string]string{
 		"location": l.ID, "type": l.Type, "target": withoutQuery(l.Target),
 	}}, err)
 }
 
-// withoutQuery returns an address without the parts that may hold a token; empty
-// if it is no address.
+// withoutQuery returns an address without the parts that may contain a token; empty if
+// it is not a valid address.
 func withoutQuery(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -70,8 +70,8 @@ func (in *Providers) recordFailedPush(r *http.Request, full bool, err error) {
 	in.audit.Done(r.Context(), audit.Event{Name: pushEvent(full), Target: map[string]string{"provider": r.PathValue("name")}}, err)
 }
 
-// recordStrict records a push of which nothing was taken because some entities
-// were refused.
+// recordStrict records a push that was rejected as a whole because some entities were
+// refused.
 func (in *Providers) recordStrict(ctx context.Context, full bool, provider string, refused []refusal) {
 	in.recordDenied(ctx, provider, refused)
 	in.audit.Record(ctx, audit.Event{
@@ -80,14 +80,14 @@ func (in *Providers) recordStrict(ctx context.Context, full bool, provider strin
 	})
 }
 
-// recordProvider records that a provider was removed, or why not.
+// recordProvider records that a provider was removed, or why that failed.
 func (in *Providers) recordProvider(ctx context.Context, provider string, removed int, err error) {
 	in.audit.Done(ctx, audit.Event{
 		Name: audit.ProviderDelete, Target: map[string]string{"provider": provider}, Counts: map[string]int{"removed": removed},
 	}, err)
 }
 
-// recordRefresh records that the location of an entity is read again.
+// recordRefresh records that a refresh of an entity was requested.
 func (in *Providers) recordRefresh(ctx context.Context, ref string) {
 	in.audit.Done(ctx, audit.Event{Name: audit.EntityRefresh, Target: map[string]string{"entity": ref}}, nil)
 }

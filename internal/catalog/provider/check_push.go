@@ -16,33 +16,33 @@ import (
 	"example.dev/ingestor/internal/spool"
 )
 
-// pushChecker decides what of a push is taken.
+// pushChecker decides which entries of a push are accepted.
 type pushChecker struct {
 	in *Providers
-	// ctx is the request's, and judge lives no longer.
+	// ctx is that of the request; a pushChecker does not outlive it.
 	ctx      context.Context
 	provider string
 	caller   auth.Caller
-	// scope is what the caller may create and change, and removable what of it
-	// they may remove.
+	// scope is what the caller may create and change, and removable which of these
+	// entities the caller may remove.
 	scope, removable store.Filter
 
 	entries []entry
 	refused []refusal
-	// put are the entries that are taken, by their indices, and taken their
-	// references.
+	// put are the indices of the accepted entries, and taken their references.
 	put   []int
 	docs  []store.Document
 	spool *spool.Spool
 	taken []string
 	buf   []byte
-	// seen are the references of all entries that have one; keep those of
-	// entries that were refused, which stay as they are.
+	// seen are the references of all entries that have one; keep those of refused entries,
+	// whose entities stay as they are.
 	seen map[string]bool
 	keep []string
-	// kept is how many entities that are not in a full push stay all the same.
+	// kept is how many entities stay although a full push does not contain them.
 	kept int
-	// nameless says that an entry was refused that may be about any entity.
+	// nameless says that a refused entry has no usable reference, so it may be about any
+	// entity.
 	nameless bool
 }
 
@@ -56,7 +56,7 @@ func newPushChecker(ctx context.Context, in *Providers, provider string, texts *
 	}
 }
 
-// mayAtAll returns the fault for a caller that may push nothing.
+// mayAtAll returns an error if the caller may push nothing.
 func (j *pushChecker) mayAtAll() error {
 	if j.scope.Op != store.OpFalse {
 		return j.in.policy.Require(j.ctx, permission.ProviderPush, &permission.Resource{Ref: "provider " + j.provider, Provider: j.provider})
@@ -71,8 +71,8 @@ func (j *pushChecker) refuse(i int, ref, reason string) {
 	j.refused = append(j.refused, refusal{Index: i, Line: j.entries[i].line, Ref: ref, Reason: reason})
 }
 
-// pushChecker returns the change that the entries make. What is both put and removed
-// is put, in whatever order.
+// judge returns the change that the entries make. An entity that is both put and
+// removed is put, whatever the order.
 func (j *pushChecker) judge(entries []entry, full, strict bool) (store.Change, error) {
 	j.entries = entries
 	change := store.Change{Provider: j.provider}
@@ -112,8 +112,8 @@ func (j *pushChecker) judge(entries []entry, full, strict bool) (store.Change, e
 	return change, j.whole(&change, theirs)
 }
 
-// entryHandler returns what judges entities while they are read, nil if everything
-// must be known before.
+// taker returns a handler that checks entities while they are read; nil if the whole
+// push must be known first.
 func (j *pushChecker) taker(strict bool) entryHandler {
 	if strict || !j.unlimited() {
 		return nil
@@ -124,7 +124,7 @@ func (j *pushChecker) taker(strict bool) entryHandler {
 	}
 }
 
-// later judges an entity that was not judged while it was read.
+// later checks an entity that was not checked while it was read.
 func (j *pushChecker) later(i int, theirs obstacles) error {
 	e := &j.entries[i]
 	if e.json.Size() == 0 {
@@ -142,7 +142,7 @@ func (j *pushChecker) later(i int, theirs obstacles) error {
 	return j.entity(i, n, theirs)
 }
 
-// entity takes one entity or refuses it.
+// entity accepts or refuses one entity.
 func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	location.Claim(n, "provider:"+j.provider)
 	ref := entity.RefOf(n)
@@ -183,7 +183,7 @@ func (j *pushChecker) entity(i int, n *tree.Node, theirs obstacles) error {
 	return nil
 }
 
-// missingPermission is how reasons begin that are about a permission.
+// missingPermission is the prefix of reasons that are about a permission.
 const missingPermission = "missing permission "
 
 func missing(name, ref string) string { return missingPermission + name + " for " + ref }
@@ -192,13 +192,12 @@ func (j *pushChecker) may(r *permission.Resource) bool {
 	return j.scope.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityCreate, r)
 }
 
-// isIdentity reports whether entities of a kind say who is in which group.
+// isIdentity reports whether entities of a kind define group membership.
 func isIdentity(kind string) bool {
 	return strings.EqualFold(kind, "User") || strings.EqualFold(kind, "Group")
 }
 
-// mayIdentify returns why the provider may not bring a user or group, empty if it
-// may.
+// mayIdentify returns why the provider may not write a user or group, empty if it may.
 func (j *pushChecker) mayIdentify(ref string) string {
 	err := j.in.policy.Require(j.ctx, permission.IdentityWrite, &permission.Resource{Ref: ref, Provider: j.provider})
 	if err != nil {
@@ -207,8 +206,8 @@ func (j *pushChecker) mayIdentify(ref string) string {
 	return ""
 }
 
-// mayForget returns why the caller may not remove an entity that says who is in
-// which group, empty if they may, or if it is another one.
+// mayForget returns why the caller may not remove a user or group; empty if that is
+// allowed, or if the entity is of another kind.
 func (j *pushChecker) mayForget(ref string) string {
 	kind, _, _ := strings.Cut(ref, ":")
 	if !isIdentity(kind) || !j.in.policy.Identifies(j.provider) {
@@ -221,13 +220,13 @@ func (j *pushChecker) mayRemove(r *permission.Resource) bool {
 	return j.removable.Op == store.OpTrue || j.in.policy.Decide(j.caller, permission.EntityDelete, r)
 }
 
-// unlimited reports whether the caller may do everything to every entity.
+// unlimited reports whether the caller may create, change and remove any entity.
 func (j *pushChecker) unlimited() bool {
 	return j.scope.Op == store.OpTrue && j.removable.Op == store.OpTrue
 }
 
-// obstacles are why the caller may not touch entities that are there: not at
-// all, or not remove them.
+// obstacles are the reasons why the caller may not change or may not remove existing
+// entities, by reference.
 type obstacles struct{ change, remove map[string]string }
 
 // why returns why an entity may not be removed.
@@ -243,9 +242,9 @@ func owners(n *tree.Node) []string {
 	return out
 }
 
-// whole makes the change one of everything the provider has. An entity whose
-// new version was refused keeps its old one; if it cannot be told which ones
-// those are, or if nothing at all could be taken, none is removed.
+// whole makes the change replace everything that the provider has. An entity whose new
+// version was refused keeps its old one; if it is unknown which entities these are, or
+// if nothing was accepted, none is removed.
 func (j *pushChecker) whole(change *store.Change, theirs obstacles) error {
 	if len(j.refused) == 0 && j.unlimited() && j.mayForget("user:") == "" {
 		change.Full = true
@@ -268,9 +267,9 @@ func (j *pushChecker) whole(change *store.Change, theirs obstacles) error {
 	return nil
 }
 
-// foreign returns why the caller may not touch entities that are there: those
-// in whose name the caller may not act and, if strict, those that belong to
-// other providers, which is known too late otherwise.
+// foreign returns why the caller may not change existing entities: those for which the
+// caller lacks a permission and, if strict, those that belong to other providers,
+// because the store would report them too late.
 func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 	out := obstacles{map[string]string{}, map[string]string{}}
 	restricted := !j.unlimited()
@@ -322,7 +321,7 @@ func (j *pushChecker) foreign(full, strict bool) (obstacles, error) {
 	return out, nil
 }
 
-// without returns the references that are neither put nor kept.
+// without returns the references that are neither in put nor in keep.
 func without(refs, put, keep []string) []string {
 	stay := make(map[string]bool, len(put)+len(keep))
 	for _, ref := range slices.Concat(put, keep) {

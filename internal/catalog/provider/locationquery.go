@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// locationCursor is what cursors of locations are sealed for.
+	// locationCursor is the purpose with which cursors of locations are sealed.
 	locationCursor      = "locations"
 	defaultLocations    = 1000
 	maxLocationsOnePage = 10_000
 )
 
-// locationPage is where a listing of locations goes on.
+// locationPage is the position in a listing of locations.
 type locationPage struct {
 	After string          `json:"after"`
 	Limit int             `json:"limit"`
@@ -103,8 +103,8 @@ func (in *Providers) readLocationPage(r *http.Request) (locationPage, store.Filt
 	return page, filter, err
 }
 
-// passes reports whether a location is one that the filter asks for. Case does
-// not matter, as with entities.
+// passes reports whether a location matches the filter. It ignores case, as for
+// entities.
 func passes(f store.Filter, l store.Location) bool {
 	switch f.Op {
 	case store.OpFalse:

@@ -26,7 +26,7 @@ type locationView struct {
 	Type      string `json:"type"`
 	Target    string `json:"target"`
 	EntityRef string `json:"entityRef"`
-	// Error says why it could not be read, wholly or in part.
+	// Error says why the location could not be read, fully or in part.
 	Error string `json:"error,omitempty"`
 }
 
@@ -34,7 +34,7 @@ func viewOf(l store.Location) locationView {
 	return locationView{l.ID, l.Type, l.Target, location.Ref(l.Type, l.Target), l.Error}
 }
 
-// locationInput is a location as clients name it.
+// locationInput is a location as clients specify it.
 type locationInput struct {
 	Type   *string `json:"type"`
 	Target *string `json:"target"`
@@ -50,7 +50,7 @@ func (in *locationInput) check(at string) error {
 	return nil
 }
 
-// readLocation reads the body of a request that names a location to register.
+// readLocation reads and checks the location in the body of a request.
 func (in *Providers) readLocation(r *http.Request) (typ, target string, err error) {
 	var body locationInput
 	if err := rest.ReadJSON(r, &body); err != nil {
@@ -66,7 +66,7 @@ func (in *Providers) readLocation(r *http.Request) (typ, target string, err erro
 	return typ, target, inputOf(location.Check(typ, target))
 }
 
-// mayBe returns the fault for a type of location that nobody may register.
+// mayBe returns an error for a type of location that cannot be registered.
 func (in *Providers) mayBe(typ string) error {
 	if slices.Contains(in.locations.types, typ) {
 		return nil
@@ -78,7 +78,7 @@ func (in *Providers) mayBe(typ string) error {
 	return rest.Input("Registered locations must be of an allowed type %s", types)
 }
 
-// inputOf returns what is wrong with a location as clients are told of it.
+// inputOf converts a problem with a location to an error for clients.
 func inputOf(err error) error {
 	if p, ok := errors.AsType[*location.Problem](err); ok {
 		return rest.Input("%s", p.Error())
@@ -134,7 +134,7 @@ func (in *Providers) createLocation(w http.ResponseWriter, r *http.Request) erro
 	}{view, []struct{}{}})
 }
 
-// sameLocation returns the location of that address.
+// sameLocation returns the location with that address.
 func (in *Providers) sameLocation(ctx context.Context, typ, target string) (store.Location, error) {
 	all, err := in.store.Locations(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (in *Providers) sameLocation(ctx context.Context, typ, target string) (stor
 	return store.Location{}, db.ErrExists
 }
 
-// tryLocation reads a location and tells what registering it would bring.
+// tryLocation reads a location and returns what registering it would add.
 func (in *Providers) tryLocation(w http.ResponseWriter, r *http.Request, typ, target string) error {
 	_, err := in.sameLocation(r.Context(), typ, target)
 	if err != nil && !errors.Is(err, db.ErrExists) {
@@ -195,7 +195,7 @@ func (in *Providers) listLocations(w http.ResponseWriter, r *http.Request) error
 	return writeTagged(w, r, items)
 }
 
-// writeTagged answers with v, tagged by what it is.
+// writeTagged writes v as the response, with an ETag of its content.
 func writeTagged(w http.ResponseWriter, r *http.Request, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -251,7 +251,7 @@ func (in *Providers) updateLocation(w http.ResponseWriter, r *http.Request) erro
 	}
 	l := old
 	if old.Type != typ || old.Target != target {
-		// What was read from the old address goes.
+		// Entities that were read from the old address are removed.
 		if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
 			return err
 		}
@@ -271,8 +271,8 @@ func (in *Providers) updateLocation(w http.ResponseWriter, r *http.Request) erro
 	return rest.WriteJSON(w, r, http.StatusOK, viewOf(l))
 }
 
-// deleteLocation answers DELETE /locations/{id}. What was read from it goes
-// with it.
+// deleteLocation answers DELETE /locations/{id}. It also removes the entities that were
+// read from it.
 func (in *Providers) deleteLocation(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.LocationDelete, nil); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/internal/catalog/store"
 )
 
-// Where entities come from, and what became of them, as labels say it.
+// The values of labels: where entities come from, and the results of syncs.
 const (
 	fromLocation  = "location"
 	fromPush      = "push"
@@ -22,7 +22,7 @@ const (
 	syncFailed    = "failed"
 )
 
-// metrics is what the intake counts. A nil metrics counts nothing.
+// metrics are the metrics of the providers. A nil metrics counts nothing.
 type metrics struct {
 	intake   *Providers
 	syncs    *prometheus.CounterVec
@@ -52,14 +52,14 @@ func (m *metrics) synced(source, result string) {
 	}
 }
 
-// Describe names what Collect gives.
+// Describe implements prometheus.Collector.
 func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 	to <- m.entities
 	to <- m.errors
 }
 
-// Collect counts. While the database is away there are no entities to count,
-// which is not the same as none.
+// Collect implements prometheus.Collector. While the database is unavailable it omits
+// the entities, because 0 would be wrong.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(m.errors, prometheus.GaugeValue, float64(m.intake.locations.troubled()))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -77,8 +77,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// origin is where the entities of an owner come from. Whoever pushes has a name
-// that can be pushed to; those of ingestion have a colon.
+// origin returns where the entities of a provider come from. A name that can be pushed
+// to is a push provider; the names of ingestion contain a colon.
 func origin(owner string) string {
 	switch {
 	case strings.HasPrefix(owner, store.LocationProvider("")):

@@ -1,6 +1,6 @@
-// Package provider is how entities come into the portal's catalog: from locations
-// that are registered or in the configuration and read again and again, and
-// from providers that push. It also judges what has not come yet.
+// Package provider brings entities into the portal's catalog: from locations that are
+// registered or configured and read periodically, and from providers that push. It also
+// validates entities that are not in the catalog yet.
 package provider
 
 import (
@@ -18,24 +18,22 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// Options are what an Intake works with.
+// Options are the options of New.
 type Options struct {
 	Store  *store.Store
 	Policy *permission.Policy
-	// Catalog finds what is there already, as the caller may see it, and
-	// signs cursors.
+	// Catalog finds existing entities that the caller may see, and signs cursors.
 	Catalog *catalog.Catalog
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
 	// Config says which locations are read, and how often.
 	Config config.Catalog
-	// Reading says where they may be.
+	// Reading says where locations may be.
 	Reading config.Reading
-	// MaxPush is the most a provider may push at once, in bytes; 0 means the
-	// server's limit.
+	// MaxPush is the maximum size of a push in bytes; 0 means the server's limit.
 	MaxPush int64
-	// Registry is told what the intake counts; nil means nobody is.
+	// Registry registers the metrics; nil means none.
 	Registry prometheus.Registerer
 	// Audit records writes; nil records nothing.
 	Audit *audit.Log
@@ -48,14 +46,14 @@ type Providers struct {
 	catalog *catalog.Catalog
 	now     func() time.Time
 	log     *slog.Logger
-	// locations are read on schedule, and providers push.
+	// locations are read on a schedule; pushes come from providers.
 	locations *schedule
 	pushes    pushes
 	metrics   *metrics
 	audit     *audit.Log
 }
 
-// New returns the intake of a catalog.
+// New returns the providers of a catalog.
 func New(opts Options) *Providers {
 	in := &Providers{
 		store:   opts.Store,
@@ -71,8 +69,7 @@ func New(opts Options) *Providers {
 	return in
 }
 
-// Routes returns the endpoints that bring entities, or judge them, below
-// /api/catalog.
+// Routes returns the endpoints below /api/catalog that add or validate entities.
 func (in *Providers) Routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/locations", Handle: in.listLocations},

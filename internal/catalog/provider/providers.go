@@ -19,17 +19,17 @@ import (
 	"example.dev/ingestor/internal/spool"
 )
 
-// pushes is what pushing needs.
+// pushes is the state for handling pushes.
 type pushes struct {
-	// max is the most a push may have, in bytes; 0 means the server's limit.
+	// max is the maximum size of a push in bytes; 0 means the server's limit.
 	max int64
-	// turns lets the pushes of one provider through one after the other.
+	// turns serializes the pushes of one provider within this process.
 	turns [64]sync.Mutex
 }
 
 var turnSeed = maphash.MakeSeed()
 
-// turn waits for the provider's turn, and returns how to end it.
+// turn acquires the lock of a provider, and returns the function that releases it.
 func (p *pushes) turn(name string) (end func()) {
 	m := &p.turns[maphash.String(turnSeed, name)%uint64(len(p.turns))]
 	m.Lock()
@@ -81,7 +81,8 @@ func (in *Providers) listProviders(w http.ResponseWriter, r *http.Request) error
 	}{items})
 }
 
-// deleteProvider answers DELETE /providers/{name}: all that it pushed goes.
+// deleteProvider answers DELETE /providers/{name}: it removes all entities that the
+// provider pushed.
 func (in *Providers) deleteProvider(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := in.policy.Require(ctx, permission.IngestionManage, nil); err != nil {
@@ -110,38 +111,38 @@ func (in *Providers) deleteProvider(w http.ResponseWriter, r *http.Request) erro
 	return nil
 }
 
-// pushAll answers PUT /providers/{name}/entities: everything a provider has.
+// pushAll answers PUT /providers/{name}/entities: a full push.
 func (in *Providers) pushAll(w http.ResponseWriter, r *http.Request) error {
 	return in.push(w, r, true)
 }
 
-// pushDelta answers POST /providers/{name}/delta: what changed.
+// pushDelta answers POST /providers/{name}/delta: a push of changes.
 func (in *Providers) pushDelta(w http.ResponseWriter, r *http.Request) error {
 	return in.push(w, r, false)
 }
 
-// report is what became of a push.
+// report is the result of a push.
 type report struct {
 	Added     int `json:"added"`
 	Updated   int `json:"updated"`
 	Removed   int `json:"removed"`
 	Unchanged int `json:"unchanged"`
-	// Kept are those that a full push left out and that stay, because it
-	// cannot be told whether a refused entity was meant for one of them.
+	// Kept is how many entities stay although a full push does not contain them, because
+	// it is unknown whether a refused entry was meant for one of them.
 	Kept    int       `json:"kept"`
 	Refused []refusal `json:"refused"`
 }
 
-// refusal is an entry that was not taken.
+// refusal is an entry that was refused.
 type refusal struct {
 	Index int `json:"index"`
 	Line  int `json:"line,omitempty"`
-	// Ref is empty if it has none that could be used.
+	// Ref is empty if the entry has no usable reference.
 	Ref    string `json:"ref,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// push takes what a provider pushes, and answers with what became of it.
+// push processes a push, and answers with the report.
 func (in *Providers) push(w http.ResponseWriter, r *http.Request, full bool) error {
 	status, told, err := in.take(r, full)
 	if errors.Is(err, spool.ErrTemporary) {
@@ -154,8 +155,8 @@ func (in *Providers) push(w http.ResponseWriter, r *http.Request, full bool) err
 	return rest.WriteJSON(w, r, status, told)
 }
 
-// take takes what a provider pushes, in one transaction, and returns what became
-// of it with the status to answer with.
+// take processes a push in one transaction, and returns the report and the status of
+// the response.
 func (in *Providers) take(r *http.Request, full bool) (status int, told report, err error) {
 	ctx := r.Context()
 	name, err := providerOf(r)
@@ -211,22 +212,22 @@ func (in *Providers) take(r *http.Request, full bool) (status int, told report, 
 	return http.StatusOK, report{res.Added, res.Updated, res.Removed, res.Unchanged, j.kept, j.refused}, nil
 }
 
-// many is how many entities leave so much behind that it is given back at
-// once: the process would keep it for minutes.
+// many is how many entities leave so much garbage that memory is returned to the system
+// soon: the process would otherwise keep it for minutes.
 const many = 1000
 
-// pushRoom is how many bytes of a push are held in memory; the rest is in a temporary
-// file meanwhile.
+// pushRoom is how many bytes of a push are buffered in memory; the rest is in a
+// temporary file.
 const pushRoom = 8 << 20
 
-// settle gives memory back to the system after so many entities.
+// settle returns memory to the system after a large number of entities.
 func settle(entities int) {
 	if entities >= many {
 		time.AfterFunc(time.Second, debug.FreeOSMemory)
 	}
 }
 
-// pushed tells whoever watches that a provider pushed.
+// pushed counts and logs a push.
 func (in *Providers) pushed(name string, full bool, res store.Result, refused int) {
 	if res.Added+res.Updated+res.Removed+refused == 0 {
 		in.metrics.synced(fromPush, syncUnchanged)
@@ -237,7 +238,8 @@ func (in *Providers) pushed(name string, full bool, res store.Result, refused in
 		"removed", res.Removed, "unchanged", res.Unchanged, "refused", refused)
 }
 
-// gone returns what a provider owns and neither puts nor keeps.
+// gone returns the entities that a provider owns and that are neither in put nor in
+// keep.
 func (in *Providers) gone(ctx context.Context, provider string, put, keep []string) ([]string, error) {
 	owned, err := in.store.Refs(ctx, provider)
 	if err != nil {

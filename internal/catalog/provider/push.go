@@ -23,47 +23,46 @@ const (
 	mediaNDJSON = "application/x-ndjson"
 	mediaYAML   = "application/yaml"
 
-	// maxPushed is how many entries a push may have: a small entry takes more
+	// maxPushed is the maximum number of entries in a push: a small entry takes more
 	// memory than it has bytes.
 	maxPushed = 250_000
-	// maxEntry is the most one of them may have, in bytes.
+	// maxEntry is the maximum size of an entry in bytes.
 	maxEntry = 16 << 20
-	// maxDocuments is how many documents a push may have if empty ones count.
+	// maxDocuments is the maximum number of YAML documents in a push, including empty
+	// ones.
 	maxDocuments = maxPushed + 50_000
-	// maxBlank is how many lines of a push may be empty.
+	// maxBlank is the maximum number of empty lines in a push.
 	maxBlank = 1_000_000
-	// The bounds of what is compressed: how many times its size a body may have
-	// when it is unpacked, and how many bytes it must have for each entity, small
-	// bodies aside. Entities that differ by nothing but a number are compressed
-	// to a hundredth, and take two bytes or more.
+	// The limits for compressed bodies: the ratio of uncompressed to compressed size, and
+	// the compressed bytes per entity, apart from small bodies. Entities that differ only
+	// by a number compress to a hundredth, and take two bytes or more.
 	maxRatio     = 250
 	maxRatioYAML = 100
 	freeUnpacked = 1 << 20
 	entityPacked = 1
 	freeEntities = 1000
-	// defaultMaxPush is for an intake that was not told a limit.
+	// defaultMaxPush applies if Options.MaxPush is 0.
 	defaultMaxPush = 256 << 20
 )
 
-// entry is one thing a push says: an entity, or one to remove.
+// entry is one entry of a push: an entity, or a reference to remove.
 type entry struct {
-	// line is where it begins in the body.
+	// line is where the entry begins in the body.
 	line int
-	// ref is the reference of the entity, and json the entity itself unless it
-	// was taken while it was read.
+	// ref is the reference of the entity, and json the entity itself, unless it was
+	// handled while the push was read.
 	ref  string
 	json spool.Text
-	// remove is the reference of what is to be removed; empty if it is an
-	// entity.
+	// remove is the reference to remove; empty if the entry is an entity.
 	remove string
 }
 
-// entryHandler takes the last of the entries, which is an entity, while a push is
+// entryHandler handles the last of the entries, which is an entity, while a push is
 // read.
 type entryHandler func(entries []entry, n *tree.Node) error
 
-// readPush reads the body of a push. All of it can be read, or the error is
-// the one to answer with. Take may be nil: then texts keeps the entities.
+// readPush reads the body of a push completely. The error is the one to answer with.
+// take may be nil: then texts stores the entities.
 func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != mediaNDJSON && media != mediaYAML {
@@ -75,7 +74,7 @@ func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take 
 	case "gzip", "x-gzip":
 		body.packed = &counted{in: r.Body}
 		if body.ratio = maxRatio; media == mediaYAML {
-			// To read YAML takes ten times as long.
+			// Decoding YAML takes ten times as long.
 			body.ratio = maxRatioYAML
 		}
 		z, err := gzip.NewReader(body.packed)
@@ -89,35 +88,35 @@ func readPush(r *http.Request, most int64, delta bool, texts *spool.Spool, take 
 	return decodePush(body, media, delta, texts, take)
 }
 
-// counted counts the bytes that are read.
+// counted is a reader that counts bytes.
 type counted struct {
 	in io.Reader
 	n  int64
 }
 
-// Read reads and counts.
+// Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.n += int64(n)
 	return n, err
 }
 
-// bounded reads so many bytes; more is an error.
+// bounded is a reader that returns an error beyond a number of bytes.
 type bounded struct {
 	in         io.Reader
 	left, most int64
-	// packed is what in unpacks, nil if the body is as it was sent, and ratio
-	// how many times as much may come of it.
+	// packed is the compressed body, nil if the body is not compressed, and ratio the
+	// maximum compression ratio.
 	packed *counted
 	ratio  int64
 }
 
-// Read reads until there is nothing left to read.
+// Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &http.MaxBytesError{Limit: b.most}
 	}
-	// One byte more tells a body that is too long from one that just fits.
+	// One more byte distinguishes a body that is too long from one that just fits.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -131,12 +130,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// holds reports whether a body of its size may have so many entities.
+// holds reports whether a body of this compressed size may contain so many entities.
 func (b *bounded) holds(entities int) bool {
 	return b.packed == nil || entities <= freeEntities+int(b.packed.n/entityPacked)
 }
 
-// bodyFault returns the error of reading a body as clients are told of it.
+// bodyFault converts an error of reading a body to an error for clients.
 func bodyFault(err error) error {
 	if f, ok := errors.AsType[*rest.Fault](err); ok {
 		return f
@@ -147,7 +146,7 @@ func bodyFault(err error) error {
 	return rest.BodyFault(err)
 }
 
-// decodePush reads entries from a body of the media type.
+// decodePush reads the entries from a body of the given media type.
 func decodePush(body *bounded, media string, delta bool, texts *spool.Spool, take entryHandler) ([]entry, error) {
 	d := pushDecoder{body: body, delta: delta, texts: texts, take: take}
 	read := d.lines
@@ -169,8 +168,8 @@ type pushDecoder struct {
 	buf     []byte
 }
 
-// add takes a document as an entry. Text is the document as JSON if it was
-// that, and used again by the caller.
+// add adds a document as an entry. text is the JSON of the document if it was JSON; the
+// caller reuses the slice.
 func (d *pushDecoder) add(line int, n *tree.Node, text []byte) error {
 	switch {
 	case len(d.entries) == maxPushed:
@@ -261,8 +260,8 @@ func (d *pushDecoder) lines() error {
 
 var errLongLine = errors.New("the line is too long")
 
-// readLine returns the next line, which is valid until the next call. The last
-// one comes with io.EOF.
+// readLine returns the next line, which is valid until the next call. The last line is
+// returned with io.EOF.
 func readLine(in *bufio.Reader, long *[]byte) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

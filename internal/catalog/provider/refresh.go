@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// refresh answers POST /refresh: the location an entity comes from is read
-// again at once. What a provider pushed cannot be asked for.
+// refresh answers POST /refresh: it reads the location of an entity again immediately.
+// Entities that a provider pushed cannot be refreshed.
 func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	var body struct {
@@ -32,7 +32,7 @@ func (in *Providers) refresh(w http.ResponseWriter, r *http.Request) error {
 	}
 	e, err := in.catalog.Find(ctx, ref.String())
 	if errors.Is(err, db.ErrNotFound) {
-		// Whoever may refresh nothing is told so rather than what there is.
+		// A caller without the permission must not learn which entities exist.
 		if err := in.policy.Require(ctx, permission.EntityRefresh, nil); err != nil {
 			return err
 		}

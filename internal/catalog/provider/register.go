@@ -13,9 +13,9 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 )
 
-// Register has the file at a URL read from now on, if the caller of ctx may, and
-// returns the references of the entities in it. One that is registered already is
-// read again. A dry one is only read.
+// Register registers the file at a URL as a location, if the caller of ctx may, and
+// returns the references of its entities. A location that is registered already is read
+// again. A dry run only reads the file.
 func (in *Providers) Register(ctx context.Context, target string, dry bool) ([]string, error) {
 	if err := in.policy.Require(ctx, permission.LocationCreate, nil); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// guarded is reread that survives a bug: what somebody writes into a file must
-// not end the process.
+// guarded calls reread and recovers from a panic: the content of a file must not end
+// the process.
 func (in *Providers) guarded(ctx context.Context, r *reading) (retry bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -26,12 +26,12 @@ func (in *Providers) guarded(ctx context.Context, r *reading) (retry bool) {
 	return in.reread(ctx, r)
 }
 
-// reread reads a location and writes what it found. It reports whether it is
-// worth trying again soon, because the trouble was here.
+// reread reads a location and writes the result. It reports whether to retry soon,
+// because the failure was on this side.
 func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	// Of two replicas that read it at once, the one that began later is believed.
+	// If two replicas read it concurrently, the one that started later wins.
 	ctx, err := in.store.Fence(ctx, "location "+r.id)
 	if err != nil {
 		in.metrics.synced(fromLocation, syncFailed)
@@ -50,7 +50,7 @@ func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 	if ctx.Err() != nil || !in.locations.current(r) {
 		return false
 	}
-	// What was read is written, even if the process is to end.
+	// Write what was read, even if the process is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishing)
 	defer cancel()
 	if res.Unchanged {
@@ -79,15 +79,14 @@ func (in *Providers) reread(ctx context.Context, r *reading) (retry bool) {
 	}
 	in.metrics.synced(fromLocation, syncDone)
 	if len(conflicts) == 0 && len(r.missing) == 0 {
-		// What belongs to somebody else today may be free tomorrow, so that a
-		// location with conflicts is always read.
+		// The conflict may be resolved at any time, so a location with conflicts is always
+		// read completely.
 		r.memo, r.held = res.Memo, in.held(ctx, r)
 	}
 	return len(r.missing) > 0
 }
 
-// held returns how many entities of a location there are, -1 if that is not
-// known.
+// held returns how many entities of a location exist, -1 if that is unknown.
 func (in *Providers) held(ctx context.Context, r *reading) int {
 	refs, err := in.store.Refs(ctx, r.provider())
 	if err != nil {
@@ -96,17 +95,17 @@ func (in *Providers) held(ctx context.Context, r *reading) int {
 	return len(refs)
 }
 
-// complete tells whether all is there that was written the last time: somebody
-// may have deleted an entity, which comes back with the next reading.
+// complete reports whether all entities from the last write still exist: a deleted
+// entity is restored by the next full reading.
 func (in *Providers) complete(ctx context.Context, r *reading) bool { return in.held(ctx, r) == r.held }
 
-// put writes what was read, and returns the conflicts it met. Nothing is
-// removed unless it is surely gone.
+// put writes what was read, and returns the conflicts. It removes nothing unless it is
+// certainly gone.
 func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, failed error) ([]location.Problem, error) {
 	own := &res.Documents[0]
 	mark := func(conflicts []location.Problem) {
-		// The location's own entity tells of what it led to directly, and of
-		// all conflicts.
+		// The entity of the location itself lists the problems of its direct targets, and all
+		// conflicts.
 		var told []location.Problem
 		for _, p := range res.Problems {
 			if p.Parent == own.Ref {
@@ -115,8 +114,8 @@ func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, 
 		}
 		own.Node.Set("status", location.Status(append(told, conflicts...)))
 	}
-	// Conflicts are known only afterwards. They are rarely new, so that what
-	// they were is written with the rest, and corrected if need be.
+	// Conflicts are known only after the write. They are rarely new, so the previous ones
+	// are written along with the rest, and corrected if necessary.
 	if failed == nil {
 		mark(r.conflicts)
 	}
@@ -143,7 +142,7 @@ func (in *Providers) put(ctx context.Context, r *reading, res *location.Result, 
 	return conflicts, in.orphaned(ctx, r)
 }
 
-// changeOf returns what is to be written.
+// changeOf returns the change to write.
 func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Result, failed error) (store.Change, error) {
 	change := store.Change{Provider: r.provider(), Full: failed == nil && res.Complete && len(res.Keep) == 0}
 	var put []string
@@ -159,7 +158,7 @@ func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Res
 		return change, err
 	}
 	if r.target.Type == location.TypeFile && len(gone) > 0 && !slices.Equal(gone, r.missing) {
-		// Somebody may be writing the file.
+		// The file may be in the middle of a write.
 		change.Full, r.missing = false, gone
 		return change, nil
 	}
@@ -169,8 +168,8 @@ func (in *Providers) changeOf(ctx context.Context, r *reading, res *location.Res
 	return change, nil
 }
 
-// orphaned removes what was just written if the location was removed while it
-// was read: the one who removed it could not know of it.
+// orphaned removes the entities that were just written if the location was removed
+// while it was read: the removal could not include them.
 func (in *Providers) orphaned(ctx context.Context, r *reading) error {
 	if r.static() {
 		return nil
@@ -183,8 +182,7 @@ func (in *Providers) orphaned(ctx context.Context, r *reading) error {
 	return err
 }
 
-// note remembers how reading went, and tells whoever reads the log if it is
-// news.
+// note stores the result of reading, and logs a problem if it is new.
 func (in *Providers) note(ctx context.Context, r *reading, problem string) error {
 	if problem != r.problem && problem != "" {
 		in.log.Warn("location has problems", "location", r.target.String(), "problem", problem)
@@ -197,7 +195,7 @@ func (in *Providers) note(ctx context.Context, r *reading, problem string) error
 	}
 	err := in.store.NoteLocation(ctx, r.id, problem, in.now())
 	if errors.Is(err, db.ErrNotFound) {
-		// It was removed meanwhile.
+		// The location was removed in the meantime.
 		return nil
 	}
 	if err != nil {
@@ -206,7 +204,7 @@ func (in *Providers) note(ctx context.Context, r *reading, problem string) error
 	return err
 }
 
-// conflictsOf returns refusals as problems.
+// conflictsOf converts refusals to problems.
 func (in *Providers) conflictsOf(ctx context.Context, refused []store.Refusal) []location.Problem {
 	var out []location.Problem
 	for _, r := range refused {
@@ -215,8 +213,8 @@ func (in *Providers) conflictsOf(ctx context.Context, refused []store.Refusal) [
 	return out
 }
 
-// belongs says who has an entity that somebody else brings, by a name that
-// people know.
+// belongs says which provider owns an entity that another one tried to write, by a name
+// that users know.
 func (in *Providers) belongs(ctx context.Context, r store.Refusal) string {
 	owner := "provider " + r.Owner
 	if id, ok := strings.CutPrefix(r.Owner, store.LocationProvider("")); ok {
@@ -230,8 +228,8 @@ func (in *Providers) belongs(ctx context.Context, r store.Refusal) string {
 	return fmt.Sprintf("conflict: %s belongs to %s", r.Ref, owner)
 }
 
-// summary is what a location says about its problems, in so many lines at
-// most.
+// summary returns the first problems of a location, one per line, and how many more
+// there are.
 func summary(problems []location.Problem) string {
 	const most = 10
 	var lines []string

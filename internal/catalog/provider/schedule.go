@@ -17,54 +17,50 @@ import (
 )
 
 const (
-	// maxReads is how many locations are read at once.
+	// maxReads is how many locations are read concurrently.
 	maxReads = 4
-	// lookAgain is how long it takes at most to notice locations that another
-	// replica was told of.
+	// lookAgain is the longest delay until locations registered with another replica are
+	// noticed.
 	lookAgain = 5 * time.Second
-	// sweepEvery is how often what nobody reads any more is looked for.
+	// sweepEvery is how often orphaned entities are looked for.
 	sweepEvery = 15 * time.Minute
-	// finishing is how long a result may take to be written after the end of
-	// the process was asked for.
+	// finishing is the timeout for writing a result after the process was told to stop.
 	finishing = 20 * time.Second
-	// trustMemo is how many times in a row a location may be found unchanged
-	// before it is read all the same, in case somebody removed its entities.
+	// trustMemo is how many times in a row a location may be found unchanged before it is
+	// read completely, in case its entities were removed.
 	trustMemo = 10
-	// byDefaultInterval is for a configuration that says nothing.
+	// byDefaultInterval applies if the configuration has no interval.
 	byDefaultInterval = 100 * time.Second
 )
 
-// staticPrefix begins the ids of locations that are in the configuration.
+// staticPrefix is the prefix of the IDs of configured locations.
 const staticPrefix = "static:"
 
-// reading is a location, and how reading it goes.
+// reading is a location and the state of reading it.
 type reading struct {
 	id     string
 	target location.Target
-	// due is when it is to be read, zero for at once. fresh asks for everything
-	// to be read, whatever is remembered.
+	// due is when to read it, zero for immediately. fresh requests a complete reading,
+	// without the memo.
 	due   time.Time
 	fresh bool
-	// running is set while it is read; hurried when somebody asked for it
-	// since.
+	// running is set while it is read; hurried if another reading was requested since.
 	running, hurried bool
-	// What follows belongs to whoever is reading, and has the lock. It is one
-	// for all that is read under the id: of two targets in turn, the later
-	// one's entities stay.
+	// lock guards the following fields while the location is read. All readings of one ID
+	// share it: if the target changes, the entities of the later one stay.
 	lock *sync.Mutex
-	// full is what fresh was when it began.
+	// full is the value of fresh when reading started.
 	full    bool
 	memo    *location.Memo
 	trusted int
 	// held is how many entities there were when memo was made.
 	held int
-	// missing are the references that a file no longer had the last time, and that
-	// stay until the next reading says the same.
+	// missing are the references that a file no longer had at the last reading. Their
+	// entities stay until the next reading confirms it.
 	missing []string
-	// conflicts are the problems with what belongs to others, as they were the
-	// last time.
+	// conflicts are the conflicts with other providers at the last reading.
 	conflicts []location.Problem
-	// problem is what was wrong the last time; empty if nothing was.
+	// problem is what was wrong at the last reading; empty if nothing was.
 	problem string
 }
 
@@ -77,19 +73,19 @@ func IsConfigured(provider string) bool {
 
 func (r *reading) static() bool { return strings.HasPrefix(r.id, staticPrefix) }
 
-// schedule is which locations are read when.
+// schedule decides which locations are read when.
 type schedule struct {
 	reader   *location.Reader
 	types    []string
 	interval time.Duration
 	static   []*reading
 	now      func() time.Time
-	// wake tells the loop to look.
+	// wake wakes up the loop.
 	wake chan struct{}
 
 	mu   sync.Mutex
 	byID map[string]*reading
-	// changed says that somebody added, changed or removed a location.
+	// changed says that a location was added, changed, removed or requested.
 	changed bool
 }
 
@@ -118,14 +114,14 @@ func newSchedule(opts Options) *schedule {
 	return s
 }
 
-// staticID names a location of the configuration, by its address. The hash
-// shortens it, and keeps nothing secret.
+// staticID returns the ID of a configured location, derived from its address. The hash
+// only shortens it and hides nothing.
 func staticID(l config.CatalogLocation) string {
 	sum := sha1.Sum([]byte(l.Type + ":" + l.Target))
 	return staticPrefix + hex.EncodeToString(sum[:])
 }
 
-// know brings the schedule up to what is registered.
+// know updates the schedule to the registered locations.
 func (s *schedule) know(registered []store.Location) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +146,8 @@ func (s *schedule) know(registered []store.Location) {
 	}
 }
 
-// begin returns the locations to read now, at most so many, and marks them as
-// running; and how long it is until there may be more.
+// begin returns the locations to read now, at most so many, marked as running, and how
+// long to wait until there may be more.
 func (s *schedule) begin(most int) (due []*reading, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,9 +166,9 @@ func (s *schedule) begin(most int) (due []*reading, wait time.Duration) {
 	return due, wait
 }
 
-// end takes a location that was read. It is read again after the interval,
-// give or take a tenth, so that not all come at once; or now if somebody asked
-// meanwhile.
+// end marks a location as read. The next reading is due after the interval, plus or
+// minus a tenth, so that not all happen at once; or now if it was requested in the
+// meantime.
 func (s *schedule) end(r *reading, retry bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,9 +184,9 @@ func (s *schedule) end(r *reading, retry bool) {
 	r.due = s.now().Add(wait*9/10 + rand.N(wait/5+1))
 }
 
-// hurry has a location read at once, and everything of it. Asking again before
-// it begins changes nothing. One that is not known yet is new, and read soon
-// anyway.
+// hurry requests an immediate and complete reading of a location. Further requests
+// before it starts have no effect. A location that is unknown here is new, and read
+// soon anyway.
 func (s *schedule) hurry(id string) {
 	s.mu.Lock()
 	if r := s.byID[id]; r != nil {
@@ -201,8 +197,8 @@ func (s *schedule) hurry(id string) {
 	s.poke()
 }
 
-// outdated reports whether the locations have changed since it was asked last,
-// as far as this process knows.
+// outdated reports whether the locations have changed since the last call, as far as
+// this process knows.
 func (s *schedule) outdated() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,14 +207,14 @@ func (s *schedule) outdated() bool {
 	return changed
 }
 
-// current reports whether r is what is to be read under its id.
+// current reports whether r is still the reading for its ID.
 func (s *schedule) current(r *reading) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byID[r.id] == r
 }
 
-// troubled returns how many locations had a problem the last time.
+// troubled returns how many locations had a problem at the last reading.
 func (s *schedule) troubled() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,9 +227,9 @@ func (s *schedule) troubled() int {
 	return n
 }
 
-// Run reads locations as they are due, until ctx ends; it returns when what it
-// began is finished. First of all it removes what is left of locations that
-// were taken out of the configuration.
+// Run reads locations when they are due, until ctx ends; it returns when all readings
+// have finished. It first removes the entities of locations that were removed from the
+// configuration.
 func (in *Providers) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -267,7 +263,7 @@ func (in *Providers) Run(ctx context.Context) {
 	}
 }
 
-// poke has the loop look again.
+// poke wakes up the loop.
 func (s *schedule) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -275,8 +271,7 @@ func (s *schedule) poke() {
 	}
 }
 
-// learn brings the schedule up to what is registered, and sweeps from time to
-// time.
+// learn updates the schedule to the registered locations, and sweeps from time to time.
 func (in *Providers) learn(ctx context.Context, swept *time.Time) error {
 	all, err := in.store.Locations(ctx)
 	if err != nil {
@@ -292,8 +287,8 @@ func (in *Providers) learn(ctx context.Context, swept *time.Time) error {
 	return nil
 }
 
-// sweep removes what was read from locations that are neither registered nor
-// in the configuration any more.
+// sweep removes the entities of locations that are neither registered nor configured
+// any more.
 func (in *Providers) sweep(ctx context.Context) error {
 	owners, err := in.store.Providers(ctx)
 	if err != nil {
@@ -305,7 +300,7 @@ func (in *Providers) sweep(ctx context.Context) error {
 			continue
 		}
 		if !strings.HasPrefix(id, staticPrefix) {
-			// It may have been registered a moment ago.
+			// The location may have been registered a moment ago.
 			if _, err := in.store.Location(ctx, id); !errors.Is(err, db.ErrNotFound) {
 				continue
 			}
@@ -319,7 +314,7 @@ func (in *Providers) sweep(ctx context.Context) error {
 	return nil
 }
 
-// targetOf returns the address of a location, empty if it is not known here.
+// targetOf returns the address of a location, empty if it is unknown here.
 func (s *schedule) targetOf(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

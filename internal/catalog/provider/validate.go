@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// validate answers POST /validate-entity: nothing if the entity could be in the
-// catalog, else what is wrong with it.
+// validate answers POST /validate-entity: with an empty response if the entity is
+// valid, else with its problems.
 func (in *Providers) validate(w http.ResponseWriter, r *http.Request) error {
 	if err := in.policy.Require(r.Context(), permission.EntityValidate, nil); err != nil {
 		return err

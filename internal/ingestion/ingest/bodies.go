@@ -12,7 +12,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// bodies reads the wanted objects whole and hands them on, a page at a time.
+// bodies reads the full bodies of the wanted objects and passes them to put, a page at
+// a time.
 func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *listDiff, all int,
 	see func(*tree.Node) (mirror.Object, bool, error), put func([]mirror.Object) error) error {
 	hand := func(nodes []*tree.Node) error {
@@ -36,13 +37,13 @@ func (s *scan) bodies(ctx context.Context, c *cluster.Cluster, l list, want *lis
 	}
 	err := s.fetched(ctx, c, l, want, hand)
 	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason == cluster.Forbidden {
-		// Who may list need not be allowed to get.
+		// An account that may list objects may lack the permission to get them.
 		return s.listed(ctx, c, l, hand)
 	}
 	return err
 }
 
-// listed reads a list whole.
+// listed reads all objects of a list with list requests.
 func (s *scan) listed(ctx context.Context, c *cluster.Cluster, l list, hand func([]*tree.Node) error) error {
 	for _, labels := range l.labels {
 		if _, err := c.Each(ctx, l.res, labels, func(items []*tree.Node, spoilt []finding.Finding) error {
@@ -59,7 +60,7 @@ func (s *scan) listed(ctx context.Context, c *cluster.Cluster, l list, hand func
 func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *listDiff, hand func([]*tree.Node) error) error {
 	names := make([]cluster.NamespacedName, 0, min(len(want.want), pageSize))
 	fetch := func() error {
-		// What was deleted meanwhile is told by the next list, or by the watch.
+		// Objects deleted in the meantime are reported by the next list or by the watch.
 		items, _, err := c.Fetch(ctx, l.res, names)
 		if err := s.unreadable(l.name, err); err != nil {
 			return err
@@ -81,9 +82,9 @@ func (s *scan) fetched(ctx context.Context, c *cluster.Cluster, l list, want *li
 	return fetch()
 }
 
-// unreadable takes the objects that cannot be read for findings: they cost no
-// other its place, and what was known of them stays. It returns the other
-// errors.
+// unreadable turns errors about single unreadable objects into findings, so that the
+// other objects are still stored and the mirror keeps the last good copy. It returns
+// the other errors.
 func (s *scan) unreadable(list string, err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -101,7 +102,7 @@ func (s *scan) unreadable(list string, err error) error {
 	return errors.Join(rest...)
 }
 
-// note keeps findings about objects of a list that cannot be read.
+// note stores findings about unreadable objects of a list.
 func (s *scan) note(list string, fs []finding.Finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,8 @@ func (s *scan) note(list string, fs []finding.Finding) {
 	}
 }
 
-// object is the list's, of which a mistake costs one object and not the process.
+// object calls l.object and recovers from a panic, which costs one object and not the
+// process.
 func (s *scan) object(l list, n *tree.Node) (o mirror.Object, err error) {
 	defer func() {
 		if p := recover(); p != nil {

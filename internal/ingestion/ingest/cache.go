@@ -15,14 +15,14 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// Shared keeps values for all replicas.
+// Shared is a key-value cache that all replicas share.
 type Shared interface {
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
 	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
 }
 
-// What is kept, and for how long, is the contract's; how much, where that is not
-// configured, is what a replica can well spare.
+// Which values are cached, and for how long, is part of the contract. The sizes that
+// are not configurable are small enough for any replica.
 const (
 	transformsFor = 10 * time.Minute
 	templatesFor  = time.Hour
@@ -30,20 +30,20 @@ const (
 	mostTemplates = 256
 )
 
-// The names of the caches.
+// The names of the caches, as used in metrics.
 const (
 	cacheResources  = "resources"
 	cacheTransforms = "transforms"
 	cacheTemplates  = "templates"
 )
 
-// caches are the three caches: objects as they were loaded, what was made of
-// units, and compiled forms. All of them nil are no caches.
+// caches holds the three caches: decoded objects, builds of units, and compiled forms.
+// With all of them nil, nothing is cached.
 type caches struct {
 	meters *meters
 	now    func() time.Time
 	shared Shared
-	// away is when the shared cache last did not answer, in milliseconds.
+	// away is when the shared cache last failed, in Unix milliseconds.
 	away       atomic.Int64
 	resources  *otter.Cache[string, *tree.Node]
 	transforms *otter.Cache[string, Build]
@@ -76,7 +76,7 @@ func weigh(key string, o Build) uint32 {
 	return uint32(n)
 }
 
-// node returns an object that was loaded, as a value that nobody changes.
+// node returns the decoded object. Callers must not modify it.
 func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 	if c.resources == nil {
 		return decode(o)
@@ -94,7 +94,7 @@ func (c *caches) node(o *mirror.Object) (*tree.Node, error) {
 	return n, err
 }
 
-// made returns what was made of a unit before, here or in another replica.
+// made returns the cached build of a unit, made by this or another replica.
 func (c *caches) made(ctx context.Context, key string) (Build, bool) {
 	if c.transforms == nil {
 		return Build{}, false
@@ -111,8 +111,8 @@ func (c *caches) made(ctx context.Context, key string) (Build, bool) {
 	return o, ok
 }
 
-// fromShared asks the cache of all replicas. That it does not answer costs
-// time, not truth.
+// fromShared looks up a build in the shared cache. A failing cache costs time but never
+// correctness.
 func (c *caches) fromShared(ctx context.Context, key string) (o Build, ok bool) {
 	if c.shared == nil || c.resting() {
 		return o, false
@@ -125,8 +125,8 @@ func (c *caches) fromShared(ctx context.Context, key string) (o Build, ok bool) 
 	return o, true
 }
 
-// resting reports whether the shared cache is left alone, because it did not
-// answer a moment ago: a thousand units would each wait for it.
+// resting reports whether the shared cache is skipped because it failed a moment ago:
+// otherwise a thousand units would each wait for a timeout.
 func (c *caches) resting() bool {
 	return c.now().Sub(time.UnixMilli(c.away.Load())).Abs() < resting
 }
@@ -137,14 +137,14 @@ func (c *caches) asked(err error) {
 	}
 }
 
-// none are the caches of a shift in which there is more than they hold: each thing
-// would only drive out another that will not be asked for either.
+// none returns empty caches for a batch that is larger than the caches: each entry
+// would only evict another one that is not read again either.
 func (c *caches) none() *caches { return &caches{meters: c.meters, now: c.now} }
 
-// keeps reports whether what is made is remembered.
+// keeps reports whether builds are cached.
 func (c *caches) keeps() bool { return c.transforms != nil }
 
-// keep remembers what was made of a unit.
+// keep caches the build of a unit.
 func (c *caches) keep(ctx context.Context, key string, o Build) {
 	if c.transforms == nil {
 		return
@@ -154,12 +154,12 @@ func (c *caches) keep(ctx context.Context, key string, o Build) {
 		return
 	}
 	if data, err := json.Marshal(o); err == nil {
-		// It is made anew if it is not there.
+		// A failure is harmless: the unit is built again on a cache miss.
 		c.asked(c.shared.Set(ctx, key, data, transformsFor))
 	}
 }
 
-// forms returns the cache of compiled forms, nil if there is none.
+// forms returns the cache of compiled forms, or nil if there is none.
 func (c *caches) forms() engine.FormCache {
 	if c.templates == nil {
 		return nil

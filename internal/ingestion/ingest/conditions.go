@@ -13,35 +13,36 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// Composite names a composite or claim, as its entity does.
+// Composite identifies a composite or claim, as its entity does.
 type Composite struct {
 	Cluster, APIVersion, Kind, Namespace, Name string
 }
 
-// Condition is one of a composite, with what changes all the time.
+// Condition is a status condition of a composite, including the fields that change
+// often.
 type Condition struct {
 	Type    string `json:"type"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Since is when its status became so; the zero time if nobody knows.
+	// Since is when Status last changed; the zero time if that is unknown.
 	Since time.Time `json:"lastTransitionTime,omitzero"`
 }
 
 const (
-	// mostConditions is how many conditions of a composite are remembered.
+	// mostConditions is how many conditions of a composite are stored.
 	mostConditions = 40
-	// longestMessage is how much of a message is, longestWord how long a type
-	// and a reason may be.
+	// longestMessage is the length to which a message is truncated, longestWord the
+	// maximum length of a type, a status and a reason.
 	longestMessage = 2048
 	longestWord    = 316
 )
 
-// access is a user, perhaps with a password, in an address.
+// access matches user information in a URL: a user name, possibly with a password.
 var access = regexp.MustCompile(`://[^/\s@]*@`)
 
-// fares is what is remembered of how a composite fares: its conditions, and
-// nothing else, which may be secret. It is nil if there are none.
+// fares returns the status that is stored of a composite: its conditions as JSON, and
+// nothing else, because the rest may be secret. It is nil if there are none.
 func fares(n *tree.Node) []byte {
 	all := conditionsOf(n)
 	if len(all) == 0 {
@@ -77,8 +78,8 @@ func conditionsOf(n *tree.Node) []Condition {
 	return out
 }
 
-// Conditions returns the conditions of a composite or claim as they were last
-// seen. It reports false if no source has it.
+// Conditions returns the last seen conditions of a composite or claim. It reports false
+// if no source has that object.
 func (in *Ingest) Conditions(ctx context.Context, c Composite) ([]Condition, bool, error) {
 	group, _, _ := strings.Cut(c.APIVersion, "/")
 	found, err := in.Memory.ObjectsNamed(ctx, kindKey(group, c.Kind),
@@ -86,7 +87,7 @@ func (in *Ingest) Conditions(ctx context.Context, c Composite) ([]Condition, boo
 	if err != nil {
 		return nil, false, err
 	}
-	// Both parts may read the same cluster, and one of them later.
+	// Both variants may read the same cluster, one later than the other.
 	slices.SortStableFunc(found, func(a, b mirror.Object) int { return cmp.Compare(b.Version, a.Version) })
 	for i := range found {
 		o := &found[i]
@@ -98,7 +99,7 @@ func (in *Ingest) Conditions(ctx context.Context, c Composite) ([]Condition, boo
 			err := json.Unmarshal(o.Status, &all)
 			return all, true, err
 		}
-		// It was remembered before there was more to remember.
+		// The object was stored before the status had its own column.
 		n, err := tree.Wire{}.Decode(o.Body)
 		return append(all, conditionsOf(n)...), true, err
 	}

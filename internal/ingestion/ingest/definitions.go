@@ -17,7 +17,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The beginnings of the names of lists; behind them stands the resource.
+// The prefixes of list names; the resource follows.
 const (
 	listDefinitions  = "definitions "
 	listCompositions = "compositions "
@@ -26,22 +26,22 @@ const (
 	listFolder       = "files"
 )
 
-// definitions reads a cluster's definitions and what belongs to them.
+// definitions reads the definitions of a cluster and the objects that belong to them.
 type definitions struct {
 	*target
 	cluster *cluster.Cluster
-	// served tells who follows of the lists that the last scan found.
+	// served passes the lists that the last scan found to the watcher.
 	served chan []list
-	// dropped are the names of lists that a scan has forgotten: whoever follows
-	// them has to begin anew.
+	// dropped contains the names of lists that a scan has dropped: their watches must be
+	// restarted.
 	dropped sync.Map
 }
 
-// atOnce is how many lists of a cluster are read at once.
+// atOnce is how many lists of a cluster are read concurrently.
 const atOnce = 4
 
-// scan reads all lists of the cluster. The error is one that kept it from
-// finding out which lists there are.
+// scan reads all lists of the cluster. It returns an error if it cannot find out which
+// lists there are.
 func (d *definitions) scan(ctx context.Context, s *scan) error {
 	lists, err := d.variant.in.Memory.Lists(ctx, d.name)
 	if err != nil {
@@ -88,9 +88,9 @@ func (d *definitions) scan(ctx context.Context, s *scan) error {
 	return d.forget(ctx, s, lists)
 }
 
-// forget drops those of the lists, which were known before the scan, that there
-// are no longer: of kinds that no definition gives any more. It needs to be known
-// which do. What somebody else has begun to read meanwhile stays.
+// forget drops those of the lists known before the scan that no longer exist, because
+// no definition defines their kind any more. It does nothing if definitions could not
+// be read. Lists that another process began to read in the meantime are kept.
 func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error {
 	for name, l := range s.lists {
 		if strings.HasPrefix(name, listDefinitions) && l.err != nil {
@@ -112,8 +112,8 @@ func (d *definitions) forget(ctx context.Context, s *scan, lists []string) error
 	return err
 }
 
-// missed notes those of the lists, of definitions and Compositions, that are not
-// served any more. What became of their objects is not known.
+// missed records the lists of definitions and Compositions that are no longer served.
+// What happened to their objects is unknown.
 func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error {
 	for _, name := range lists {
 		role, of, _ := strings.Cut(name, " ")
@@ -132,8 +132,8 @@ func (d *definitions) missed(ctx context.Context, s *scan, lists []string) error
 	return nil
 }
 
-// tell has lists followed that were not served when following began, such as
-// that of Compositions in a cluster where Crossplane was being installed.
+// tell passes the lists to the watcher, which starts to watch those that were not
+// served when it started, such as Compositions while Crossplane was being installed.
 func (d *definitions) tell(lists []list) {
 	select {
 	case <-d.served:
@@ -182,7 +182,7 @@ func (d *definitions) compositeList(k cluster.Kind) list {
 	return list{
 		name: listComposites + k.String(), short: k.Plural, res: k.Resource, labels: all, refuse: never,
 		object: func(n *tree.Node) (mirror.Object, error) {
-			// A list's items need not say what they are.
+			// Items of a list may lack apiVersion and kind.
 			n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 			n.Set("kind", tree.Str(k.Kind))
 			if in := n.Get("spec", "claimRef", "namespace").Str(); in != "" && len(d.variant.Namespaces) > 0 && !slices.Contains(d.variant.Namespaces, in) {
@@ -193,25 +193,25 @@ func (d *definitions) compositeList(k cluster.Kind) list {
 	}
 }
 
-// all are the labels that choose everything.
+// all is the label selector that matches everything.
 var all = []string{""}
 
-// never refuses nothing.
+// never refuses no object.
 func never(cluster.Item) string { return "" }
 
 func name(n *tree.Node) string { return n.Get("metadata", "name").Str() }
 
-// required is the selector for the labels that a definition must have.
+// required returns the selector for the label that a definition must have.
 func (p *variant) required() xrd.Selector {
 	if p.Profile.RequiredLabel == "" {
 		return xrd.Selector{}
 	}
-	// The label is the contract's, so it can be read.
+	// The label is fixed by the contract, so parsing cannot fail.
 	s, _ := xrd.ParseSelector(p.Profile.RequiredLabel + "=true")
 	return s
 }
 
-// definition makes an object of a definition.
+// definition converts a definition to a mirror object.
 func (p *variant) definition(n *tree.Node, origin xrd.Origin) (mirror.Object, error) {
 	d := xrd.NewDefinition(n, origin)
 	o := mirror.Object{Unit: d.Name}
@@ -229,31 +229,31 @@ func (p *variant) definition(n *tree.Node, origin xrd.Origin) (mirror.Object, er
 	return o, nil
 }
 
-// composition makes an object of a Composition.
+// composition converts a Composition to a mirror object.
 func composition(n *tree.Node, origin xrd.Origin) mirror.Object {
 	return mirror.Object{
 		Of: forKind(xrd.NewComposition(n, origin)), Note: noteFor(n, origin).encode(), Body: body(xrd.Prune(n, xrd.RoleComposition)),
 	}
 }
 
-// forKind is the kind that a Composition is for.
+// forKind returns the key of the kind that a Composition composes.
 func forKind(c *xrd.Composition) string {
 	group, _, _ := strings.Cut(c.TypeAPIVersion, "/")
 	return kindKey(group, c.TypeKind)
 }
 
-// composite makes an object of a composite or a claim.
+// composite converts a composite or a claim to a mirror object.
 func composite(n *tree.Node, origin xrd.Origin) mirror.Object {
 	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
 	kept := xrd.Prune(n, xrd.RoleComposite)
 	if status := kept.Field("status"); status != nil {
-		// The pruned object has fields of its own.
+		// Prune has copied the fields, so the original is not modified.
 		status.Value = engine.Telling(status.Value)
 	}
 	return mirror.Object{Of: kindKey(group, n.Get("kind").Str()), Note: noteFor(n, origin).encode(), Body: body(kept), Status: fares(n)}
 }
 
-// kindKey is how a kind is called in the mirror; empty for no kind.
+// kindKey returns the key of a kind in the mirror; empty if kind is empty.
 func kindKey(group, kind string) string {
 	if kind == "" {
 		return ""
@@ -261,11 +261,12 @@ func kindKey(group, kind string) string {
 	return bounded(group + "/" + kind)
 }
 
-// mostName is the longest name that goes into the mirror as it is. A cluster's
-// own are shorter.
+// mostName is the longest name that is stored unchanged. Names in a cluster are
+// shorter.
 const mostName = 300
 
-// bounded returns a name that databases can find things by.
+// bounded returns a name short enough for a database index: a longer one is truncated,
+// and its hash appended.
 func bounded(name string) string {
 	if len(name) <= mostName {
 		return name
@@ -273,8 +274,8 @@ func bounded(name string) string {
 	return strings.ToValidUTF8(name[:mostName], "") + " " + short(name)
 }
 
-// body writes what is remembered of a pruned object: not what changes whenever
-// anything of it does, which would make every state of it another thing.
+// body encodes a pruned object without the fields that change with every update,
+// resourceVersion and uid, which would make every version look different.
 func body(n *tree.Node) []byte {
 	if meta := n.Field("metadata"); meta != nil && meta.Value.IsMap() {
 		kept := tree.Obj()
@@ -289,14 +290,14 @@ func body(n *tree.Node) []byte {
 	return tree.AppendJSON(nil, n, "")
 }
 
-// kinds returns the kinds that the definitions taken give, by the names of
-// their lists; none if composites are not read.
+// kinds returns the kinds that the selected definitions define, by the names of their
+// lists. The map is empty if composites are not read.
 func (d *definitions) kinds(ctx context.Context) (map[string]cluster.Kind, error) {
 	objects, err := d.variant.in.Memory.SourceObjects(ctx, d.name)
 	return d.kindsOf(objects), err
 }
 
-// kindsOf returns the kinds that the definitions among objects give.
+// kindsOf returns the kinds that the definitions among objects define.
 func (d *definitions) kindsOf(objects []mirror.Object) map[string]cluster.Kind {
 	out := map[string]cluster.Kind{}
 	if d.variant.NoComposites {
@@ -313,8 +314,8 @@ func (d *definitions) kindsOf(objects []mirror.Object) map[string]cluster.Kind {
 	return out
 }
 
-// composites reads composites and claims. A kind that is not served cannot be
-// asked for: if there are objects of it, what became of them is not known.
+// composites reads composites and claims. A kind that is not served cannot be listed:
+// if objects of it are known, what happened to them is unknown.
 func (d *definitions) composites(ctx context.Context, s *scan, kinds map[string]cluster.Kind) error {
 	if len(kinds) == 0 {
 		return nil
@@ -356,13 +357,13 @@ func (d *definitions) unserved(ctx context.Context, s *scan, name string, k clus
 	return nil
 }
 
-// read surveys a list and takes what is new.
+// read surveys a list and stores what changed.
 func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 	s.mu.Lock()
 	silent := s.silent
 	s.mu.Unlock()
 	if silent != nil {
-		// One that does not answer is not waited for again and again.
+		// Do not wait for an unresponsive cluster again for every list.
 		s.ended(l.name, listed{err: silent})
 		return
 	}
@@ -371,7 +372,8 @@ func (s *scan) read(ctx context.Context, c *cluster.Cluster, l list) {
 	if err == nil {
 		reached := surveyed
 		if len(survey.Spoilt) > 0 {
-			// They exist all the same, so that nothing can be taken for gone.
+			// The unreadable objects still exist, so the list is incomplete and nothing may be
+			// removed.
 			reached = some
 		}
 		s.note(l.name, survey.Spoilt)

@@ -17,23 +17,25 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// list is a list of objects in a cluster.
+// list describes a list of objects in a cluster.
 type list struct {
-	// name is the list's, res what is listed, and short what people call one.
+	// name identifies the list, res is the listed resource, and short the name of one
+	// object that people use.
 	name, short string
 	res         cluster.Resource
-	// labels narrow what is read whole; the objects that they leave out have
-	// been refused by then.
+	// labels are the selectors for reading full objects; the objects that they do not
+	// match have been refused by then.
 	labels []string
-	// survey narrows what is listed at all.
+	// survey is the label selector for listing metadata.
 	survey string
-	// refuse says of an object's metadata why nothing is made of it.
+	// refuse returns why an object is not ingested, judged by its metadata; empty if it
+	// is.
 	refuse func(cluster.Item) string
-	// object makes of an object what is remembered of it.
+	// object converts a full object to the mirror object that is stored.
 	object func(n *tree.Node) (mirror.Object, error)
 }
 
-// keyOf is the key of an object in its list.
+// keyOf returns the key of an object in its list.
 func keyOf(namespace, name string) string {
 	if namespace == "" {
 		return name
@@ -41,15 +43,16 @@ func keyOf(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// fresh is how long ago a time may be that can still be that of two states.
+// fresh is the age below which a timestamp can still belong to two versions of an
+// object.
 const fresh = 5 * time.Second
 
-// refusedMark is before the mark of an object that was refused.
+// refusedMark is the prefix of the mark of a refused object.
 const refusedMark = "refused "
 
-// mark returns what tells an object from what it was before, as far as its
-// metadata can; empty means that it must be seen. Settings count as well, so
-// that with other ones everything is another thing.
+// mark returns a fingerprint by which change detection recognizes an unchanged object
+// from its metadata; empty means that the full object must be read. It includes the
+// settings, so that a change of settings invalidates all marks.
 func (s *scan) mark(item cluster.Item) string {
 	d := s.variant.Detection
 	switch {
@@ -58,21 +61,22 @@ func (s *scan) mark(item cluster.Item) string {
 	case d.Method == ByVersion && item.Version > 0:
 		return s.seal(strconv.FormatInt(item.Version, 10) + " " + item.UID)
 	case d.Method == ByTimestamp && !item.Changed.IsZero():
-		// Servers note no time when a label is taken away.
+		// Servers record no time when a label is removed.
 		text := fmt.Sprintf("%d %q %q", item.Generation, item.Labels, item.Annotations)
 		return s.seal(item.Changed.UTC().Format(time.RFC3339) + " " + short(text))
 	}
 	return ""
 }
 
-// firstSeen is before the mark of an object that is not to be trusted yet, and
-// before when it was first seen.
+// firstSeen is the prefix of a mark that cannot be trusted yet. The time at which the
+// object was first seen follows, then the mark.
 const firstSeen = "first seen "
 
-// lasting returns a mark as it is to be remembered. One made of a time with
-// seconds only, and of this very moment, cannot be trusted next time. The moment
-// is over if the cluster has noted a later one, or if the object was so a while
-// ago by the clock here, whatever the two clocks say.
+// lasting returns a mark in the form in which it is stored. A mark made of a timestamp
+// with a resolution of seconds cannot be trusted if the object may change again within
+// that second. It can be trusted once the cluster has recorded a later change, or once
+// the object has stayed the same for a while by the local clock, whatever the skew of
+// the two clocks.
 func (s *scan) lasting(item cluster.Item, newest time.Time, mark, before string) string {
 	if mark == "" || s.variant.Detection.Method != ByTimestamp || newest.Sub(item.Changed) > fresh {
 		return mark
@@ -87,18 +91,18 @@ func (s *scan) lasting(item cluster.Item, newest time.Time, mark, before string)
 	return firstSeen + strconv.FormatInt(s.now.UnixMilli(), 10) + " " + mark
 }
 
-// seal adds the settings to a mark.
+// seal appends the hash of the settings to a mark.
 func (s *scan) seal(mark string) string { return mark + " " + s.sealed }
 
-// short returns a hash of a text.
+// short returns a short hash of a text.
 func short(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// hashMark is the mark of an object by what is remembered of it, and of the
-// version it was remembered at: an object that is again what it was before may
-// have been something else in between, of which there is no mark.
+// hashMark returns the mark of an object by its content and the version at which it was
+// stored. The version is included because an object that has its old content again may
+// have had other content in between, which left no mark.
 func (s *scan) hashMark(o *mirror.Object, version int64) string {
 	h := sha256.New()
 	h.Write(o.Body)
@@ -106,19 +110,20 @@ func (s *scan) hashMark(o *mirror.Object, version int64) string {
 	return s.seal(hex.EncodeToString(h.Sum(nil)[:16]) + " " + strconv.FormatInt(version, 10))
 }
 
-// listDiff is what is to be done about the objects of a list.
+// listDiff is the difference between a list and the mirror.
 type listDiff struct {
 	put []mirror.Object
-	// want are objects that are to be seen whole, by their keys.
+	// want contains the objects whose full bodies are needed, by key.
 	want map[string]cluster.Item
-	// again are keys of objects that are as they were, and looked at again.
+	// again contains the keys of objects that have the same version but are processed
+	// again.
 	again map[string]bool
 	marks map[string]string
-	// newest is when the last of the objects changed, by the cluster's clock.
+	// newest is the latest change of any object, by the cluster's clock.
 	newest time.Time
 }
 
-// diffList decides which of the items are to be looked at.
+// diffList decides which of the items must be read.
 func (s *scan) diffList(l list, items []cluster.Item, known map[string]int64) *listDiff {
 	out := &listDiff{want: map[string]cluster.Item{}, again: map[string]bool{}, marks: map[string]string{}}
 	for _, item := range items {
@@ -126,7 +131,7 @@ func (s *scan) diffList(l list, items []cluster.Item, known map[string]int64) *l
 		if item.Changed.After(out.newest) {
 			out.newest = item.Changed
 		}
-		// The mirror may be older than the marks, when its database was restored.
+		// The mirror may be older than the marks if its database was restored.
 		version, there := known[key]
 		current := there && version >= item.Version
 		why := l.refuse(item)
@@ -157,29 +162,29 @@ func (s *scan) diffList(l list, items []cluster.Item, known map[string]int64) *l
 	return out
 }
 
-// whole is how many of a list's objects must have changed for the list to be
-// read whole instead of each of them.
+// whole is the share of a list, one in whole, that must have changed for the list to be
+// read as a whole instead of object by object.
 const whole = 4
 
-// pageSize is how many objects are read and remembered at once: each takes ten
-// times its size while it is.
+// pageSize is how many objects are read and stored at once: in memory, each takes ten
+// times its size.
 const pageSize = 200
 
 // reach is how much of a list was seen.
 type reach uint8
 
 const (
-	// some are objects that changed.
+	// some means: only objects that changed.
 	some reach = iota
-	// told is all there is, as a watch tells it, which may be late.
+	// told means: the complete list as reported by a watch, which may be late.
 	told
-	// surveyed is all there is, asked for by a scan after it had read what is
-	// remembered of the list.
+	// surveyed means: the complete list, requested by a scan after it had read the known
+	// objects of the list from the mirror.
 	surveyed
 )
 
-// take has the mirror know what was seen of a list: all that was reached, as of
-// version.
+// take stores what was seen of a list in the mirror, as of version. reached says how
+// complete it is.
 func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []cluster.Item, version int64, reached reach) error {
 	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
 	if err != nil {
@@ -197,8 +202,8 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 		return err
 	}
 	put := func(objects []mirror.Object) error {
-		// An object that was of a later version before the list was read is of
-		// another history: that of a cluster which had the name before.
+		// An object that had a later version before the list was read belongs to another
+		// history: that of a cluster that had the same name before.
 		var other []mirror.Object
 		if reached == surveyed {
 			objects, other = split(objects, func(o *mirror.Object) bool { return o.Version < known[o.Key] && known[o.Key] <= version })
@@ -244,7 +249,7 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 		return err
 	}
 	if reached == told {
-		// Whether it can be believed is for a scan to say, which sees all lists.
+		// Only a scan, which sees all lists, can decide whether to trust the removal.
 		s.variant.in.again(ctx, s.target)
 		return nil
 	}
@@ -252,8 +257,8 @@ func (s *scan) take(ctx context.Context, c *cluster.Cluster, l list, items []clu
 	return nil
 }
 
-// split returns the objects for which is does not hold, and those for which it
-// does.
+// split returns the objects for which the predicate is false, and those for which it is
+// true.
 func split(objects []mirror.Object, is func(*mirror.Object) bool) (not, those []mirror.Object) {
 	for i := range objects {
 		if is(&objects[i]) {
@@ -265,10 +270,9 @@ func split(objects []mirror.Object, is func(*mirror.Object) bool) (not, those []
 	return not, those
 }
 
-// ending returns an error if a list's kind is about to go, or has gone: then all
-// of its objects are deleted first, which says nothing of them. Whoever takes
-// the kind away, with everything that is of it, wants something else than the
-// one who deletes an object.
+// ending returns an error if the kind of a list is being deleted or is gone. Then all
+// of its objects are deleted first, which says nothing about their owners' intent:
+// deleting a kind with all its objects is not the same as deleting an object.
 func (s *scan) ending(ctx context.Context, c *cluster.Cluster, l list) error {
 	served, err := c.Serves(ctx, l.res)
 	if err != nil || served {
@@ -277,7 +281,7 @@ func (s *scan) ending(ctx context.Context, c *cluster.Cluster, l list) error {
 	return s.absent(l.res.String())
 }
 
-// absent is the error of a list whose kind is not served any more.
+// absent returns the error of a list whose kind is no longer served.
 func (s *scan) absent(kind string) error {
 	return &cluster.Error{
 		Cluster: s.at, Doing: "list " + kind, Reason: cluster.Absent, Err: errors.New("the cluster does not serve that kind any more"),
@@ -285,8 +289,7 @@ func (s *scan) absent(kind string) error {
 	}
 }
 
-// see makes an object of what was read whole, and reports whether it is to be
-// remembered.
+// see converts a full object to a mirror object, and reports whether to store it.
 func (s *scan) see(l list, n *tree.Node, sifted *listDiff, known map[string]int64) (mirror.Object, bool, error) {
 	key := keyOf(n.Get("metadata", "namespace").Str(), n.Get("metadata", "name").Str())
 	item, wanted := sifted.want[key]
@@ -295,7 +298,7 @@ func (s *scan) see(l list, n *tree.Node, sifted *listDiff, known map[string]int6
 	}
 	o, err := s.object(l, n)
 	if err != nil {
-		// It costs no other its place, and what was known of it stays.
+		// One unreadable object must not affect the others; its last good copy stays.
 		s.note(l.name, []finding.Finding{{Rule: xrd.RuleSyntax, Severity: finding.Error, Object: key, Message: err.Error()}})
 		return o, false, nil
 	}
@@ -323,8 +326,8 @@ func (s *scan) see(l list, n *tree.Node, sifted *listDiff, known map[string]int6
 	return o, true, nil
 }
 
-// lookAgain makes units dirty whose objects are as they were, because change
-// detection cannot tell, or the settings are other ones.
+// lookAgain marks units dirty whose objects have the same version, because change
+// detection cannot tell whether they changed, or because the settings changed.
 func (s *scan) lookAgain(ctx context.Context, l list, sifted *listDiff) error {
 	if len(sifted.again) == 0 {
 		return nil

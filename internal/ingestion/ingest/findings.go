@@ -16,47 +16,46 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// Found is a finding with where it is.
+// Found is a finding with its location.
 type Found struct {
 	noted
-	// Definition is what it is about; empty for workloads.
+	// Definition is the definition it is about; empty for workloads.
 	Definition string `json:"definition,omitempty"`
-	// Sources are those that have it, Clusters the clusters among them.
+	// Sources are the sources that have the definition, Clusters the clusters among them.
 	Sources  []string `json:"sources"`
 	Clusters []string `json:"clusters"`
 }
 
-// RuleCount says how often a rule was found.
+// RuleCount is the number of findings of a rule.
 type RuleCount struct {
 	Rule string `json:"rule"`
-	// Title and Why say what is wrong in general, and what comes of it.
+	// Title and Why describe the problem in general, and its consequence.
 	Title    string `json:"title,omitempty"`
 	Why      string `json:"why,omitempty"`
 	Severity string `json:"severity"`
-	// Findings are how many there are, Definitions how many have one.
+	// Findings is the number of findings, Definitions the number of definitions with one.
 	Findings    int `json:"findings"`
 	Definitions int `json:"definitions"`
 }
 
-// Findings are what is worth knowing about definitions.
+// Findings is a page of findings about definitions.
 type Findings struct {
 	Items []Found `json:"items"`
-	// TotalItems is how many there are, Rules how many of each rule.
+	// TotalItems is the total number of findings, Rules the number by rule.
 	TotalItems int         `json:"totalItems"`
 	Rules      []RuleCount `json:"rules"`
-	// Pending is how many definitions have changed and were not looked at yet.
+	// Pending is the number of changed definitions that were not inspected yet.
 	Pending int `json:"pending"`
 }
 
-// FindingsQuery chooses among findings. What is empty wants all.
+// FindingsQuery selects findings. Empty fields match all.
 type FindingsQuery struct {
 	Rule, Cluster string
 	Severity      *finding.Severity
 	Limit, Offset int
 }
 
-// Findings returns what was found when definitions were last looked at, the
-// worst first.
+// Findings returns the findings of the last inspection, the most severe first.
 func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, error) {
 	out := Findings{Items: []Found{}, Rules: []RuleCount{}}
 	want := mirror.Wanted{Rule: q.Rule}
@@ -92,7 +91,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 	if out.Pending, err = in.Memory.CountUnchecked(ctx); err != nil || q.Limit == 0 {
 		return out, err
 	}
-	// What is wrong with sources comes first.
+	// Findings about sources come first.
 	first := general[min(q.Offset, len(general)):]
 	first = first[:min(len(first), q.Limit)]
 	out.Items = append(out.Items, first...)
@@ -108,7 +107,7 @@ func (in *Ingest) Findings(ctx context.Context, q FindingsQuery) (Findings, erro
 	return out, err
 }
 
-// placed says where findings are.
+// placed adds the sources and clusters to findings.
 func (in *Ingest) placed(ctx context.Context, known []mirror.Finding) ([]Found, error) {
 	var units []string
 	for _, f := range known {
@@ -140,7 +139,8 @@ func (in *Ingest) placed(ctx context.Context, known []mirror.Finding) ([]Found, 
 	return out, nil
 }
 
-// ruleOf returns a rule by its id. One that an older program had is not known.
+// ruleOf returns a rule by its ID. A rule of an older release is unknown, and returned
+// with its ID only.
 func ruleOf(id string) finding.Rule {
 	for _, rules := range [][]finding.Rule{Rules, xrd.Rules, lint.Rules, pipeline.Rules, engine.Rules, form.Rules, entity.Rules} {
 		if i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.ID == id }); i >= 0 {

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// general returns the findings that are about sources and not about a unit: those
-// that a query wants, the worst first.
+// general returns the findings about sources rather than units that match a query, the
+// most severe first.
 func (in *Ingest) general(ctx context.Context, q FindingsQuery) ([]Found, error) {
 	conditions, err := in.conditions(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (in *Ingest) general(ctx context.Context, q FindingsQuery) ([]Found, error)
 	return out, nil
 }
 
-// found is a finding about the place.
+// found returns a finding about the target.
 func (p *target) found(n noted) Found {
 	f := Found{noted: n, Sources: []string{p.name}, Clusters: []string{}}
 	if p.cluster {
@@ -56,7 +56,7 @@ func (p *target) found(n noted) Found {
 	return f
 }
 
-// rank orders severities, the worst first.
+// rank orders severities, the most severe first.
 func rank(severity string) int {
 	return slices.Index([]string{finding.Error.String(), finding.Warning.String(), finding.Info.String()}, severity)
 }

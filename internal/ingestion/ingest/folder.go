@@ -14,19 +14,19 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// folder reads a source without a cluster. It has neither versions nor times of
-// objects, so that change detection goes by their content.
+// folder reads a source that is not a cluster. Its objects have neither versions nor
+// timestamps, so change detection compares their content.
 type folder struct {
 	*Folder
 	place *target
-	// lost are the keys of Compositions that the last scan left out because
-	// another of their name is used. They belong to whoever holds place.busy.
+	// lost contains the keys of Compositions that the last scan left out because another
+	// one of the same name is used. Only the holder of place.busy may access it.
 	lost map[string]bool
 }
 
-// scan reads the source object by object, and holds no more than a few pages of
-// them. A document that cannot be read costs no other its place: what was known
-// of its file stays, and is stale.
+// scan reads the source object by object, and holds only a few pages in memory. An
+// unreadable document does not affect others: the known objects of its file stay,
+// marked stale.
 func (f *folder) scan(ctx context.Context, s *scan) error {
 	known, err := f.place.variant.in.Memory.Known(ctx, s.name, listFolder)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *folder) scan(ctx context.Context, s *scan) error {
 	l := listed{count: len(r.keys) + len(kept) + len(unsettled), kept: kept}
 	switch {
 	case failed != nil && len(r.keys) == 0:
-		// Nothing of it was read.
+		// Nothing of the source was read.
 		l.err = failed
 	case failed != nil:
 		s.errs = append(s.errs, failed)
@@ -68,8 +68,8 @@ func (f *folder) scan(ctx context.Context, s *scan) error {
 	return s.remove(ctx)
 }
 
-// all reads the source while what was read is stored. failed is what could not be
-// read, but for single files, which are in r.bad; err is an error of the memory.
+// all reads the source and stores the pages concurrently. failed is what could not be
+// read, except for single files, which are in r.bad; err is a database error.
 func (r *reading) all(ctx context.Context) (failed, err error) {
 	storing, stored := errgroup.WithContext(ctx)
 	storing.Go(func() error {
@@ -89,7 +89,7 @@ func (r *reading) all(ctx context.Context) (failed, err error) {
 		}
 	}
 	failed = func() error {
-		// Whoever stores must not wait for a reader that panicked.
+		// The storing goroutine must not wait for a reader that panicked.
 		defer close(r.pages)
 		err := source.Walk(ctx, r.Source, func(f xrd.Found) bool { return r.take(f, hand) })
 		r.follow(nil)
@@ -101,8 +101,8 @@ func (r *reading) all(ctx context.Context) (failed, err error) {
 	return failed, storing.Wait()
 }
 
-// single takes errors about single files and folders for findings, and returns
-// the others.
+// single turns errors about single files and folders into findings, and returns the
+// other errors.
 func (r *reading) single(err error) error {
 	if err == nil {
 		return nil
@@ -123,8 +123,8 @@ func (r *reading) single(err error) error {
 	return errors.Join(rest...)
 }
 
-// follow has the folder scanned whenever something changed. Every replica notices
-// that; one of them scans.
+// follow requests a scan of the folder on every change. All replicas see the change;
+// one of them scans.
 func (f *folder) follow(ctx context.Context) {
 	in := f.place.variant.in
 	changed := func() { in.again(ctx, f.place) }

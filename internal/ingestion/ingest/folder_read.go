@@ -15,42 +15,42 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// reading is one scan of a folder. All but store is called by the goroutine that
-// reads.
+// reading is one scan of a folder. Only the reading goroutine calls its methods, except
+// store.
 type reading struct {
 	*folder
 	s     *scan
 	known map[string]int64
-	// pages are objects on their way to the memory, page those that are being
-	// gathered, size bytes of them.
+	// pages passes objects to the storing goroutine; page is the page being filled, and
+	// size its size in bytes.
 	pages chan []mirror.Object
 	page  []mirror.Object
 	size  int
-	// seen counts objects by what would be their key, keys are those of all that
-	// are to be remembered.
+	// seen counts objects by their key before numbering; keys are the keys of all objects
+	// to store.
 	seen map[string]int
 	keys map[string]bool
-	// staleByName are what change detection is to remember; again are units of objects
-	// of which it remembers nothing, or nothing under these settings, and againAll
-	// says that there are such objects without a unit.
+	// marks are the marks to store for change detection; again are units of objects that
+	// have no mark, or none under the current settings, and againAll says that some of
+	// those objects have no unit.
 	marks    map[string]string
 	again    []string
 	againAll bool
-	// compositions are the Compositions of each name, deferred those of them that
-	// the last scan left out.
+	// compositions contains the Compositions by name; deferred are those that the last
+	// scan left out.
 	compositions map[string][]standing
 	deferred     map[string]mirror.Object
-	// bad are documents and files that cannot be read.
+	// bad are findings about unreadable documents and files.
 	bad   []finding.Finding
 	found int
-	// file is the one that is being read, objects how many it has had. digests are
-	// of what was read of each.
+	// file is the file being read, and objects the number of objects read from it. digests
+	// are the hashes of the objects read from each file.
 	file    string
 	objects int
 	digests map[string]string
 }
 
-// standing is what decides which of the Compositions of one name is used.
+// standing is what decides which of several Compositions of one name is used.
 type standing struct {
 	generation int64
 	kind, key  string
@@ -63,10 +63,10 @@ func newReading(f *folder, s *scan, known map[string]int64) *reading {
 	}
 }
 
-// pageBytes is how much of objects is handed on at once.
+// pageBytes is the size at which a page is passed on.
 const pageBytes = 1 << 20
 
-// take takes one thing that was read, and reports whether more is wanted.
+// take processes one thing that was read, and reports whether to continue.
 func (r *reading) take(f xrd.Found, hand func([]mirror.Object) bool) bool {
 	r.follow(&f)
 	if bad, ok := f.Complaint(); ok {
@@ -94,8 +94,8 @@ func (r *reading) take(f xrd.Found, hand func([]mirror.Object) bool) bool {
 	return hand(page)
 }
 
-// follow logs which file was read when something of the next one is met. Nothing
-// met is the end.
+// follow logs a file as read when the first thing of the next file arrives. nil marks
+// the end.
 func (r *reading) follow(f *xrd.Found) {
 	file := ""
 	switch {
@@ -118,7 +118,7 @@ func (r *reading) follow(f *xrd.Found) {
 	r.objects++
 }
 
-// complain notes a document or file that cannot be read.
+// complain records an unreadable document or file.
 func (r *reading) complain(f finding.Finding) {
 	r.place.variant.Log.Debug("document skipped", "source", r.s.name, "at", f.Where(), "why", f.Message)
 	r.bad = append(r.bad, f)
@@ -128,12 +128,12 @@ func (r *reading) definition(d *xrd.Definition) {
 	r.found++
 	n := d.Node
 	if n.Get("status").IsMap() {
-		// What a cluster said when a record was written need not be so any more.
+		// A status in a file is a recording and may be out of date.
 		n = tree.Obj(slices.Clone(n.Fields)...)
 		n.Pos = d.Node.Pos
 		n.Delete("status")
 	}
-	// It cannot fail: nothing of it is asked of a server.
+	// definition cannot fail here: it makes no requests to a server.
 	o, _ := r.place.variant.definition(n, d.Origin)
 	why := noteOf(&o).Refused
 	r.s.picks.add(d.Name, why, d.Words)
@@ -145,8 +145,8 @@ func (r *reading) definition(d *xrd.Definition) {
 	r.add(o, r.key(&d.Object))
 }
 
-// composition takes a Composition. One that was left out the last time waits
-// until all are known.
+// composition processes a Composition. One that the last scan left out is deferred
+// until all Compositions are known.
 func (r *reading) composition(c *xrd.Composition) {
 	key := r.key(&c.Object)
 	o := composition(c.Node, c.Origin)
@@ -160,11 +160,11 @@ func (r *reading) composition(c *xrd.Composition) {
 	r.add(o, key)
 }
 
-// deferredWinners settles which Compositions are used. Of several of one name
-// that are for different kinds, all but those of the winner's kind are left out:
-// none of the units would see both. Where both are for one kind, the engine
-// chooses, and says so. The winner is that of xrd.MergeCompositions: the one of
-// the higher generation, then the one that stands first.
+// deferredWinners decides which Compositions are used. Of several with one name that
+// are for different kinds, only those for the winner's kind are kept, because no unit
+// would see both. If they are for one kind, the engine chooses and reports it. The
+// winner is that of xrd.MergeCompositions: the one with the highest generation, then
+// the first one.
 func (r *reading) deferredWinners() {
 	lost := map[string]bool{}
 	for _, same := range r.compositions {
@@ -189,7 +189,7 @@ func (r *reading) deferredWinners() {
 	}
 }
 
-// folderKey is the key of an object in a folder, if it is the first of its name.
+// folderKey returns the key of an object in a folder, if it is the first of its name.
 func folderKey(group, kind, namespace, name string) string {
 	key := strings.Join([]string{kind, namespace, name}, " ")
 	if kind == xrd.KindDefinition {
@@ -198,8 +198,8 @@ func folderKey(group, kind, namespace, name string) string {
 	return group + " " + key
 }
 
-// key returns the key of an object. Of several of one name all are kept, and the
-// engine chooses.
+// key returns the key of an object. All objects of one name are kept, with numbered
+// keys, and the engine chooses.
 func (r *reading) key(o *xrd.Object) string {
 	key := folderKey(o.Group(), o.Kind, o.Namespace, o.Name)
 	if r.seen[key]++; r.seen[key] > 1 {
@@ -223,18 +223,17 @@ func (r *reading) add(o mirror.Object, key string) {
 	r.size += len(o.Body)
 }
 
-// store has the mirror know a page of what was read. What differs from what is
-// known is found by comparing the two; a mark would not tell of what was something
-// else in between.
+// store writes a page to the mirror. The mirror finds changes by comparing the objects;
+// a mark would miss content that was different in between.
 func (r *reading) store(ctx context.Context, page []mirror.Object) error {
 	dirty, err := r.place.variant.in.Memory.Observe(ctx, mirror.Observation{Source: r.s.name, List: listFolder, Put: page})
 	r.s.dirty += dirty
 	return err
 }
 
-// keep returns the objects that are known and were not read because their file
-// could not be, or, if the source failed, all that were not read: their units by
-// their keys.
+// keep returns the known objects that were not read because their file could not be
+// read or, if the source failed, all known objects that were not read: their units by
+// key.
 func (r *reading) keep(ctx context.Context, failed error) (map[string]string, error) {
 	lost := map[string]bool{}
 	for _, f := range r.bad {
@@ -279,8 +278,8 @@ func below(file string, paths map[string]bool) bool {
 	}
 }
 
-// conclude notes what is neither there nor kept, nor may be there in a moment, and
-// has units made anew of which change detection does not know.
+// conclude records the objects that are gone, except for those that are kept or
+// unsettled, and marks units dirty that change detection does not know.
 func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettled []string) error {
 	m := r.place.variant.in.Memory
 	o := mirror.Observation{Source: r.s.name, List: listFolder, Complete: true, Keys: slices.Collect(maps.Keys(r.keys))}
@@ -301,7 +300,7 @@ func (r *reading) conclude(ctx context.Context, kept map[string]string, unsettle
 	if len(gone) > 0 {
 		r.s.vanish(removal{listFolder, gone, o})
 	} else if dirty, err = m.Observe(ctx, o); err != nil {
-		// What was read and is left out after all goes by that.
+		// This also removes objects that were read but then left out.
 		return err
 	}
 	r.s.dirty += dirty

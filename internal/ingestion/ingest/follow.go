@@ -16,58 +16,57 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// Notices are gathered until none has come for quiet, or for at most patience,
-// so that a thousand changes in a second are a few readings.
+// Events are collected until none has arrived for quiet, but for at most patience, so
+// that a thousand changes in a second cause only a few reads.
 const (
 	quiet    = 30 * time.Millisecond
 	patience = 250 * time.Millisecond
 )
 
-// mostFollowed is how many kinds of composites of a cluster are followed: the API has
-// no watch for a whole group. The others are read on the schedule.
+// mostFollowed is how many kinds of composites are watched per cluster: the API has no
+// watch for a whole group. The others are read on the schedule.
 const mostFollowed = 500
 
-// The pauses between attempts to begin.
+// The bounds of the backoff between attempts to start watching.
 const (
 	shortPause = 500 * time.Millisecond
 	longPause  = 30 * time.Second
 )
 
-// watcher follows the lists of a cluster.
+// watcher watches the lists of a cluster.
 type watcher struct {
 	*definitions
-	// moved says that there is news, or that a kind may be served by now.
+	// moved signals that there are events, or that a list can be watched again.
 	moved chan struct{}
 
 	mu      sync.Mutex
 	pending map[string]*pendingEvents
-	// troubled are lists that cannot be followed at the moment; mended says that
-	// some can be again.
+	// troubled contains the lists that cannot be watched at the moment; mended says that
+	// some of them recovered.
 	troubled map[string]bool
 	mended   atomic.Bool
 
-	// begun are the lists of definitions and Compositions that are followed.
+	// begun contains the lists of definitions and Compositions that are watched.
 	begun map[string]bool
-	// kinds are those that the definitions gave when some last changed, nil if
-	// that is not known, and followed those that are followed, by list. Both
-	// belong to the goroutine that gathers.
+	// kinds are the kinds defined when a definition last changed, nil if unknown; followed
+	// are the watched kinds, by list. Only the goroutine of run accesses them.
 	kinds    map[string]cluster.Kind
 	followed map[string]context.CancelFunc
-	// crowded says that there are more kinds than are followed.
+	// crowded says that there are more kinds than can be watched.
 	crowded bool
-	// unserved says when to ask again for kinds that are not served; nil for
-	// not at all.
+	// unserved fires when kinds that are not served are to be checked again; nil for
+	// never.
 	unserved <-chan time.Time
 	pauses   *backoff.ExponentialBackOff
-	// waits is how often they were asked for since a definition changed.
+	// waits counts these checks since a definition last changed.
 	waits int
 	wg    sync.WaitGroup
 }
 
-// pendingEvents is what has been noticed of a list and not been read yet.
+// pendingEvents are the events of a list that were not processed yet.
 type pendingEvents struct {
 	list list
-	// listed says that items are all there are, as of version.
+	// listed says that items is the complete list, as of version.
 	listed  bool
 	version int64
 	spoilt  bool
@@ -75,7 +74,8 @@ type pendingEvents struct {
 	gone    map[string]int64
 }
 
-// follow reads on as the cluster changes.
+// follow watches the cluster until ctx ends. It retries with a backoff until the
+// cluster can be reached.
 func (d *definitions) follow(ctx context.Context) {
 	pauses := growing()
 	for ctx.Err() == nil {
@@ -102,7 +102,7 @@ func growing() *backoff.ExponentialBackOff {
 	return b
 }
 
-// pause waits, or until ctx ends.
+// pause sleeps for wait, or until ctx ends.
 func pause(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -112,7 +112,7 @@ func pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// run follows the lists until ctx ends.
+// run watches the lists until ctx ends.
 func (w *watcher) run(ctx context.Context, lists []list) {
 	defer w.wg.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -146,9 +146,9 @@ func (w *watcher) run(ctx context.Context, lists []list) {
 	}
 }
 
-// wait waits for news, and until they have settled, or until it is time to ask
-// again for kinds that are not served. It reports whether that is so, and
-// whether ctx goes on.
+// wait waits until events have arrived and settled, or until kinds that are not served
+// are to be checked again. It reports whether the latter is the case, and false as ok
+// once ctx has ended.
 func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 	select {
 	case <-ctx.Done():
@@ -158,7 +158,7 @@ func (w *watcher) wait(ctx context.Context) (again, ok bool) {
 	case lists := <-w.served:
 		w.beginAll(ctx, lists)
 		if w.crowded {
-			// There may be composites of other kinds by now.
+			// Composites of kinds that are not watched may exist by now.
 			w.composites(ctx)
 		}
 		return false, true
@@ -188,12 +188,12 @@ func (w *watcher) gather() []*pendingEvents {
 	defer w.mu.Unlock()
 	out := slices.Collect(maps.Values(w.pending))
 	clear(w.pending)
-	// Definitions first: what belongs to them is read once they are there.
+	// Definitions come first: the objects that belong to them are read after them.
 	slices.SortFunc(out, func(a, b *pendingEvents) int { return -strings.Compare(a.list.name, b.list.name) })
 	return out
 }
 
-// beginAll follows those of the lists that are not followed yet.
+// beginAll watches the lists that are not watched yet.
 func (w *watcher) beginAll(ctx context.Context, lists []list) {
 	for _, l := range lists {
 		if !w.begun[l.name] {
@@ -203,7 +203,7 @@ func (w *watcher) beginAll(ctx context.Context, lists []list) {
 	}
 }
 
-// begin follows one list in a goroutine of its own.
+// begin watches one list in a new goroutine.
 func (w *watcher) begin(ctx context.Context, l list) {
 	w.wg.Go(func() {
 		defer w.variant.in.caught(w.target)
@@ -218,7 +218,7 @@ func (w *watcher) begin(ctx context.Context, l list) {
 	})
 }
 
-// handleEvent remembers what is to be read.
+// handleEvent records the objects to read.
 func (w *watcher) handleEvent(n cluster.Event, l list) {
 	w.mu.Lock()
 	p := w.pending[l.name]
@@ -245,7 +245,7 @@ func (w *watcher) handleEvent(n cluster.Event, l list) {
 	w.move()
 }
 
-// move says that there is something to see to.
+// move wakes up the goroutine of run.
 func (w *watcher) move() {
 	select {
 	case w.moved <- struct{}{}:
@@ -253,7 +253,7 @@ func (w *watcher) move() {
 	}
 }
 
-// read takes what was noticed. What cannot be taken now is left to a scan.
+// read processes a batch of events. It requests a scan if that fails.
 func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 	if len(batch) == 0 {
 		return
@@ -268,7 +268,7 @@ func (w *watcher) read(ctx context.Context, batch []*pendingEvents) {
 	w.variant.in.news("read "+w.name, "")
 }
 
-// takeAll takes all that can be, and returns one of the errors.
+// takeAll processes all events that it can, and returns one of the errors.
 func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
 	if err := w.lock(ctx); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (w *watcher) takeAll(ctx context.Context, batch []*pendingEvents) error {
 		case e != nil:
 			err = e
 		case n.listed && s.before.Error != "", !s.before.Lists[n.list.name].Stale.IsZero():
-			// The scan that could not read it is to be made good.
+			// The last scan could not read the list; another scan is needed.
 			w.variant.in.again(ctx, w.target)
 		}
 	}
@@ -302,7 +302,7 @@ func (w *watcher) take(ctx context.Context, s *scan, n *pendingEvents) error {
 			return err
 		}
 		if reached == told && n.version < s.before.Lists[n.list.name].Version {
-			// It came late, or the cluster was restored, which a scan can tell.
+			// The event was late or the cluster was restored; a scan can tell which.
 			w.variant.in.again(ctx, w.target)
 		}
 	}
@@ -321,8 +321,8 @@ func (w *watcher) take(ctx context.Context, s *scan, n *pendingEvents) error {
 	return err
 }
 
-// composites follows the kinds that definitions give now, and no others. Those
-// that are not served yet are asked for again, soon at first.
+// composites watches the kinds that definitions define now, and no others. Kinds that
+// are not served yet are checked again with a backoff.
 func (w *watcher) composites(ctx context.Context) {
 	w.unserved = nil
 	if w.kinds == nil {
@@ -383,8 +383,7 @@ func (w *watcher) composites(ctx context.Context) {
 	}
 }
 
-// choose returns which of the kinds are followed, in order: all, or the first of them
-// if there are too many.
+// choose returns the kinds to watch, sorted: all of them, or the first mostFollowed.
 func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) {
 	if w.crowded = len(names) > mostFollowed; w.crowded {
 		lists, err := w.variant.in.Memory.Lists(ctx, w.name)
@@ -399,8 +398,8 @@ func (w *watcher) choose(ctx context.Context, names []string) ([]string, error) 
 	return names, nil
 }
 
-// firstOf returns so many of the kinds: those of which there are composites first,
-// then those that are followed already, then by name.
+// firstOf returns up to most of the kinds: first those that have composites, then those
+// that are watched already, then by name.
 func firstOf[T any](names []string, most int, inhabited []string, followed map[string]T) []string {
 	rank := make(map[string]int, len(names))
 	for _, name := range inhabited {
@@ -413,7 +412,7 @@ func firstOf[T any](names []string, most int, inhabited []string, followed map[s
 	return names[:min(most, len(names))]
 }
 
-// later has kinds that are missing asked for again.
+// later schedules another check for missing kinds.
 func (w *watcher) later() {
 	if w.unserved == nil {
 		w.unserved = time.After(w.pauses.NextBackOff())

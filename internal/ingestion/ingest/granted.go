@@ -9,10 +9,10 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// granted settles what it means that a list is forbidden. Definitions are what
-// the service is for, so that it is an error for them. Of all else, what the
-// account was never allowed to read is not tracked, which is said once; what it
-// was allowed to read before is stale, and an error.
+// granted decides what a forbidden list means. For definitions it is an error, because
+// the service cannot do without them. Any other list that the account was never allowed
+// to read is untracked, which is logged once; a list that it could read before is
+// stale, and an error.
 func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 	e, forbidden := errors.AsType[*cluster.Error](was.err)
 	about := "untracked " + s.name + " " + l.name
@@ -24,7 +24,7 @@ func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 	}
 	known, err := s.variant.in.Memory.Known(ctx, s.name, l.name)
 	if err != nil || len(known) > 0 {
-		// It was read, if not by this program.
+		// The list was read before, if not by this release.
 		return was
 	}
 	if s.variant.in.news(about, "untracked") {
@@ -33,7 +33,7 @@ func (s *scan) granted(ctx context.Context, l list, was listed) listed {
 	return listed{untracked: s.untracked(l, e)}
 }
 
-// untracked says how a list can be tracked, or left out on purpose.
+// untracked returns how to get a list tracked, or how to leave it out on purpose.
 func (s *scan) untracked(l list, e *cluster.Error) string {
 	kind, _, _ := strings.Cut(l.name, " ")
 	off := s.variant.Name + "." + kind + ".enabled: false"
@@ -43,8 +43,8 @@ func (s *scan) untracked(l list, e *cluster.Error) string {
 	return e.Hint + "\nor set " + off
 }
 
-// ungranted reports whether following a list fails because of a permission that
-// the account never had: then it is read on the schedule, or not at all.
+// ungranted reports whether watching a list fails because of a permission that the
+// account never had: then the list is read on the schedule, or not at all.
 func (w *watcher) ungranted(ctx context.Context, l list, e *cluster.Error) bool {
 	if e.Reason != cluster.Forbidden {
 		return false

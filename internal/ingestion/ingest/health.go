@@ -10,85 +10,82 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// The words for how the service, or a part of it, fares.
+// The statuses of the service and the states of its sources.
 const (
 	Healthy   = "healthy"
 	Degraded  = "degraded"
 	Unhealthy = "unhealthy"
-	// Starting is a service of which a source was not read yet.
+	// Starting means that a source was not read yet.
 	Starting = "starting"
 
 	Connected = "connected"
-	// Waiting is a source that was not read yet.
+	// Waiting means that the source was not read yet.
 	Waiting = "waiting"
-	// Partial is one of which some lists cannot be read.
+	// Partial means that some lists of the source cannot be read.
 	Partial = "partial"
-	// Pending is one of which so much is not found any more that it must be
-	// confirmed.
+	// Pending means that so many objects are missing that their removal must be confirmed.
 	Pending = "removal-pending"
 )
 
-// Health is how the service fares.
+// Health is the health of the service.
 type Health struct {
-	// Status is healthy if everything can be read, unhealthy if nothing can,
-	// and degraded otherwise. It is starting until every source was tried, unless
-	// something is wrong already.
+	// Status is healthy if everything can be read, unhealthy if nothing can, and degraded
+	// otherwise. It is starting until every source was tried, unless something is wrong
+	// already.
 	Status string `json:"status"`
-	// Clusters are the states of clusters by name.
+	// Clusters are the states of the clusters by name.
 	Clusters map[string]string `json:"clusters"`
 	// LastRun is when a source was last tried.
 	LastRun time.Time `json:"lastRun,omitzero"`
-	// EntitiesGenerated is how many entities the catalog has of them.
+	// EntitiesGenerated is the number of entities of the service in the catalog.
 	EntitiesGenerated int `json:"entitiesGenerated"`
-	// Sources are the details; nil for who may not know them.
+	// Sources are the details; nil for users who may not see them.
 	Sources []SourceHealth `json:"sources,omitzero"`
-	// Failures are units of which nothing can be made, and why.
+	// Failures are the units that cannot be built, with the reason.
 	Failures map[string]string `json:"failures,omitempty"`
-	// Notices are what is not wrong, and hardly meant.
+	// Notices are not errors, but probably unintended.
 	Notices []string `json:"notices,omitempty"`
-	// Missing are owners and systems that entities name and nobody defines.
+	// Missing are owners and systems that entities refer to but that do not exist.
 	Missing []MissingRef `json:"missing,omitempty"`
-	// Unserved are the first of UnservedCount definitions that clusters do not
-	// serve. They do not degrade the status.
+	// Unserved are the first of UnservedCount definitions that clusters do not serve. They
+	// do not degrade the status.
 	Unserved      []Unserved `json:"unserved,omitempty"`
 	UnservedCount int        `json:"unservedCount,omitempty"`
 }
 
-// SourceHealth is how a source fares.
+// SourceHealth is the health of a source.
 type SourceHealth struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster,omitempty"`
-	// State is connected, waiting, partial, or the reason why it cannot be
-	// read: unreachable, unauthorized and so on.
+	// State is connected, waiting, partial, removal-pending, or the reason why the source
+	// cannot be read: unreachable, unauthorized and so on.
 	State       string    `json:"state"`
 	LastAttempt time.Time `json:"lastAttempt,omitzero"`
 	LastSuccess time.Time `json:"lastSuccess,omitzero"`
 	LastError   string    `json:"lastError,omitempty"`
-	// Hint is the way out of it, if one is known.
+	// Hint is how to fix the error, if that is known.
 	Hint string `json:"hint,omitempty"`
-	// Stale are the lists that cannot be read, and since when what is known of
-	// them is old.
+	// Stale are the lists that cannot be read, with the time since when their objects are
+	// stale.
 	Stale map[string]time.Time `json:"stale,omitempty"`
-	// Objects counts what is known, by list.
+	// Objects is the number of known objects by list.
 	Objects map[string]int `json:"objects,omitempty"`
-	// Problems are objects and files that cannot be read, the first of
-	// ProblemCount; StaleObjects counts those that stay as they were last read
-	// because of that.
+	// Problems are unreadable objects and files, the first of ProblemCount; StaleObjects
+	// is the number of objects that are stale because they cannot be read.
 	Problems     []Problem `json:"problems,omitempty"`
 	ProblemCount int       `json:"problemCount,omitempty"`
 	StaleObjects int       `json:"staleObjects,omitempty"`
-	// Untracked are lists that are not read because the account was never allowed
-	// to, and the way to have them read.
+	// Untracked are lists that are not read because the account was never allowed to read
+	// them, with how to change that.
 	Untracked map[string]string `json:"untracked,omitempty"`
-	// PendingRemoval is what is not found any more and stays until that is
-	// confirmed; nil if nothing is.
+	// PendingRemoval is a removal that waits for confirmation; nil if there is none.
 	PendingRemoval *PendingRemoval `json:"pendingRemoval,omitempty"`
-	// Definitions says which of them are taken; nil if that is not known.
+	// Definitions says how many definitions are selected; nil if that is unknown.
 	Definitions *Selection `json:"definitions,omitempty"`
 }
 
-// Health returns how the service fares. entities is how many the catalog has of
-// it.
+// Health returns the health of the service. entities is the number of its entities in
+// the catalog.
 func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 	conditions, err := in.conditions(ctx)
 	if err != nil {
@@ -142,7 +139,7 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 	return h, nil
 }
 
-// worse reports whether a state goes before another that a cluster has.
+// worse reports whether a state is worse than the one that a cluster has.
 func worse(has, state string) bool {
 	rank := func(s string) int { return slices.Index([]string{"", Connected, Waiting, Partial}, s) }
 	a, b := rank(has), rank(state)
@@ -198,8 +195,8 @@ func (p *target) health(c condition, counts map[[2]string]int) SourceHealth {
 	return s
 }
 
-// Stale counts the units that are made of lists which cannot be read now, by
-// source.
+// Stale counts the stale objects by source: those of lists that cannot be read now, and
+// those kept from files that cannot be read.
 func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
 	conditions, err := in.conditions(ctx)
 	if err != nil {
@@ -223,28 +220,28 @@ func (in *Ingest) Stale(ctx context.Context) (map[string]int, error) {
 	return out, nil
 }
 
-// Cluster is a cluster of the configuration.
+// Cluster is a configured cluster.
 type Cluster struct {
 	Name         string `json:"name"`
 	URL          string `json:"url,omitempty"`
 	AuthProvider string `json:"authProvider"`
-	// SkipTLSVerify says that any certificate is believed.
+	// SkipTLSVerify says that TLS certificates are not verified.
 	SkipTLSVerify bool `json:"skipTLSVerify,omitempty"`
 }
 
-// Explanation says what is known of a definition and what becomes of it.
+// Explanation describes what is known of a definition and what is built from it.
 type Explanation struct {
 	Name string `json:"name"`
-	// TakenBy is the part that makes its entities, empty if none does.
+	// TakenBy is the variant that builds its entities, empty if none does.
 	TakenBy string `json:"takenBy,omitempty"`
-	// LeftBy are parts that would take it, but for the one that does.
+	// LeftBy are the variants that would also select it, but leave it to TakenBy.
 	LeftBy []string `json:"leftBy,omitempty"`
 	Copies []Copy   `json:"copies"`
-	// Stale says what could not be read lately, and since when.
+	// Stale says what could not be read lately, StaleSince since when.
 	Stale      string    `json:"stale,omitempty"`
 	StaleSince time.Time `json:"staleSince,omitzero"`
 	Failure    string    `json:"failure,omitempty"`
-	// Compositions and Composites count what belongs to it.
+	// Compositions and Composites count the objects that belong to it.
 	Compositions int `json:"compositions"`
 	Composites   int `json:"composites"`
 	// Entities are references, Withheld those the catalog would refuse.
@@ -254,16 +251,16 @@ type Explanation struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Copy is a definition as a source has it.
+// Copy is a definition in one source.
 type Copy struct {
 	Source string `json:"source"`
-	// Version is the source's, 0 if it has none.
+	// Version is the resource version, 0 if the source has none.
 	Version int64 `json:"version,omitempty"`
-	// Refused is why nothing is made of it; empty if something is.
+	// Refused is why the definition is not ingested; empty if it is.
 	Refused string `json:"refused,omitempty"`
 }
 
-// Value says where a value of the entities came from.
+// Value tells where a value of the entities comes from.
 type Value struct {
 	Field string `json:"field"`
 	Value string `json:"value"`
@@ -271,14 +268,14 @@ type Value struct {
 	Key   string `json:"key,omitempty"`
 }
 
-// Finding is something worth knowing about a definition.
+// Finding is a finding about a definition or a source.
 type Finding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
 	File     string `json:"file,omitempty"`
-	// Line and Column are where in the file; 0 if that is not known.
+	// Line and Column are the position in the file; 0 if unknown.
 	Line   int32  `json:"line,omitempty"`
 	Column int32  `json:"column,omitempty"`
 	Path   string `json:"path,omitempty"`
@@ -292,7 +289,8 @@ func findingOf(f finding.Finding) Finding {
 	return out
 }
 
-// Explain says what is known of a definition. It reports false if nothing is.
+// Explain returns what is known of a definition. It reports false if the definition is
+// unknown.
 func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, error) {
 	x := Explanation{Name: name, Copies: []Copy{}, Entities: []string{}, Values: []Value{}, Findings: []Finding{}}
 	if strings.HasPrefix(name, unitWorkload) {
@@ -337,7 +335,7 @@ func (in *Ingest) Explain(ctx context.Context, name string) (Explanation, bool, 
 	return x, true, nil
 }
 
-// Clusters returns the clusters of all parts, each once.
+// Clusters returns the clusters of all variants without duplicates.
 func (in *Ingest) Clusters() []Cluster {
 	out := []Cluster{}
 	for _, p := range in.parts {

@@ -14,23 +14,23 @@ import (
 	"example.dev/ingestor/internal/pipeline"
 )
 
-// What is wrong with definitions is found out when nothing else is to be done:
-// it takes about as long as making their entities, and nobody waits for it.
+// Definitions are inspected when the worker is idle: it takes about as long as building
+// their entities, and nothing waits for the result.
 const (
-	// inspected units are looked at together, and then it rests for as long as
-	// that took, or for a moment if that was less.
+	// inspected is the number of units per batch. After a batch, the inspector sleeps for
+	// as long as the batch took, but at least for moment.
 	inspected = 200
 	moment    = 300 * time.Millisecond
-	// longest is how long it waits for the worker to have nothing to do.
+	// longest is how long the inspector waits for the worker to become idle.
 	longest = time.Minute
-	// mostFindings are remembered of a unit; explain has all.
+	// mostFindings are stored per unit; Explain returns all.
 	mostFindings = 200
 )
 
-// theInspection is what one replica does at a time.
+// theInspection is the lock that makes the inspection exclusive across all replicas.
 const theInspection = "inspect"
 
-// inspectLoop looks at units that have changed.
+// inspectLoop inspects changed units until ctx ends.
 func (in *Ingest) inspectLoop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -50,7 +50,7 @@ func (in *Ingest) inspectLoop(ctx context.Context) {
 	}
 }
 
-// inspectAll looks at all units that are to be looked at, some at a time.
+// inspectAll inspects all units that are due, batch by batch.
 func (in *Ingest) inspectAll(ctx context.Context) error {
 	for {
 		pause(ctx, moment)
@@ -66,7 +66,7 @@ func (in *Ingest) inspectAll(ctx context.Context) error {
 	}
 }
 
-// idle waits until no unit is to be worked on, but not for ever.
+// idle waits until no unit is due for the worker, but for at most longest.
 func (in *Ingest) idle(ctx context.Context) error {
 	for waited := time.Duration(0); waited < longest; waited += moment {
 		units, err := in.due(ctx, 1)
@@ -78,8 +78,7 @@ func (in *Ingest) idle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// inspect looks at some of the units that are to be looked at, and returns how
-// many there were.
+// inspect inspects a batch of the units that are due, and returns its size.
 func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 	units, err := in.Memory.Unchecked(ctx, 1)
 	if err != nil || len(units) == 0 {
@@ -125,16 +124,16 @@ func (in *Ingest) inspect(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// noted is what is remembered of a finding.
+// noted is a finding as it is stored.
 type noted struct {
 	Finding
-	// Object names what it is about, Entity is the reference of what was made of
-	// it; empty if nothing was.
+	// Object names the object it is about, Entity is the reference of the entity built
+	// from it; empty if there is none.
 	Object string `json:"object,omitempty"`
 	Entity string `json:"entity,omitempty"`
 }
 
-// inspectOne returns what is worth knowing about a unit.
+// inspectOne returns the findings about a unit.
 func (s *unitBatch) inspectOne(ctx context.Context, unit string, objects []mirror.Object) (out []mirror.Finding, err error) {
 	if len(objects) == 0 {
 		return nil, nil
@@ -154,19 +153,19 @@ func (s *unitBatch) inspectOne(ctx context.Context, unit string, objects []mirro
 	return out, nil
 }
 
-// judge is transform for a unit that may break it.
+// judge calls transform and recovers from a panic.
 func (s *unitBatch) judge(ctx context.Context, unit string, objects []mirror.Object) (entities []*entity.Entity, m making) {
 	defer func() {
 		if p := recover(); p != nil {
-			// Whoever makes its entities says so.
+			// The worker reports the failure.
 			entities, m = nil, making{failed: fmt.Sprint(p)}
 		}
 	}()
 	return s.transform(ctx, unit, objects, s.now)
 }
 
-// about is the reference of the entity that a finding is about: the one it
-// names, or that of the definition itself.
+// about returns the reference of the entity that a finding is about: the one it names,
+// or that of the definition itself.
 func about(entities []*entity.Entity, f finding.Finding) string {
 	best := ""
 	for _, e := range entities {

@@ -13,17 +13,17 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// labelled reads the workloads of a cluster that have an id.
+// labelled reads the workloads of a cluster that have an ID label.
 type labelled struct {
 	*target
 	cluster *cluster.Cluster
 }
 
-// unitWorkload is before the id in the names of units of workloads. A
-// definition's name has no colon.
+// unitWorkload is the prefix of the unit names of workloads; the ID follows. The name
+// of a definition has no colon.
 const unitWorkload = "workload:"
 
-// scan reads all kinds of workloads, in each spelling of the label.
+// scan reads all kinds of workloads, for each spelling of the label.
 func (w *labelled) scan(ctx context.Context, s *scan) error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -42,13 +42,13 @@ func (w *labelled) scan(ctx context.Context, s *scan) error {
 	count := 0
 	for _, l := range s.lists {
 		if l.err != nil {
-			// How many there are is not known.
+			// The total is unknown.
 			return ctx.Err()
 		}
 		count += l.count
 	}
 	if w.variant.in.news("workloads "+w.name, numOfCustomResources(count)) {
-		// The words are the contract's: people look for this line.
+		// The wording is part of the contract: operators search for this line.
 		w.variant.Log.Info("workloads with an id were read", "cluster", w.at, "numOfCustomResources", count)
 	}
 	return ctx.Err()

@@ -15,7 +15,7 @@ type meters struct {
 	duration                                    *prometheus.HistogramVec
 }
 
-// The names in the first four are the contract's.
+// newMeters registers the metrics. The names of the first four are part of the contract.
 func newMeters(r prometheus.Registerer) *meters {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -55,8 +55,8 @@ func newMeters(r prometheus.Registerer) *meters {
 	return m
 }
 
-// begin has the metrics there from the start: who counts failures must be able to
-// tell that there were none from not being told.
+// begin initializes the metrics to zero, so that a counter without failures can be told
+// from a missing one.
 func (m *meters) begin(places []*target) {
 	m.entities.WithLabelValues()
 	for _, phase := range []string{"read", "load", "transform", "write"} {

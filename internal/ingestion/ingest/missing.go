@@ -8,17 +8,17 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// MissingRef is an owner or a system that entities name and nobody defines.
+// MissingRef is an owner or a system that entities refer to but that does not exist.
 type MissingRef struct {
-	// Ref is its reference, Relation what leads there.
+	// Ref is the missing reference, Relation the relation that leads to it.
 	Ref      string `json:"ref"`
 	Relation string `json:"relation"`
-	// Entities counts those that name it; Example is the first of them.
+	// Entities is the number of entities that refer to it; Example is the first one.
 	Entities int    `json:"entities"`
 	Example  string `json:"example"`
 }
 
-// finding says so.
+// finding returns the missing reference as a finding.
 func (m *MissingRef) finding() Finding {
 	what, hint := "owner", "register the Group or User, for example with a location, or set defaultOwner or the annotation portal.io/owner to one that exists"
 	if m.Relation == "partOf" {
@@ -31,20 +31,19 @@ func (m *MissingRef) finding() Finding {
 }
 
 const (
-	// mostMissing references are told.
+	// mostMissing is how many missing references are returned.
 	mostMissing = 100
-	// lacksFor is how long it is believed what the catalog lacks: to find it out
-	// takes a look at all relations.
+	// lacksFor is how long missing references are cached: the query scans all relations.
 	lacksFor = 5 * time.Second
 )
 
-// lacking is what the catalog lacked at a time.
+// lacking is a cached result of Catalog.Missing.
 type lacking struct {
 	at   time.Time
 	refs []MissingRef
 }
 
-// missing returns the owners and systems that nobody defines.
+// missing returns the owners and systems that do not exist.
 func (in *Ingest) missing(ctx context.Context) ([]MissingRef, error) {
 	now := in.Now()
 	in.mu.Lock()

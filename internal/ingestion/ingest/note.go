@@ -10,22 +10,22 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// note is kept beside an object.
+// note is the metadata stored with an object.
 type note struct {
-	// Refused is why nothing is made of it.
+	// Refused is why the object is not ingested.
 	Refused string `json:"refused,omitempty"`
-	// Kinds are those that a definition gives, as they are listed.
+	// Kinds are the kinds that a definition defines, as they are listed.
 	Kinds  []cluster.Kind `json:"kinds,omitempty"`
 	Origin xrd.Origin     `json:"origin,omitzero"`
-	// At is where it stands in a file: of two of one name the first is used.
+	// At is the position in the file: of two objects of one name the first is used.
 	At tree.Pos `json:"at,omitzero"`
-	// Claim is the kind of a definition's claims, and Serving its conditions.
-	// Health reads them for thousands of definitions without their bodies.
+	// Claim is the kind of a definition's claims, and Serving its conditions. Health reads
+	// them for thousands of definitions without their bodies.
 	Claim   string        `json:"claim,omitempty"`
 	Serving []xrd.Serving `json:"serving,omitempty"`
 }
 
-// noteFor is what is kept of an object that is taken.
+// noteFor returns the note of an object that is ingested.
 func noteFor(n *tree.Node, origin xrd.Origin) note {
 	out := note{Origin: origin}
 	if origin.File != "" {
@@ -37,14 +37,14 @@ func noteFor(n *tree.Node, origin xrd.Origin) note {
 func (n note) encode() []byte {
 	data, err := json.Marshal(n)
 	if err != nil {
-		// It is made of strings.
+		// Encoding cannot fail: a note contains only plain values.
 		panic(err)
 	}
 	return data
 }
 
-// noteOf reads what is kept beside an object. What cannot be read says nothing. It
-// is read for thousands at a time, by a reader that is quicker than the usual one.
+// noteOf decodes the note of an object; an invalid note is empty. It runs for thousands
+// of objects, so it uses a decoder that is faster than encoding/json.
 func noteOf(o *mirror.Object) (n note) {
 	if len(o.Note) == 0 {
 		return n

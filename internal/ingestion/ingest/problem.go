@@ -12,13 +12,15 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// RuleUnreadable is a file or folder that cannot be read.
+// RuleUnreadable is the rule for a file or folder that cannot be read.
 const RuleUnreadable = "ING001"
 
-// RuleNoneSelected is a source that has definitions of which none is taken.
+// RuleNoneSelected is the rule for a source that has definitions, none of which is
+// selected.
 const RuleNoneSelected = "ING002"
 
-// RuleMissing is an owner or a system that entities name and nobody defines.
+// RuleMissing is the rule for an owner or a system that entities refer to but that does
+// not exist.
 const RuleMissing = "ING003"
 
 // Rules are the rules about sources.
@@ -30,21 +32,21 @@ var Rules = []finding.Rule{
 
 // Problem is an object or a file of a source that cannot be read.
 type Problem struct {
-	// List is the list that it is in.
+	// List is the list that contains it.
 	List string `json:"list"`
 	Finding
-	// Object names it, if it is not a file.
+	// Object names the object, if it is not a file.
 	Object string `json:"object,omitempty"`
 }
 
 const (
-	// mostProblems of a source are remembered, mostTold of a list are in one
-	// error.
+	// mostProblems is how many problems of a source are stored, mostTold how many of a
+	// list are in one error.
 	mostProblems = 200
 	mostTold     = 20
 )
 
-// complain adds what cannot be read of a list.
+// complain adds findings about unreadable objects of a list.
 func (c *condition) complain(list string, bad []finding.Finding) {
 	c.ProblemCount += len(bad)
 	for _, f := range inOrder(bad) {
@@ -55,15 +57,15 @@ func (c *condition) complain(list string, bad []finding.Finding) {
 	}
 }
 
-// inOrder returns findings in the same order, in whatever order they were met,
-// so that they are logged once.
+// inOrder returns findings sorted, so that the same findings always give the same text,
+// which is logged once.
 func inOrder(bad []finding.Finding) []finding.Finding {
 	bad = slices.Clone(bad)
 	finding.Sort(bad)
 	return bad
 }
 
-// complaints is the error that says what is wrong with objects of a list or a
+// complaints returns an error that describes the unreadable objects of a list or a
 // source.
 func complaints(of string, bad []finding.Finding) error {
 	var b strings.Builder
@@ -84,7 +86,8 @@ func complaints(of string, bad []finding.Finding) error {
 	return errors.New(b.String())
 }
 
-// condition is what is remembered of a list that was read, or could not be.
+// condition returns the state to store for a list after it was read, or could not be
+// read.
 func (l *listed) condition(was listCondition, now time.Time, spoilt int) listCondition {
 	out := listCondition{Count: l.count, Version: l.version, Good: now, Spoilt: spoilt}
 	if l.err != nil {
@@ -93,7 +96,7 @@ func (l *listed) condition(was listCondition, now time.Time, spoilt int) listCon
 	if l.untracked != "" {
 		out = listCondition{Untracked: l.untracked}
 	}
-	// What cannot be read now is served or not as it was.
+	// A list that cannot be read now keeps its last known state.
 	out.Unserved = l.unserved || l.err != nil && was.Unserved
 	for key, unit := range l.kept {
 		if out.Kept == nil {
@@ -108,8 +111,7 @@ func (l *listed) condition(was listCondition, now time.Time, spoilt int) listCon
 	return out
 }
 
-// stale is since when an object of the list is as it was last read; zero if it is
-// fresh.
+// stale returns since when an object of the list is stale; zero if it is not.
 func (c *listCondition) stale(key string) time.Time {
 	if k, ok := c.Kept[key]; ok && (c.Stale.IsZero() || k.Since.Before(c.Stale)) {
 		return k.Since
@@ -117,22 +119,22 @@ func (c *listCondition) stale(key string) time.Time {
 	return c.Stale
 }
 
-// staleSince is since when it is not known what is in a list that cannot be read
-// now.
+// staleSince returns since when the content of a list that cannot be read now is
+// unknown.
 func (c *listCondition) staleSince(now time.Time) time.Time {
 	since := c.Stale
 	if since.IsZero() {
 		since = c.Good
 	}
 	if since.IsZero() || since.After(now) {
-		// It was never read, or the clock was set back since.
+		// The list was never read, or the clock was set back.
 		return now
 	}
 	return since
 }
 
-// turned returns the units of objects that have become stale or fresh, and
-// whether those of the whole list have.
+// turned returns the units of objects that have become stale or fresh, and reports
+// whether the whole list has.
 func (c *listCondition) turned(now listCondition) (units []string, all bool) {
 	all = !c.Stale.Equal(now.Stale)
 	compare := func(a, b map[string]keptObject) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Recorded returns how the sources fared when they were last read, by their states
-// in the database, in the order of their names.
+// Recorded returns the health of the sources as of their last scan, from their states
+// in the database, sorted by name.
 func Recorded(states map[string][]byte) ([]SourceHealth, error) {
 	conditions, err := readConditions(states)
 	if err != nil {

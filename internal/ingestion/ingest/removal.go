@@ -12,35 +12,35 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// MassRemoval says when so many objects vanish from a source at once that it is
-// not believed at first: more than Percent of the source's objects, or of those of
-// one of its lists, and at least Minimum. A proxy that answers with empty lists
-// looks like that, and so does a cluster that is being restored. No Percent means
-// never.
+// MassRemoval defines when so many objects disappear from a source at once that the
+// removal needs a confirmation: more than Percent of the objects of the source or of
+// one of its lists, and at least Minimum. A proxy that answers with empty lists looks
+// like that, and so does a cluster that is being restored. A Percent of 0 disables the
+// check.
 type MassRemoval struct {
 	Percent, Minimum int
-	// Wait is how long it is at least until a scan confirms it, and never shorter
-	// than it is from one scan to the next.
+	// Wait is the minimum time until another scan confirms the removal. It is never
+	// shorter than the interval between scans, less a tenth.
 	Wait time.Duration
 }
 
-// Is reports whether it is one that so many objects are gone, of so many.
+// Is reports whether the removal of gone objects out of of is a mass removal.
 func (m MassRemoval) Is(gone, of int) bool {
 	return m.Percent > 0 && gone >= max(1, m.Minimum) && gone*100 > of*m.Percent
 }
 
-// PendingRemoval is a mass removal that waits to be confirmed.
+// PendingRemoval is a mass removal that waits for confirmation.
 type PendingRemoval struct {
-	// Objects are not found any more, of Of that were known.
+	// Objects is the number of missing objects, Of the number that were known.
 	Objects int `json:"objects"`
 	Of      int `json:"of"`
-	// Since is when they were first not found. A scan after Until that does not
-	// find them either confirms it.
+	// Since is when the objects were first missing. A scan after Until that does not find
+	// them either confirms the removal.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }
 
-// message says what is the matter, and hint what to do.
+// message describes the pending removal; pendingHint says what to do.
 func (p *PendingRemoval) message() string {
 	return fmt.Sprintf("%d of %d objects are not found any more; their entities stay until a scan after %s confirms it, or somebody does",
 		p.Objects, p.Of, p.Until.UTC().Format(time.RFC3339))
@@ -48,25 +48,25 @@ func (p *PendingRemoval) message() string {
 
 const pendingHint = "check that the source is complete; if the objects are gone for good, confirm the removal"
 
-// removal is what a list no longer has.
+// removal is a set of objects that a list no longer has.
 type removal struct {
 	list string
 	// gone are the keys of known objects that were not found.
 	gone []string
-	// seen is the observation by which they go.
+	// seen is the observation that removes them.
 	seen mirror.Observation
 }
 
-// vanish notes that known objects of a list were not found.
+// vanish records that known objects of a list were not found.
 func (s *scan) vanish(r removal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.vanished = append(s.vanished, r)
 }
 
-// remove has the mirror forget what has vanished from the lists that were read,
-// unless there is so much of it that it must be confirmed first. Nothing is read
-// meanwhile.
+// remove removes the vanished objects of the lists that were read from the mirror,
+// unless there are so many that the removal must be confirmed first. No list may be
+// read concurrently.
 func (s *scan) remove(ctx context.Context) error {
 	all := s.vanished
 	s.vanished = nil
@@ -87,8 +87,8 @@ func (s *scan) remove(ctx context.Context) error {
 		gone += len(r.gone)
 	}
 	mass := s.variant.MassRemoval
-	// What went earlier in this scan counts as well. A folder that is empty may only
-	// not be mounted, however little was in it.
+	// Objects removed earlier in this scan count as well. A folder that is empty may just
+	// not be mounted, however few objects it had.
 	whole := mass.Is(s.removed+gone, s.removed+of) || !s.cluster && gone == of
 	massive := func(r removal) bool { return whole || mass.Is(len(r.gone), counts[[2]string{s.name, r.list}]) }
 	pending := PendingRemoval{Of: of}
@@ -114,13 +114,14 @@ func (s *scan) remove(ctx context.Context) error {
 	return nil
 }
 
-// confirmed reports whether a mass removal is to be carried out: a scan has found
-// the same a period ago, or somebody says so. If not, it is pending.
+// confirmed reports whether a mass removal is to be carried out: the objects are still
+// missing after Until, or a user has confirmed it. Otherwise the removal becomes
+// pending.
 func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 	if p.Objects == 0 {
 		return true, nil
 	}
-	// Scans are not begun on the second.
+	// Scans do not start exactly on schedule.
 	p.Since, p.Until = s.now, s.now.Add(max(s.variant.MassRemoval.Wait, s.every*9/10))
 	if before := s.before.Pending; before != nil && !before.Since.After(s.now) {
 		p.Since, p.Until = before.Since, before.Until
@@ -141,7 +142,7 @@ func (s *scan) confirmed(ctx context.Context, p *PendingRemoval) (bool, error) {
 	return true, nil
 }
 
-// forget has the mirror forget the objects.
+// forget removes the objects from the mirror.
 func (s *scan) forget(ctx context.Context, r removal) error {
 	s.remember(r.list, nil, r.gone)
 	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
@@ -178,24 +179,24 @@ func (s *scan) hold(ctx context.Context, r removal) error {
 	if s.cluster {
 		return nil
 	}
-	// What a folder has and is left out goes all the same.
+	// Objects that were read from a folder but then left out are removed even so.
 	r.seen.Keys = append(slices.Clone(r.seen.Keys), r.gone...)
 	dirty, err := s.variant.in.Memory.Observe(ctx, r.seen)
 	s.dirty += dirty
 	return err
 }
 
-// listConfirmed is where the journal keeps that somebody confirmed a removal.
+// listConfirmed is the journal key prefix for removals that a user has confirmed.
 const listConfirmed = notSource + "removal of "
 
-// confirmation is what somebody confirmed.
+// confirmation is a pending removal that a user has confirmed.
 type confirmation struct {
 	PendingRemoval
 	By string `json:"by"`
 }
 
-// covers reports whether it is that of a pending removal, which may have become
-// smaller since.
+// covers reports whether it confirms a pending removal, which may have become smaller
+// since.
 func (c *confirmation) covers(p *PendingRemoval) bool {
 	return c.By != "" && c.Since.Equal(p.Since) && p.Objects <= c.Objects
 }
@@ -208,11 +209,11 @@ func (in *Ingest) confirmation(ctx context.Context, place string) (c confirmatio
 	return c, err
 }
 
-// ErrNothingPending is the error of who confirms a removal that is not pending.
+// ErrNothingPending is returned on confirming a removal that is not pending.
 var ErrNothingPending = errors.New("no removal is pending")
 
-// Confirm has a pending removal carried out by the next scan of a place. since is
-// that of the removal which is meant.
+// Confirm makes the next scan of a target carry out a pending removal. since identifies
+// the removal.
 func (in *Ingest) Confirm(ctx context.Context, name, by string, since time.Time) (PendingRemoval, error) {
 	if _, err := in.target(name); err != nil {
 		return PendingRemoval{}, err

@@ -7,7 +7,7 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// recovered notes that a list can be followed again.
+// recovered records that a list can be watched again.
 func (w *watcher) recovered(l list) {
 	w.mu.Lock()
 	delete(w.troubled, l.name)
@@ -17,9 +17,9 @@ func (w *watcher) recovered(l list) {
 	w.move()
 }
 
-// scanIfFailed has the place scanned if it could not be read last time: a list of it
-// can be now, so all may be well, which only a scan can say. One that goes on
-// at the moment sees to it itself.
+// scanIfFailed requests a scan of the target if the last one failed: one of its lists
+// can be read now, so all of them may be, which only a scan can tell. A scan in
+// progress handles this itself.
 func (p *target) scanIfFailed(ctx context.Context) {
 	all, err := p.variant.in.conditions(ctx, p.name)
 	if err == nil && all[p.name].Error != "" {
@@ -27,8 +27,8 @@ func (p *target) scanIfFailed(ctx context.Context) {
 	}
 }
 
-// failed has the place scanned when following it goes wrong, so that health
-// tells the truth before the schedule would.
+// failed requests a scan of the target when watching it fails, so that health is right
+// before the next scheduled scan.
 func (w *watcher) failed(ctx context.Context, l list, e *cluster.Error) {
 	w.mu.Lock()
 	first := !w.troubled[l.name]
@@ -41,7 +41,7 @@ func (w *watcher) failed(ctx context.Context, l list, e *cluster.Error) {
 	w.variant.in.again(ctx, w.target)
 }
 
-// again asks for a scan.
+// again requests a scan.
 func (in *Ingest) again(ctx context.Context, p *target) {
 	if in.Again == nil || ctx.Err() != nil {
 		return
@@ -51,8 +51,7 @@ func (in *Ingest) again(ctx context.Context, p *target) {
 		return
 	}
 	in.warn(p.variant.Log, "again "+p.name, "cannot ask for a scan; it is tried again", "source", p.name, "error", err)
-	// Without the scan, what was noticed while the queue was away would wait
-	// for the schedule.
+	// Without a retry, changes seen while the queue was down would wait for the schedule.
 	in.asking.Go(func() {
 		defer p.asking.Store(false)
 		for pauses := growing(); ctx.Err() == nil; {
@@ -65,5 +64,5 @@ func (in *Ingest) again(ctx context.Context, p *target) {
 	})
 }
 
-// mostAsking is the longest pause between attempts to ask for a scan.
+// mostAsking is the longest pause between requests for a scan.
 const mostAsking = 5 * time.Second

@@ -8,17 +8,17 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// rest is why a unit that is dirty is left alone for a while. It stays on the
-// agenda, so that another replica, or this process after a restart, tries it.
+// rest is why a dirty unit is not processed for a while. The unit stays on the agenda,
+// so that another replica, or this process after a restart, retries it.
 type rest struct {
-	// stamp is the unit's: one that has changed since rests no longer.
+	// stamp is that of the unit: if the unit has changed since, the rest is over.
 	stamp int64
-	// owners are providers that have entities which the unit is to have; nil if
-	// it failed.
+	// owners are the providers that own entities which the unit needs; nil if the unit
+	// failed.
 	owners []string
 }
 
-// due returns dirty units that do not rest, at most limit.
+// due returns dirty units that are not resting, at most limit.
 func (in *Ingest) due(ctx context.Context, limit int) ([]mirror.Unit, error) {
 	in.mu.Lock()
 	resting := len(in.resting)
@@ -36,7 +36,7 @@ func (in *Ingest) due(ctx context.Context, limit int) ([]mirror.Unit, error) {
 	return units[:min(len(units), limit)], nil
 }
 
-// restFor leaves a unit alone for a while. It goes by no clock that can be set.
+// restFor lets a unit rest for a while. The timer does not depend on the wall clock.
 func (in *Ingest) restFor(u mirror.Unit, pause time.Duration) {
 	in.mu.Lock()
 	in.resting[u.Name] = rest{stamp: u.Stamp}
@@ -51,8 +51,8 @@ func (in *Ingest) restFor(u mirror.Unit, pause time.Duration) {
 	})
 }
 
-// restUntil leaves a unit alone until one of the owners gives something up, or a
-// scan looks again.
+// restUntil lets a unit rest until one of the owners removes an entity, or until the
+// next scan.
 func (in *Ingest) restUntil(u mirror.Unit, refused []Refused) {
 	r := rest{stamp: u.Stamp}
 	for _, no := range refused {
@@ -63,7 +63,7 @@ func (in *Ingest) restUntil(u mirror.Unit, refused []Refused) {
 	in.mu.Unlock()
 }
 
-// rested has the units tried again that wait for an owner, or for any if it is
+// rested ends the rest of the units that wait for an owner, or for any owner if it is
 // empty.
 func (in *Ingest) rested(owner string) {
 	in.mu.Lock()

@@ -13,61 +13,58 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// What made a scan begin.
+// What triggered a scan.
 const (
 	TriggerSchedule = "schedule"
 	TriggerManual   = "manual"
 	TriggerWatch    = "watch"
 )
 
-// Run is what was done at one time.
+// Run is the record of a scan or of processing dirty units.
 type Run struct {
-	// ID names the run among those that are remembered.
+	// ID identifies the run among those that are stored.
 	ID string `json:"id,omitempty"`
-	// Source is the place that was scanned; empty if units were worked off that
-	// were dirty already.
+	// Source is the target that was scanned; empty if only dirty units were processed.
 	Source  string `json:"source,omitempty"`
 	Trigger string `json:"trigger"`
-	// Replica is who did it.
+	// Replica is the process that did it.
 	Replica string    `json:"replica,omitempty"`
 	Started time.Time `json:"started"`
-	// Milliseconds are how long it took, and how long its phases did: those
-	// that run side by side add up to more than the whole.
+	// Milliseconds is the duration of the run. Phases are those of its phases; phases that
+	// run concurrently add up to more than the whole.
 	Milliseconds int64            `json:"milliseconds"`
 	Phases       map[string]int64 `json:"phases,omitempty"`
-	// Discovered counts definitions, Changed the units that were dirty after
-	// the source was read.
-	// Selected counts those of the definitions that are taken, and Notice says why
-	// none is.
+	// Discovered counts definitions, Selected those of them that are selected, and Notice
+	// says why none is. Changed counts the units that the scan made dirty.
 	Discovered int    `json:"discovered"`
 	Selected   int    `json:"selected"`
 	Notice     string `json:"notice,omitempty"`
 	Changed    int    `json:"changed"`
 	Tally
-	// Again is after what time the source is to be scanned again; 0 if the schedule
+	// Again is the delay after which the source is to be scanned again; 0 if the schedule
 	// is enough.
 	Again time.Duration `json:"-"`
-	// Error is what went wrong; what could be done was.
+	// Error is what went wrong; everything else was done.
 	Error string `json:"error,omitempty"`
-	// Changes are kept beside the run; nil if nobody asked for them.
+	// Changes are stored separately; nil if they were not requested.
 	Changes *Changes `json:"changes,omitempty"`
 }
 
-// Changes are the references of entities, and the units of which nothing could
-// be made: the first mostChanges of each, in order.
+// Changes are the references of entities, and the names of units that could not be
+// built: the first mostChanges of each, sorted.
 type Changes struct {
 	Added   []string `json:"added"`
 	Updated []string `json:"updated"`
 	Removed []string `json:"removed"`
 	Failed  []string `json:"failed"`
-	// Refused are entities that belong to somebody else.
+	// Refused are entities that belong to other providers.
 	Refused []string `json:"refused"`
 }
 
-// mostChanges is how many references of a kind are kept with a run.
+// mostChanges is how many references of each kind are stored with a run.
 const mostChanges = 100
 
-// add adds others. Of more than can be kept, any are left out.
+// add appends more changes. Those beyond the limit are dropped.
 func (c *Changes) add(more Changes) {
 	for _, to := range []struct {
 		list *[]string
@@ -78,7 +75,8 @@ func (c *Changes) add(more Changes) {
 	}
 }
 
-// sorted returns the changes in order, with lists that are empty and not nil.
+// sorted returns the changes sorted and without duplicates, with empty lists instead of
+// nil.
 func (c *Changes) sorted() Changes {
 	put := func(list []string) []string {
 		list = append([]string{}, list...)
@@ -88,8 +86,8 @@ func (c *Changes) sorted() Changes {
 	return Changes{put(c.Added), put(c.Updated), put(c.Removed), put(c.Failed), put(c.Refused)}
 }
 
-// Scan reads a place and works off what changed. The error says what could not
-// be read or written; everything else was.
+// Scan reads a target and processes what changed. The error describes what could not be
+// read or written; everything else was.
 func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	p, err := in.target(name)
 	if err != nil {
@@ -136,11 +134,11 @@ func (in *Ingest) Scan(ctx context.Context, name, trigger string) (Run, error) {
 	return run, err
 }
 
-// workAfter works off what is dirty after a scan, and what could not be made
-// before, which may be by now.
+// workAfter processes the units that are dirty after a scan, and retries failed units,
+// which may succeed now.
 func (in *Ingest) workAfter(ctx context.Context, p *target) (Tally, error) {
 	if ctx.Err() != nil {
-		// The time that was left for it went into reading. The worker goes on.
+		// Reading took all of the time. The worker processes the units.
 		in.rouse()
 		return Tally{}, nil
 	}
@@ -158,8 +156,8 @@ func (in *Ingest) workAfter(ctx context.Context, p *target) (Tally, error) {
 	return in.work(ctx)
 }
 
-// unfinished counts and writes down a scan of which it could not even be
-// remembered how it went, unless the process stops.
+// unfinished counts and records a scan whose result could not be stored, unless the
+// process is stopping.
 func (in *Ingest) unfinished(ctx context.Context, p *target, run Run, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
@@ -175,10 +173,10 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// readAll reads a place and remembers how that went. The error is one of the
-// memory's, or says that nobody wants to know any more. Of two that read a place at
-// once, the one that began later is believed: the other may be held up, and what
-// it has seen is the older.
+// readAll reads a target and stores the result. The error is a database error, or says
+// that ctx was cancelled or that the scan was superseded. Of two concurrent scans of a
+// target, the one that started later wins: the other may be delayed, and what it has
+// seen is older.
 func (p *target) readAll(ctx context.Context) (*scan, error) {
 	if err := p.lock(ctx); err != nil {
 		return nil, err
@@ -195,36 +193,35 @@ func (p *target) readAll(ctx context.Context) (*scan, error) {
 	heard := p.heard.Load()
 	failed := p.scan(ctx, s)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		// It was not the source's fault.
+		// The source did not fail.
 		return nil, ctx.Err()
 	}
 	if err := errors.Join(append(slices.Clone(s.errs), failed)...); errors.Is(err, db.ErrSuperseded) {
 		return nil, err
 	}
-	// A scan that took too long has still something to say.
+	// Store the result even of a scan that timed out.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
 	defer cancel()
 	s.save(after)
 	err = s.conclude(after, failed)
 	if err == nil && len(s.errs) > 0 && p.heard.Load() != heard {
-		// What could not be read may have been readable a moment later.
+		// What could not be read may have become readable a moment later.
 		p.variant.in.again(after, p)
 	}
 	return s, err
 }
 
-// concluding is how long it may take to write down how a scan went.
+// concluding is the timeout for storing the result of a scan.
 const concluding = 15 * time.Second
 
-// notSource is before the names under which the journal keeps what is not the
-// state of a source.
+// notSource is the prefix of the journal keys that are not states of sources.
 const notSource = "about "
 
-// listFailing is where the journal keeps the units of which nothing can be made.
+// listFailing is the journal key of the units that cannot be built.
 const listFailing = notSource + "units that failed"
 
-// failing returns the units of which nothing could be made when they were last
-// tried, by whichever replica, and why.
+// failing returns the units that could not be built at the last attempt, by any
+// replica, and why.
 func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
 	states, err := in.Memory.SourceStates(ctx, listFailing)
 	if err != nil {
@@ -237,7 +234,7 @@ func (in *Ingest) failing(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// fails remembers them.
+// fails stores the failing units.
 func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
 	data, err := json.Marshal(failures)
 	if err != nil {
@@ -246,7 +243,7 @@ func (in *Ingest) fails(ctx context.Context, failures map[string]string) error {
 	return in.Memory.SetSource(ctx, listFailing, data)
 }
 
-// journal writes down what was done.
+// journal stores a run.
 func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concluding)
 	defer cancel()
@@ -269,7 +266,7 @@ func (in *Ingest) journal(ctx context.Context, run Run, err error) {
 	in.news("journal", "")
 }
 
-// Runs returns what was done last, the newest first, without changes.
+// Runs returns the last runs without their changes, the newest first.
 func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
 	known, err := in.Memory.Runs(ctx, limit)
 	if err != nil {
@@ -284,8 +281,7 @@ func (in *Ingest) Runs(ctx context.Context, limit int) ([]Run, error) {
 	return out, nil
 }
 
-// RunOf returns the run of an ID with what it changed. It reports false if it is
-// not remembered, or never was.
+// RunOf returns a run with its changes. It reports false if there is none with that ID.
 func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -299,8 +295,7 @@ func (in *Ingest) RunOf(ctx context.Context, id string) (Run, bool, error) {
 	return run, err == nil, err
 }
 
-// readRun reads what is remembered of a run. Those of an older program have no
-// changes.
+// readRun decodes a stored run. Runs of an older release have no changes.
 func readRun(known mirror.Run) (run Run, err error) {
 	if err := json.Unmarshal(known.Body, &run); err != nil {
 		return run, err

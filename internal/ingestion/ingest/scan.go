@@ -16,58 +16,59 @@ import (
 	"example.dev/ingestor/source/cluster"
 )
 
-// scan is one reading of a place, wholly or of what changed.
+// scan is one reading of a target, either of all of it or of what changed.
 type scan struct {
 	*target
 	now time.Time
-	// before is what is remembered of the place.
+	// before is the stored state of the target.
 	before condition
-	// staleByName are those that change detection remembers; nil means none. lost
-	// says that it cannot be asked.
+	// marks are the marks of change detection; nil means none. lost says that they could
+	// not be loaded.
 	marks map[string]string
 	lost  bool
 
 	mu sync.Mutex
-	// set and drop are what is to be remembered instead.
+	// set and drop are the updates to the marks.
 	set  map[string]string
 	drop []string
-	// lists are the lists that were read, and how that went.
+	// lists are the results of the lists that were read.
 	lists map[string]listed
 	// found counts definitions, dirty the units that changed.
 	found, dirty int
-	// spoilt are objects that cannot be read, by list.
+	// spoilt are findings about unreadable objects, by list.
 	spoilt map[string][]finding.Finding
 	errs   []error
-	// picks are the definitions that are taken, and that are not.
+	// picks counts the definitions that are selected and that are not.
 	picks picks
-	// givers are the definitions that give the kind of a list of composites.
+	// givers are the definitions that define the kind of a list of composites, by list.
 	givers map[string][]string
-	// vanished are known objects that were not found and have not gone yet, removed
-	// counts those that have, and pending are those that must be confirmed first.
+	// vanished are known objects that were not found and are not removed yet, removed
+	// counts those that were removed, and pending are those that must be confirmed first.
 	vanished []removal
 	removed  int
 	pending  *PendingRemoval
-	// unsettled are files that may be written at the moment.
+	// unsettled are files that may be in the middle of a write.
 	unsettled map[string]unsettledFile
-	// silent is why the place is not asked any more; nil while it answers.
+	// silent is the error after which the target receives no more requests; nil while it
+	// answers.
 	silent error
 }
 
-// listed is how reading a list went.
+// listed is the result of reading a list.
 type listed struct {
 	count   int
 	version int64
 	err     error
-	// kept are objects that could not be read, unlike others of the list, and
-	// stay as they were: their units by their keys.
+	// kept are objects that could not be read, unlike others of the list, and stay as they
+	// were: their units by key.
 	kept map[string]string
-	// untracked is why the list is not read, which nobody minds; empty if it is.
+	// untracked is why the list is not read, which is not an error; empty if it is read.
 	untracked string
 	// unserved says that the cluster does not serve the list's kind.
 	unserved bool
 }
 
-// newScan begins a reading. That marks cannot be had costs time, not truth.
+// newScan starts a scan. A failure to load marks costs time but never correctness.
 func (p *target) newScan(ctx context.Context) (*scan, error) {
 	s := &scan{target: p, now: p.variant.in.Now(), set: map[string]string{}, lists: map[string]listed{}, spoilt: map[string][]finding.Finding{}}
 	all, err := p.variant.in.conditions(ctx, p.name)
@@ -95,21 +96,20 @@ func (p *target) newScan(ctx context.Context) (*scan, error) {
 	return s, nil
 }
 
-// resting is how long a memory that does not answer is left alone, so that what
-// changes meanwhile need not wait for it.
+// resting is how long a store that does not answer is skipped, so that changes need not
+// wait for it.
 const resting = 3 * time.Second
 
-// What is said of marks is said once, whatever the error is called this time.
+// Problems with marks are logged once, even if the error text varies.
 const (
 	lostMarks    = "marks of "
 	unsavedMarks = "saving marks of "
 )
 
-// markKey is what the mark of an object is remembered under.
+// markKey returns the key under which the mark of an object is stored.
 func markKey(list, key string) string { return list + "\n" + key }
 
-// remember sets the marks of a list, and drops those of objects that are no
-// longer there.
+// remember sets the marks of a list, and drops those of objects that are gone.
 func (s *scan) remember(list string, set map[string]string, gone []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *scan) remember(list string, set map[string]string, gone []string) {
 	}
 }
 
-// save hands the marks to change detection.
+// save stores the marks.
 func (s *scan) save(ctx context.Context) {
 	d := s.variant.Detection
 	if !d.Enabled || s.lost || len(s.set)+len(s.drop) == 0 {
@@ -143,8 +143,8 @@ func (s *scan) save(ctx context.Context) {
 	}
 }
 
-// ended notes how reading a list went. What cannot be read is not an error of
-// the scan alone: the list is stale from now on.
+// ended records the result of reading a list. An error is not only one of the scan: the
+// list is stale from now on.
 func (s *scan) ended(list string, l listed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,45 +154,44 @@ func (s *scan) ended(list string, l listed) {
 	}
 }
 
-// condition is what is remembered of a place between scans.
+// condition is the stored state of a target between scans.
 type condition struct {
-	// Tried is when it was last read, Good when that last went well.
+	// Tried is when it was last read, Good when that last succeeded.
 	Tried time.Time `json:"tried"`
 	Good  time.Time `json:"good,omitzero"`
-	// Error is what went wrong last time.
+	// Error is the error of the last scan.
 	Error string `json:"error,omitempty"`
-	// Reason is a word for it: unreachable, forbidden and so on. Hint is the way
-	// out.
+	// Reason classifies the error: unreachable, forbidden and so on. Hint is how to fix
+	// it.
 	Reason string                   `json:"reason,omitempty"`
 	Hint   string                   `json:"hint,omitempty"`
 	Lists  map[string]listCondition `json:"lists,omitempty"`
-	// Problems are the objects and files that cannot be read, the first
-	// mostProblems of ProblemCount.
+	// Problems are the unreadable objects and files, the first mostProblems of
+	// ProblemCount.
 	Problems     []Problem `json:"problems,omitempty"`
 	ProblemCount int       `json:"problemCount,omitempty"`
-	// Selection is which of the definitions are taken; nil if that is not known.
+	// Selection says how many definitions are selected; nil if that is unknown.
 	Selection *Selection `json:"selection,omitempty"`
 	// Pending is a mass removal that is not confirmed yet; nil if there is none.
 	Pending *PendingRemoval `json:"pending,omitempty"`
-	// Unsettled are files that have lost objects lately.
+	// Unsettled are files that have lost objects recently.
 	Unsettled map[string]unsettledFile `json:"unsettled,omitempty"`
 }
 
-// listCondition is what is remembered of a list.
+// listCondition is the stored state of a list.
 type listCondition struct {
 	Count   int    `json:"count"`
 	Version int64  `json:"version,omitempty"`
 	Error   string `json:"error,omitempty"`
-	// Stale is since when it is not known what is in it; zero if it is known.
+	// Stale is since when its content is unknown; zero if it is known.
 	Stale time.Time `json:"stale,omitzero"`
-	// Good is when it was last read.
+	// Good is when it was last read successfully.
 	Good time.Time `json:"good,omitzero"`
-	// Spoilt counts its objects that cannot be read.
+	// Spoilt counts its unreadable objects.
 	Spoilt int `json:"spoilt,omitempty"`
-	// Kept are objects that could not be read, unlike others of the list, by
-	// their keys.
+	// Kept are objects that could not be read, unlike others of the list, by key.
 	Kept map[string]keptObject `json:"kept,omitempty"`
-	// Untracked is why the list is not read, which nobody minds; empty if it is.
+	// Untracked is why the list is not read, which is not an error; empty if it is read.
 	Untracked string `json:"untracked,omitempty"`
 	// Unserved says that the cluster does not serve the list's kind.
 	Unserved bool `json:"unserved,omitempty"`
@@ -205,7 +204,7 @@ type keptObject struct {
 	Unit  string    `json:"unit,omitempty"`
 }
 
-// conditions returns those of the named places, or of all that were ever read.
+// conditions returns the states of the named targets, or of all that were ever read.
 func (in *Ingest) conditions(ctx context.Context, names ...string) (map[string]condition, error) {
 	states, err := in.Memory.SourceStates(ctx, names...)
 	if err != nil {
@@ -214,7 +213,7 @@ func (in *Ingest) conditions(ctx context.Context, names ...string) (map[string]c
 	return readConditions(states)
 }
 
-// readConditions reads what is stored of places.
+// readConditions decodes the stored states of targets.
 func readConditions(states map[string][]byte) (map[string]condition, error) {
 	out := make(map[string]condition, len(states))
 	for name, data := range states {
@@ -230,13 +229,13 @@ func readConditions(states map[string][]byte) (map[string]condition, error) {
 	return out, nil
 }
 
-// conclude brings what is remembered of the place up to date after a scan, and
-// has the entities of lists that became stale, or are no longer, made anew.
+// conclude updates the stored state of the target after a scan, and marks the units
+// dirty whose lists became stale or fresh.
 func (s *scan) conclude(ctx context.Context, whole error) error {
 	before := s.before
 	after := condition{Tried: s.now, Good: before.Good, Lists: map[string]listCondition{}}
 	if whole != nil {
-		// It was not even found out which lists there are.
+		// The scan could not even find out which lists there are.
 		known, err := s.variant.in.Memory.Lists(ctx, s.name)
 		if err != nil {
 			return err
@@ -272,7 +271,7 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	}
 	after.Unsettled = s.unsettled
 	if after.Pending = s.pending; s.pending == nil && len(s.errs) > 0 {
-		// What cannot be read says nothing of it.
+		// A failed scan says nothing about the pending removal.
 		after.Pending = before.Pending
 	}
 	joined := joinOnce(s.errs)
@@ -291,9 +290,9 @@ func (s *scan) conclude(ctx context.Context, whole error) error {
 	return s.settle(ctx, turned, units, data)
 }
 
-// settle remembers the state of the place, and has the units made anew that have
-// become stale or fresh: those of whole lists, and single ones. Nobody works in
-// between: the units would be done with the state from before.
+// settle stores the state of the target, and marks the units dirty that have become
+// stale or fresh: those of whole lists, and single ones. It holds the lock of the
+// worker, which would otherwise build the units with the old state.
 func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) error {
 	m := s.variant.in.Memory
 	if len(turned)+len(units) == 0 {
@@ -312,7 +311,7 @@ func (s *scan) settle(ctx context.Context, turned, units []string, data []byte) 
 	})
 }
 
-// tell logs how the scan went, once for every change of that.
+// tell logs the result of the scan whenever it changes.
 func (s *scan) tell(err error) {
 	in := s.variant.in
 	if err != nil {
@@ -336,7 +335,7 @@ func (s *scan) tellPending(p *PendingRemoval) {
 		"source", s.name, "objects", p.Objects, "of", p.Of, "since", p.Since, "until", p.Until, "hint", pendingHint)
 }
 
-// warn logs a warning once, until something else is to be said about it.
+// warn logs a warning once, until the warning about the same subject changes.
 func (in *Ingest) warn(log interface {
 	Warn(msg string, args ...any)
 }, about, message string, args ...any) {
@@ -345,7 +344,7 @@ func (in *Ingest) warn(log interface {
 	}
 }
 
-// joinOnce joins errors, each text once.
+// joinOnce joins errors without duplicates, by text.
 func joinOnce(errs []error) error {
 	seen := map[string]bool{}
 	var out []error
@@ -359,7 +358,7 @@ func joinOnce(errs []error) error {
 	return errors.Join(out...)
 }
 
-// reason is a word for what went wrong.
+// reason classifies an error in one word.
 func reason(err error) string {
 	if e, ok := errors.AsType[*cluster.Error](err); ok && e.Reason != cluster.Canceled {
 		return string(e.Reason)
@@ -373,7 +372,7 @@ func reason(err error) string {
 // failedReason is the reason of errors that have no better one.
 const failedReason = "failed"
 
-// hint is the way out of what went wrong; empty if none is known.
+// hint returns how to fix an error; empty if that is unknown.
 func hint(err error) string {
 	if e, ok := errors.AsType[*cluster.Error](err); ok {
 		return e.Hint
@@ -381,7 +380,7 @@ func hint(err error) string {
 	return ""
 }
 
-// metadata returns an object that has no more than its metadata.
+// metadata returns an object that has only metadata.
 func metadata(item cluster.Item) *tree.Node {
 	return tree.Obj(tree.F("metadata", tree.Obj(
 		tree.F("name", tree.Str(item.Name)),

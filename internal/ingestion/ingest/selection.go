@@ -12,12 +12,12 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Selection says which of a source's definitions are taken.
+// Selection says how many of a source's definitions are selected.
 type Selection struct {
 	Found    int `json:"found"`
 	Selected int `json:"selected"`
-	// Message says why none is taken, and Hint the way out; both are empty if one
-	// is, or if there are none.
+	// Message says why none is selected, and Hint how to change that; both are empty if
+	// one is, or if there are none.
 	Message string `json:"message,omitempty"`
 	Hint    string `json:"hint,omitempty"`
 }
@@ -25,14 +25,15 @@ type Selection struct {
 // picks counts the definitions of a scan.
 type picks struct {
 	found, selected int
-	// whys count those that are not taken by why.
+	// whys counts the definitions that are not selected, by reason.
 	whys map[string]int
-	// first is one that is not taken, the first by name, and speaks its words.
+	// first is the first definition by name that is not selected, and speaks its
+	// vocabulary.
 	first  string
 	speaks words.Vocabulary
 }
 
-// add counts a definition. why is empty if it is taken.
+// add counts a definition. why is empty if it is selected.
 func (c *picks) add(name, why string, speaks words.Vocabulary) {
 	c.found++
 	if why == "" {
@@ -48,13 +49,13 @@ func (c *picks) add(name, why string, speaks words.Vocabulary) {
 	}
 }
 
-// wordsOf returns the words that the definitions of a cluster's list speak.
+// wordsOf returns the vocabulary of the definitions in a list.
 func wordsOf(list string) words.Vocabulary {
 	_, group, _ := strings.Cut(strings.TrimPrefix(list, listDefinitions), ".")
 	return words.Of(group + "/")
 }
 
-// selection says what was taken; nil if there was nothing to take.
+// selection returns the result of the selection; nil if there were no definitions.
 func (p *variant) selection(c *picks) *Selection {
 	if c.found == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (p *variant) selection(c *picks) *Selection {
 	return s
 }
 
-// tellSelection logs that nothing of a source is taken, once.
+// tellSelection logs that no definition of a source is selected, once.
 func (s *scan) tellSelection(chosen *Selection) {
 	if chosen == nil || chosen.Message == "" {
 		s.variant.in.news("selection "+s.name, "")
@@ -96,28 +97,28 @@ func (s *scan) tellSelection(chosen *Selection) {
 	s.variant.in.warn(s.variant.Log, "selection "+s.name, "no definition is selected", "source", s.name, "found", chosen.Message, "hint", chosen.Hint)
 }
 
-// DefinitionStatus is a definition as a source has it, and whether it is taken.
+// DefinitionStatus is a definition in a source, and whether it is selected.
 type DefinitionStatus struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
-	// Cluster is the source's; empty for folders and repositories.
+	// Cluster is the name of the cluster; empty for folders and repositories.
 	Cluster string `json:"cluster,omitempty"`
-	// File is where it stands, if that is a file.
+	// File is the file that contains it; empty for clusters.
 	File     string `json:"file,omitempty"`
 	Selected bool   `json:"selected"`
-	// Why says why it is not.
+	// Why says why it is not selected.
 	Why string `json:"why,omitempty"`
 }
 
-// DefinitionsQuery chooses among definitions. What is empty wants all.
+// DefinitionsQuery selects definitions. Empty fields match all.
 type DefinitionsQuery struct {
 	Source, Cluster string
 	Selected        *bool
 	Limit, Offset   int
 }
 
-// Definitions returns the definitions of all sources by name and source, and how
-// many there are.
+// Definitions returns a page of the definitions of all sources, sorted by name and
+// source, and their total number.
 func (in *Ingest) Definitions(ctx context.Context, q DefinitionsQuery) (items []DefinitionStatus, total int, err error) {
 	all := []DefinitionStatus{}
 	for _, p := range in.places {

@@ -26,11 +26,11 @@ type Unserved struct {
 	Message   string `json:"message,omitempty"`
 }
 
-// mostUnserved is how many of them health lists.
+// mostUnserved is how many unserved definitions Health lists.
 const mostUnserved = 100
 
-// unservedFor is how long the list of unserved definitions is cached: it takes a
-// read of all definitions.
+// unservedFor is how long the list of unserved definitions is cached: computing it
+// reads all definitions.
 const unservedFor = time.Second
 
 // refusing is the cached list of unserved definitions.
@@ -129,7 +129,7 @@ func (in *Ingest) unserved(ctx context.Context, conditions map[string]condition)
 	return all, nil
 }
 
-// unserved returns those of one cluster.
+// unserved returns the unserved definitions of one cluster.
 func (p *target) unserved(ctx context.Context, c condition) ([]Unserved, error) {
 	var lists []string
 	for name := range c.Lists {
@@ -160,8 +160,9 @@ func (p *target) unserved(ctx context.Context, c condition) ([]Unserved, error) 
 // requests a scan: a new definition is established after a second or two.
 const patientWaits = 3
 
-// tellServed requests a scan of the cluster if the kinds it serves differ from what
-// the last scan stored, so that locks change before the next scheduled scan.
+// tellServed requests a scan of the cluster if the kinds it serves differ from the
+// state that the last scan stored, so that forms are locked or unlocked before the next
+// scheduled scan.
 func (w *watcher) tellServed(ctx context.Context, kinds []string, served cluster.Served) {
 	all, err := w.variant.in.conditions(ctx, w.name)
 	if err != nil {

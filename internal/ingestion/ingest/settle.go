@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// unsettledFile is a file that lost objects lately.
+// unsettledFile is a file that has lost objects recently.
 type unsettledFile struct {
-	// Digest is that of what is left in it and of its stamp, and Since when it was
-	// first so. A file that was truncated, written and truncated again between two
-	// scans has another stamp.
+	// Digest is a hash of its remaining objects and its stamp, and Since when it was first
+	// seen. A file that was truncated, written and truncated again between two scans has
+	// another stamp.
 	Digest string    `json:"digest"`
 	Since  time.Time `json:"since"`
 }
 
-// unsettled returns the keys of known objects that were not read, and whose file
-// has not been the same for long: it may be written at this moment, as may one that
-// is not there. The others have vanished.
+// unsettled returns the keys of known objects that were not read and whose file has not
+// been unchanged for long: it may be in the middle of a write, and so may a file that
+// does not exist. The other missing objects have vanished.
 func (r *reading) unsettled(ctx context.Context, kept map[string]string) (keys []string, err error) {
 	if r.Settle == 0 {
 		return nil, nil

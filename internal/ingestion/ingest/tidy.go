@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// A replica says every so often which sources its configuration names, and is
-// believed for a while. So a replica that was not restarted yet, or that was
-// restarted with the configuration from before, takes nothing from the others.
+// Every replica publishes the sources of its configuration every presentEvery, valid
+// for presentFor. So a replica with an older configuration, restarted or not, does not
+// delete the sources of the others.
 const (
 	presentEvery = time.Minute
 	presentFor   = 3 * time.Minute
 )
 
-// listPresent is where the journal keeps what a replica says.
+// listPresent is the journal key prefix under which replicas publish their sources.
 const listPresent = notSource + "replica "
 
-// presence is what a replica says of itself.
+// presence is the heartbeat of a replica.
 type presence struct {
 	At      time.Time `json:"at"`
 	Sources []string  `json:"sources"`
 }
 
-// tidy forgets sources that no configuration names any more, at the start and
-// now and again.
+// tidy deletes sources that no configuration names any more, at the start and then
+// periodically.
 func (in *Ingest) tidy(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := presentEvery
@@ -35,7 +35,8 @@ func (in *Ingest) tidy(ctx context.Context) {
 		}
 		pause(ctx, wait)
 	}
-	// Whoever stops says so, that nobody waits for it.
+	// A replica that stops withdraws its sources, so that others need not wait until they
+	// expire.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = in.present(ctx, presence{})
@@ -49,7 +50,7 @@ func (in *Ingest) present(ctx context.Context, p presence) error {
 	return in.Memory.SetSource(ctx, listPresent+in.Replica, data)
 }
 
-// drop forgets them once.
+// drop deletes these sources once.
 func (in *Ingest) drop(ctx context.Context) error {
 	own := presence{At: in.Now()}
 	for _, p := range in.places {
@@ -68,7 +69,7 @@ func (in *Ingest) drop(ctx context.Context) error {
 	}
 	for _, p := range in.parts {
 		if p.Detection.Enabled {
-			// What is remembered of a source that is gone is in nobody's way.
+			// Leftover marks of a deleted source are harmless.
 			_ = p.Detection.Marks.Forget(ctx, keep)
 		}
 	}
@@ -82,8 +83,8 @@ func (in *Ingest) drop(ctx context.Context) error {
 	return nil
 }
 
-// named returns the names under which something is kept: those of sources that
-// a replica names, and what the journal has besides.
+// named returns the journal keys to keep: the sources that a replica names, and the
+// other keys of the journal.
 func (in *Ingest) named(ctx context.Context, own presence) ([]string, error) {
 	states, err := in.Memory.SourceStates(ctx)
 	if err != nil {

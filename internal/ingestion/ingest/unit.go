@@ -23,8 +23,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// providerDefinition is before the name of a definition in that of the provider
-// of its entities. Workloads have the name of their unit.
+// providerDefinition is the prefix of the provider of a definition's entities; the name
+// of the definition follows. The provider of workloads has the name of their unit.
 const providerDefinition = "definition:"
 
 func provider(unit string) string {
@@ -34,7 +34,7 @@ func provider(unit string) string {
 	return providerDefinition + unit
 }
 
-// load loads all that belongs to units.
+// load loads all objects of units.
 func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror.Object, error) {
 	objects, err := in.Memory.UnitObjects(ctx, names)
 	if err != nil {
@@ -65,7 +65,7 @@ func (in *Ingest) load(ctx context.Context, names []string) (map[string][]mirror
 	return out, nil
 }
 
-// buildUnits makes what is to be written of a batch of units.
+// buildUnits builds a batch of units.
 func (s *unitBatch) buildUnits(ctx context.Context, units []mirror.Unit) ([]builtUnit, error) {
 	begun := s.Now()
 	names := make([]string, len(units))
@@ -96,19 +96,19 @@ func (s *unitBatch) buildUnits(ctx context.Context, units []mirror.Unit) ([]buil
 	return out, ctx.Err()
 }
 
-// buildUnit makes what is to be written of a unit.
+// buildUnit builds the entities of a unit.
 func (s *unitBatch) buildUnit(ctx context.Context, u mirror.Unit, objects []mirror.Object) (d builtUnit) {
 	d = builtUnit{unit: u, outcome: Build{Provider: provider(u.Name)}}
 	defer func() {
 		if p := recover(); p != nil {
-			// One definition must not cost the others their service.
+			// A panic in one unit must not affect the others.
 			d.failed = fmt.Sprintf("cannot make anything of it: %v", p)
 		}
 	}()
 	stale, since := s.stale(objects)
 	found := s.now
 	if stale != "" {
-		// It was not found now.
+		// Stale objects were last found earlier.
 		found = since
 	}
 	key := s.fingerprint(u.Name, objects, stale, since)
@@ -124,7 +124,7 @@ func (s *unitBatch) buildUnit(ctx context.Context, u mirror.Unit, objects []mirr
 		d.failed = made.failed
 		return d
 	}
-	// What the catalog would refuse now may have been good before.
+	// Entities that the catalog would refuse now may have been valid before.
 	d.outcome.Keep = made.withheld
 	var buf []byte
 	var prepared []any
@@ -137,41 +137,41 @@ func (s *unitBatch) buildUnit(ctx context.Context, u mirror.Unit, objects []mirr
 		var text []byte
 		if ready == nil || s.caches.keeps() {
 			buf = tree.AppendJSON(buf[:0], n, "")
-			// What is kept for a while is kept without room to grow.
+			// Clone without spare capacity, because the cache retains the text.
 			text = bytes.Clone(buf)
 		}
 		d.outcome.Entities = append(d.outcome.Entities, text)
 		prepared = append(prepared, ready)
 	}
-	// A cache may be far away.
+	// Writing to a remote cache may take long and needs no CPU slot.
 	free()
 	s.caches.keep(ctx, key, d.outcome)
 	d.outcome.Prepared = prepared
 	return d
 }
 
-// processor waits for one, and returns how long, and how to give it back, as
-// often as one likes.
+// processor waits for a CPU slot. It returns how long that took, and a function that
+// releases the slot, which may be called more than once.
 func (s *unitBatch) processor() (waited time.Duration, free func()) {
 	begun := s.Now()
 	s.processors <- struct{}{}
 	return s.Now().Sub(begun), sync.OnceFunc(func() { <-s.processors })
 }
 
-// making is how a unit was transformed.
+// making is the result of transforming a unit.
 type making struct {
-	// variant is who took it, empty if nobody did.
+	// part is the variant that selected the unit, empty if none did.
 	part     string
 	withheld []string
 	failed   string
 	findings []finding.Finding
 	sources  []engine.Source
-	// left are parts that would have taken it too.
+	// left are variants that would have selected it too.
 	left []string
 }
 
-// transform has the first part that takes a unit make its entities, of what was
-// found at a moment.
+// transform lets the first variant that selects a unit build its entities, as found at
+// the given time.
 func (s *unitBatch) transform(ctx context.Context, unit string, objects []mirror.Object, found time.Time) ([]*entity.Entity, making) {
 	if strings.HasPrefix(unit, unitWorkload) {
 		return s.component(strings.TrimPrefix(unit, unitWorkload), objects, found)
@@ -199,8 +199,8 @@ func (s *unitBatch) transform(ctx context.Context, unit string, objects []mirror
 	return report.Entities, m
 }
 
-// variantsOf returns the parts that have seen a unit's definition, each with what it
-// has seen.
+// variantsOf returns the variants that have seen a unit's definition, each with the
+// objects it has seen.
 func (s *unitBatch) variantsOf(unit string, objects []mirror.Object, found time.Time) ([]pipeline.Part, error) {
 	var out []pipeline.Part
 	for _, p := range s.parts {
@@ -224,14 +224,14 @@ func (s *unitBatch) variantsOf(unit string, objects []mirror.Object, found time.
 	return out, nil
 }
 
-// panicked logs where the engine panicked, if that is wanted.
+// panicked logs the stack of a panic of the engine, if that is configured.
 func (p *variant) panicked(definition string, stack []byte) {
 	if p.Stacks && p.in.news("panic "+definition, string(stack)) {
 		p.Log.Error("the engine panicked", "definition", definition, "stack", string(stack))
 	}
 }
 
-// set makes a set of those of the objects that a part has seen.
+// set returns the set of those objects that a variant has seen.
 func (s *unitBatch) set(p *variant, objects []mirror.Object) (*xrd.Set, error) {
 	set := &xrd.Set{}
 	for i := range objects {
@@ -245,7 +245,7 @@ func (s *unitBatch) set(p *variant, objects []mirror.Object) (*xrd.Set, error) {
 		}
 		kept := noteOf(o)
 		if kept.At != (tree.Pos{}) {
-			// Others see it without a place.
+			// Copy the node: the cached one is shared and has no position.
 			placed := *n
 			placed.Pos = kept.At
 			n = &placed
@@ -261,10 +261,10 @@ func (s *unitBatch) set(p *variant, objects []mirror.Object) (*xrd.Set, error) {
 	return set, nil
 }
 
-// owns reports whether a place is one of the part's.
+// owns reports whether a source belongs to the variant.
 func (p *variant) owns(source string) bool { return strings.HasPrefix(source, p.Name+"/") }
 
-// component makes the entity of workloads.
+// component builds the entity of workloads.
 func (s *unitBatch) component(id string, objects []mirror.Object, at time.Time) ([]*entity.Entity, making) {
 	for _, p := range s.parts {
 		if !p.Workloads {
@@ -292,8 +292,8 @@ func (s *unitBatch) component(id string, objects []mirror.Object, at time.Time) 
 	return nil, making{}
 }
 
-// stale says which of the lists that a unit's objects are of cannot be read,
-// and since when; empty if all can.
+// stale returns the lists of a unit's objects that cannot be read, and since when;
+// empty if all can.
 func (s *unitBatch) stale(objects []mirror.Object) (what string, since time.Time) {
 	var places []string
 	for i := range objects {
@@ -315,7 +315,7 @@ func (s *unitBatch) stale(objects []mirror.Object) (what string, since time.Time
 	return strings.Join(places, ", "), since
 }
 
-// called is how people call a list of a place.
+// called returns the display name of a list of a target.
 func (in *Ingest) called(source, list string) string {
 	at := source
 	if i := slices.IndexFunc(in.places, func(p *target) bool { return p.name == source }); i >= 0 {
@@ -325,8 +325,7 @@ func (in *Ingest) called(source, list string) string {
 	return at + "/" + kind
 }
 
-// fingerprint tells whether anything that a unit's entities depend on is
-// another.
+// fingerprint returns a hash of everything that a unit's entities depend on.
 func (s *unitBatch) fingerprint(unit string, objects []mirror.Object, stale string, since time.Time) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%d\x00", unit, stale, since.UnixMilli())
@@ -346,10 +345,10 @@ func (s *unitBatch) fingerprint(unit string, objects []mirror.Object, stale stri
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// decode reads what is remembered of an object.
+// decode decodes the body of an object.
 func decode(o *mirror.Object) (*tree.Node, error) { return tree.Wire{}.Decode(o.Body) }
 
-// Restore brings back what a provider has, if it is one of the service's.
+// Restore restores the entities of a provider, if it belongs to the service.
 func (in *Ingest) Restore(ctx context.Context, provider string) error {
 	if !Provides(provider) {
 		return nil
@@ -361,10 +360,10 @@ func (in *Ingest) Restore(ctx context.Context, provider string) error {
 	return nil
 }
 
-// ProviderPrefixes are how the names of the service's providers begin.
+// ProviderPrefixes returns the name prefixes of the service's providers.
 func ProviderPrefixes() []string { return []string{providerDefinition, unitWorkload} }
 
-// Provides reports whether a provider is one of the service's.
+// Provides reports whether a provider belongs to the service.
 func Provides(provider string) bool {
 	return strings.HasPrefix(provider, providerDefinition) || strings.HasPrefix(provider, unitWorkload)
 }

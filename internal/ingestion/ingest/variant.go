@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// variant is a variant that runs.
+// variant is a running variant.
 type variant struct {
 	*Variant
 	in *Ingest
@@ -33,40 +33,37 @@ func newVariant(in *Ingest, p *Variant) *variant {
 	return out
 }
 
-// target is one source: what a part sees of a cluster or a folder.
+// target is one source: a cluster or a folder as a variant reads it.
 type target struct {
 	name    string
 	variant *variant
-	// at is what people call the cluster or folder; cluster says that it is one.
+	// at is the display name of the cluster or folder; cluster says that it is a cluster.
 	at      string
 	cluster bool
-	// url is the cluster's.
+	// url is that of the cluster.
 	url string
-	// sealed is a hash of the settings, and of where the place is.
+	// sealed is a hash of the settings and of the cluster's URL.
 	sealed string
 	every  time.Duration
-	// settle is how long files are waited for.
+	// settle is how long a file must be unchanged before missing objects are removed.
 	settle time.Duration
-	// often says that it is scanned so often that nobody wants to read of scans
-	// that brought nothing new.
+	// often says that it is scanned so often that scans without changes are not recorded.
 	often bool
-	// scan reads the place; follow, which may be nil, reads on as it changes
-	// until ctx ends.
+	// scan reads the target. follow, which may be nil, watches it until ctx ends.
 	scan   func(ctx context.Context, s *scan) error
 	follow func(ctx context.Context)
-	// busy is held while the place is read: whoever comes next finds the marks
-	// of what was seen.
+	// busy is held while the target is read, so that the next reader finds the marks of
+	// what was seen.
 	busy chan struct{}
-	// away is when the memory of change detection last did not answer; it
-	// belongs to whoever holds busy.
+	// away is when the marks could last not be loaded or saved; guarded by busy.
 	away time.Time
-	// heard counts how often a list was found to be readable by following it.
+	// heard counts how often a watch found a list to be readable.
 	heard atomic.Int64
-	// asking says that somebody sees to it that the place is scanned.
+	// asking says that a goroutine is retrying to request a scan of the target.
 	asking atomic.Bool
 }
 
-// lock waits until nobody else reads the place.
+// lock waits until no other goroutine reads the target.
 func (p *target) lock(ctx context.Context) error {
 	select {
 	case p.busy <- struct{}{}:
@@ -78,25 +75,24 @@ func (p *target) lock(ctx context.Context) error {
 
 func (p *target) unlock() { <-p.busy }
 
-// caught keeps a panic while a place is followed from ending the process. It is
-// deferred.
+// caught keeps a panic while watching a target from ending the process. It is deferred.
 func (in *Ingest) caught(p *target) {
 	if v := recover(); v != nil {
 		in.warn(p.variant.Log, "panic "+p.name, "following a source failed; the schedule goes on", "source", p.name, "error", fmt.Sprint(v))
 	}
 }
 
-// The names of places behind the part's own.
+// The parts of target names after the variant's name.
 const (
 	folders   = "sources/"
 	workloads = "/workloads"
 )
 
-// unanswered is how long a server that does not answer is waited for within a
-// scan. The queue tries again, and health is to tell the truth soon.
+// unanswered is how long a scan waits for an unresponsive server. The queue retries,
+// and health is to be right soon.
 const unanswered = 5 * time.Second
 
-// targets returns the places of a part.
+// targets returns the targets of a variant.
 func (p *variant) targets() []*target {
 	var out []*target
 	for i := range p.Clusters {
@@ -136,7 +132,8 @@ func (p *variant) target(at, suffix string, every time.Duration) *target {
 	return &target{name: p.Name + "/" + at + suffix, variant: p, at: at, every: every, busy: make(chan struct{}, 1), sealed: p.sealed}
 }
 
-// inCluster makes it a place in a cluster, which is nil if there is no way to it.
+// inCluster makes p a target in a cluster; c is nil if the cluster cannot be connected
+// to.
 func (p *target) inCluster(c *cluster.Cluster) {
 	p.cluster = true
 	if c != nil {
@@ -145,7 +142,7 @@ func (p *target) inCluster(c *cluster.Cluster) {
 	}
 }
 
-// unless makes a place that cannot be reached say so at every scan.
+// unless makes a target with a connection error return it from every scan.
 func (p *target) unless(err error) *target {
 	if err != nil {
 		p.scan = func(context.Context, *scan) error { return err }
@@ -154,7 +151,7 @@ func (p *target) unless(err error) *target {
 	return p
 }
 
-// refuse says why the part does not take a definition; empty if it does.
+// refuse returns why the variant does not select a definition; empty if it does.
 func (p *variant) refuse(d *xrd.Definition) string {
 	if ok, why := p.Profile.Admit(d); !ok {
 		return why
@@ -165,11 +162,11 @@ func (p *variant) refuse(d *xrd.Definition) string {
 	return ""
 }
 
-// refuseAt is refuse for a definition of which no more than the metadata is
-// known: it says nothing where the rest would have to be seen.
+// refuseAt is refuse for a definition of which only the metadata is known: it returns
+// an empty reason where the rest would be needed.
 func (p *variant) refuseAt(res cluster.Resource, item cluster.Item) string {
 	n := metadata(item)
-	// It tells in which words the definition speaks.
+	// The API group determines the vocabulary of the definition.
 	n.Set("apiVersion", tree.Str(res.Group+"/"+res.Version))
 	if _, group, ok := cut(item.Name); ok {
 		n.Set("spec", tree.Obj(tree.F("group", tree.Str(group))))
@@ -186,7 +183,8 @@ func (p *variant) refuseAt(res cluster.Resource, item cluster.Item) string {
 	return ""
 }
 
-// settings are what the entities of the part depend on besides the objects.
+// settings returns everything, besides the objects, that the entities of the variant
+// depend on.
 func (p *variant) settings() string {
 	o := p.Engine
 	o.Now, o.Forms = time.Time{}, nil
@@ -198,7 +196,7 @@ func (p *variant) filterText() string {
 	return fmt.Sprintf("%s|%s|%v|%v", f.Labels, f.Annotations, f.Groups, f.Exclude)
 }
 
-// engine returns an engine for what was found at a moment, and what transforms.
+// engine returns an engine for objects found at the given time, and its transformer.
 func (p *variant) engine(found time.Time, forms engine.FormCache) (*engine.Engine, engine.Transformer) {
 	o := p.Engine
 	o.Now, o.Forms = found, forms

@@ -14,15 +14,14 @@ import (
 	"example.dev/ingestor/internal/ingestion/mirror"
 )
 
-// lookEvery is how often dirty units are looked for without being asked to:
-// another replica may have died over them.
+// lookEvery is how often the worker looks for dirty units without a signal: another
+// replica may have died while processing them.
 const lookEvery = 30 * time.Second
 
-// workAgain is how soon dirty units are tried again when they could not be
-// worked off.
+// workAgain is the delay before a retry after an error.
 const workAgain = 2 * time.Second
 
-// workLoop works off dirty units whenever there may be some.
+// workLoop processes dirty units whenever there may be some, until ctx ends.
 func (in *Ingest) workLoop(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -54,18 +53,17 @@ func (in *Ingest) workLoop(ctx context.Context) {
 
 // Tally counts what was done.
 type Tally struct {
-	// Units are those that were worked on; Failed those of them of which
-	// nothing could be made.
+	// Units counts the processed units, Failed those of them that could not be built.
 	Units  int `json:"units"`
 	Failed int `json:"failed"`
-	// Added, Updated, Removed and Unchanged count entities, Refused those that
-	// belong to others.
+	// Added, Updated, Removed and Unchanged count entities, Refused those that belong to
+	// other providers.
 	Added     int `json:"added"`
 	Updated   int `json:"updated"`
 	Removed   int `json:"removed"`
 	Unchanged int `json:"unchanged"`
 	Refused   int `json:"refused"`
-	// The times that the phases took.
+	// The durations of the phases.
 	Load      time.Duration `json:"-"`
 	Transform time.Duration `json:"-"`
 	Write     time.Duration `json:"-"`
@@ -86,19 +84,20 @@ func (t *Tally) add(w Written) {
 	}
 }
 
-// theWork is what one replica does at a time.
+// theWork is the lock that makes processing dirty units exclusive across all replicas.
 const theWork = "ingest"
 
-// mostUnits are worked off at once, before others get their turn.
+// mostUnits is how many units are processed at once, before other replicas get the
+// lock.
 const mostUnits = 50_000
 
-// manyUnits are more than the caches hold.
+// manyUnits is the number of units above which the caches are too small to help.
 const manyUnits = 2000
 
-// work works off all dirty units. Only one replica does so at a time: what it
-// loads must be what it writes.
+// work processes all dirty units. Only one replica does so at a time: what it loads
+// must be what it writes.
 func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
-	// Whoever has nothing to do need not wait for its turn.
+	// Without dirty units there is no need to wait for the lock.
 	units, err := in.due(ctx, 1)
 	if err != nil || len(units) == 0 {
 		return total, err
@@ -128,7 +127,8 @@ func (in *Ingest) work(ctx context.Context) (total Tally, err error) {
 	return total, err
 }
 
-// differ returns the units that fail by now, or that do not any more.
+// differ returns the units that have begun or ceased to fail, or fail for another
+// reason.
 func differ(before, after map[string]string) (units []string) {
 	for unit, why := range after {
 		if before[unit] != why {
@@ -144,53 +144,51 @@ func differ(before, after map[string]string) (units []string) {
 	return units
 }
 
-// unitBatch is one working off.
+// unitBatch is a set of units that are processed together.
 type unitBatch struct {
 	*Ingest
-	// caches are those of Ingest, or none.
+	// caches are those of Ingest, or empty ones.
 	caches *caches
-	// asked says that somebody wants to know what is wrong with definitions, and
-	// spared are units that are known to fail, and why: only the worker tries
-	// them again.
+	// asked says that findings about definitions are wanted. spared are units that are
+	// known to fail, and why: only the worker retries them.
 	asked      bool
 	spared     map[string]string
 	now        time.Time
 	conditions map[string]condition
-	// failures are the units of which nothing could be made, and why, and
-	// finished those to take off the agenda. They belong to whoever is told.
+	// failures are the units that could not be built, and why; finished are those to take
+	// off the agenda. Only the goroutine that calls finish accesses them.
 	failures map[string]string
 	finished []mirror.Unit
-	// processors has room for those who transform.
+	// processors is a semaphore of CPU slots for transforming.
 	processors chan struct{}
 
 	mu    sync.Mutex
 	tally Tally
 }
 
-// builtUnit is a unit with what is to be written of it.
+// builtUnit is a unit with its build.
 type builtUnit struct {
 	unit    mirror.Unit
 	outcome Build
-	// failed is why nothing could be made of it; what there is stays.
+	// failed is why the unit could not be built; its entities stay as they are.
 	failed string
-	// waited is how long it waited for a processor.
+	// waited is how long it waited for a CPU slot.
 	waited time.Duration
 }
 
-// mostDocuments are about as many as are written in one transaction: enough
-// that a transaction is worth it, and few enough that readers and memory do not
-// suffer.
+// mostDocuments is about how many documents are written in one transaction: enough to
+// be worth a transaction, and few enough to limit memory and the impact on readers.
 const mostDocuments = 500
 
-// run loads and transforms batches side by side, and writes what is ready. To
-// write takes longest, since transactions come one after the other: one processor
-// is left to that, lest it wait for those that only make more to be written.
+// run loads and transforms batches concurrently, and writes what is ready. Writing
+// takes longest, because transactions are serialized: one CPU is left to it, so that it
+// does not wait for goroutines that only produce more to write.
 func (s *unitBatch) run(ctx context.Context, units []mirror.Unit) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.processors = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))
 	batches := make(chan []mirror.Unit)
-	// While transactions are written, the next one fills up.
+	// While a transaction is written, the next one fills up.
 	ready := make(chan []builtUnit, max(1, mostDocuments/max(1, s.Processing.BatchSize)/3))
 	go func() {
 		defer close(batches)
@@ -223,7 +221,7 @@ func (s *unitBatch) run(ctx context.Context, units []mirror.Unit) error {
 		workers.Wait()
 		close(ready)
 	}()
-	// Whoever wrote goes on while it is told.
+	// A writer continues while its results are processed.
 	put := make(chan *group, mostWriters)
 	var writers sync.WaitGroup
 	for range mostWriters {
@@ -252,11 +250,11 @@ func (s *unitBatch) run(ctx context.Context, units []mirror.Unit) error {
 	return context.Cause(ctx)
 }
 
-// mostWriters is how many transactions are on their way at once: what one of
-// them writes, the next one finds out meanwhile.
+// mostWriters is how many transactions run concurrently: while one of them writes, the
+// next one computes its differences.
 const mostWriters = 2
 
-// group is what is written at once.
+// group is a set of units that are written in one transaction.
 type group struct {
 	made []builtUnit
 	// units and outcomes are those of made that did not fail.
@@ -267,7 +265,7 @@ type group struct {
 	err      error
 }
 
-// gather adds what is ready to what is made.
+// gather adds builds that are ready to made.
 func gather(made []builtUnit, ready <-chan []builtUnit) []builtUnit {
 	for size := documents(made); size < mostDocuments && len(ready) > 0; {
 		more, ok := <-ready
@@ -287,7 +285,7 @@ func documents(made []builtUnit) (n int) {
 	return n
 }
 
-// put hands units to the catalog.
+// put writes the builds of a group to the catalog.
 func (s *unitBatch) put(ctx context.Context, g *group) {
 	begun := s.Now()
 	for i := range g.made {
@@ -304,7 +302,7 @@ func (s *unitBatch) put(ctx context.Context, g *group) {
 	}
 }
 
-// finish tells what became of units.
+// finish records and logs the results of a group.
 func (s *unitBatch) finish(ctx context.Context, g *group) error {
 	if g.err != nil {
 		return g.err
@@ -340,8 +338,8 @@ func (s *unitBatch) finish(ctx context.Context, g *group) error {
 	return s.tidyUp(ctx)
 }
 
-// mostFinished is how many units are taken off the agenda at once. Should the
-// process die before, they are worked off once more, and nothing differs.
+// mostFinished is how many units are taken off the agenda at once. If the process dies
+// before, they are processed again without a difference.
 const mostFinished = 1000
 
 // tidyUp takes finished units off the agenda.
@@ -355,8 +353,7 @@ func (s *unitBatch) tidyUp(ctx context.Context) error {
 	return err
 }
 
-// told logs what became of a unit, one line for each change, and forgets that
-// it had failed.
+// told logs the result of a unit, one line per change, and clears its failures.
 func (s *unitBatch) told(unit string, o Build, w Written) {
 	s.Ingest.mu.Lock()
 	delete(s.tries, unit)
@@ -378,8 +375,8 @@ func (s *unitBatch) told(unit string, o Build, w Written) {
 	s.meters.made(len(o.Entities))
 }
 
-// retried reports whether a unit that failed is tried once more, and sees to
-// it. What could not be made of it stays as it was.
+// retried reports whether a failed unit is retried, and schedules the retry. Its
+// entities stay as they were.
 func (s *unitBatch) retried(d builtUnit) bool {
 	s.Ingest.mu.Lock()
 	s.tries[d.unit.Name]++

@@ -2,18 +2,18 @@ package marks
 
 import "context"
 
-// Database keeps marks in tables. Its methods are those of Marks, may be called
-// at once, and say in their errors what they could not do.
+// Database stores marks in tables. Its methods are those of Marks and may be called
+// concurrently. Their errors name the failed operation.
 type Database interface {
 	LoadMarks(ctx context.Context, source string) (map[string]string, error)
 	SaveMarks(ctx context.Context, source string, set map[string]string, drop []string) error
 	ForgetMarks(ctx context.Context, keep []string) error
 }
 
-// database is Marks in a Database.
+// database implements Marks with a Database.
 type database struct{ db Database }
 
-// NewDatabase returns Marks that db keeps.
+// NewDatabase returns Marks that are stored in db.
 func NewDatabase(db Database) Marks { return database{db} }
 
 // Load implements Marks.

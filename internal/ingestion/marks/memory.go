@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// memory is Marks that end with the process.
+// memory implements Marks in memory; they are lost when the process ends.
 type memory struct {
 	mu    sync.RWMutex
 	marks map[string]map[string]string
 }
 
-// NewMemory returns Marks that end with the process and that no other replica
-// sees.
+// NewMemory returns Marks that are lost when the process ends and that other replicas
+// do not see.
 func NewMemory() Marks {
 	return &memory{marks: map[string]map[string]string{}}
 }

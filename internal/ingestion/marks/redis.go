@@ -15,17 +15,17 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// RedisOptions say where Redis is. Only URL is needed.
+// RedisOptions configure the connection to Redis. Only URL is required.
 type RedisOptions struct {
-	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
-	// All but the host may be left out. It is never shown.
+	// URL is redis://user:password@host:port/database, or rediss:// for TLS. Everything
+	// except the host is optional. The URL is never shown.
 	URL string
-	// Prefix begins all keys, so that others may use the same database. Empty
-	// means "ingestor:".
+	// Prefix is the prefix of all keys, so that other programs can use the same database.
+	// Empty means "ingestor:".
 	Prefix string
-	// Timeout is how long Redis may take to answer; 0 means two seconds.
+	// Timeout is the timeout for a command; 0 means two seconds.
 	Timeout time.Duration
-	// TLS is how rediss is spoken; nil means with the system's authorities.
+	// TLS is the configuration for rediss; nil means the system's certificate authorities.
 	TLS *tls.Config
 }
 
@@ -35,19 +35,19 @@ const (
 	defaultTimeout = 2 * time.Second
 )
 
-// Redis is a connection to a Redis server that replicas share. Its methods may
-// be called at once.
+// Redis is a connection to a Redis server that replicas share. Its methods may be
+// called concurrently.
 type Redis struct {
 	client  rueidis.Client
 	prefix  string
 	timeout time.Duration
-	// address is host and port; password is what no error may show.
+	// address is host and port; password is redacted from errors.
 	address, password string
 }
 
-// OpenRedis returns a connection that is made again whenever it breaks. If it
-// cannot be made yet, the next call tries once more: only a URL that cannot be
-// right is an error. Whoever opens it closes it.
+// OpenRedis returns a connection that reconnects whenever it breaks. If Redis is not
+// reachable yet, the next call tries again: only an invalid URL is an error. The caller
+// must close the connection.
 func OpenRedis(opts RedisOptions) (*Redis, error) {
 	option, err := redisOption(opts.URL)
 	if err != nil {
@@ -62,13 +62,12 @@ func OpenRedis(opts RedisOptions) (*Redis, error) {
 		option.TLSConfig = opts.TLS.Clone()
 		option.TLSConfig.ServerName = cmp.Or(opts.TLS.ServerName, name)
 	}
-	// A connection must be made, and made anew once, within the time that an
-	// answer has.
+	// Connecting, and reconnecting once, must fit into the timeout of a command.
 	option.Dialer.Timeout = r.timeout / 2
 	option.ConnWriteTimeout = r.timeout
-	// One connection, whose reader notices at once that it broke.
+	// One connection, whose reader detects immediately that it broke.
 	option.ForceSingleClient, option.AlwaysPipelining, option.PipelineMultiplex = true, true, -1
-	// What is tried again is decided by ask.
+	// Retries are up to ask.
 	option.DisableRetry, option.DisableCache = true, true
 	client, err := rueidis.NewClient(option)
 	if client == nil {
@@ -78,7 +77,7 @@ func OpenRedis(opts RedisOptions) (*Redis, error) {
 	return r, nil
 }
 
-// redisOption returns what a URL says. No error shows any of it.
+// redisOption parses a URL. Errors contain nothing of it.
 func redisOption(text string) (rueidis.ClientOption, error) {
 	option := rueidis.ClientOption{}
 	u, err := url.Parse(text)
@@ -110,13 +109,13 @@ func redisOption(text string) (rueidis.ClientOption, error) {
 	return option, nil
 }
 
-// Ping reports whether Redis answers.
+// Ping returns an error if Redis does not answer.
 func (r *Redis) Ping(ctx context.Context) error {
 	_, err := r.ask(ctx, func(b rueidis.Builder) rueidis.Completed { return b.Ping().Build() })
 	return r.failed("reach", err)
 }
 
-// Get returns what was set under a key, and whether there still is something.
+// Get returns the value of a key, and reports whether there is one.
 func (r *Redis) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	answer, err := r.ask(ctx, func(b rueidis.Builder) rueidis.Completed { return b.Get().Key(r.cacheKey(key)).Build() })
 	if rueidis.IsRedisNil(err) {
@@ -129,8 +128,7 @@ func (r *Redis) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	return value, err == nil, r.failed("read from", err)
 }
 
-// Set keeps a value under a key for a while, which must be at least a
-// millisecond.
+// Set stores a value with a TTL of at least a millisecond.
 func (r *Redis) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	if ttl < time.Millisecond {
 		return fmt.Errorf("cannot keep a value in Redis for %v: want a millisecond or more", ttl)
@@ -141,14 +139,13 @@ func (r *Redis) Set(ctx context.Context, key string, value []byte, ttl time.Dura
 	return r.failed("write to", err)
 }
 
-// Close ends the connection. What is asked afterwards fails.
+// Close closes the connection. Later calls fail.
 func (r *Redis) Close() { r.client.Close() }
 
 func (r *Redis) cacheKey(key string) string { return r.prefix + "cache:" + key }
 
-// ask sends a command and returns the answer, or the error that it is. All
-// commands here may be done twice; so if the connection broke, it is sent once
-// more on a new one.
+// ask sends a command and returns the response, or its error. All commands used here
+// are idempotent, so a command is sent once more if the connection broke.
 func (r *Redis) ask(ctx context.Context, build func(rueidis.Builder) rueidis.Completed) (rueidis.RedisResult, error) {
 	within, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -172,20 +169,20 @@ func (r *Redis) ask(ctx context.Context, build func(rueidis.Builder) rueidis.Com
 	}
 }
 
-// failed says what could not be done, nil if err is.
+// failed wraps an error with the failed operation; nil if err is nil.
 func (r *Redis) failed(verb string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		// It names the address once more.
+		// The error would repeat the address.
 		err = op.Err
 	}
 	return r.redact(fmt.Errorf("cannot %s Redis at %s: %w", verb, r.address, err))
 }
 
-// redact returns an error that does not show the password. Old servers repeat
-// a command they do not know, and with it what came along.
+// redact removes the password from an error. Old servers echo an unknown command with
+// its arguments.
 func (r *Redis) redact(err error) error {
 	if r.password == "" || !strings.Contains(err.Error(), r.password) {
 		return err

@@ -10,16 +10,15 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// batch is how many marks are sent or fetched at once: ten thousand take a few
-// round trips, and none keeps others waiting for long.
+// batch is how many marks are sent or fetched at once: ten thousand take a few round
+// trips, and no command blocks Redis for long.
 const batch = 4000
 
-// redisMarks are Marks in Redis: a hash for each source. Marks that are set or
-// dropped together are not so in one step, as each of them is right by itself.
+// redisMarks implements Marks in Redis: one hash per source. Updates are not atomic,
+// since each mark is valid independently of the others.
 type redisMarks struct{ r *Redis }
 
-// Marks returns Marks that all replicas see. They last as long as Redis keeps
-// them.
+// Marks returns Marks that all replicas share. They last as long as Redis keeps them.
 func (r *Redis) Marks() Marks { return redisMarks{r} }
 
 // marksKey returns the key of a source's marks.
@@ -42,11 +41,11 @@ func (m redisMarks) Load(ctx context.Context, source string) (map[string]string,
 	return marks, nil
 }
 
-// Save implements Marks. If it fails, some may have been set or dropped.
+// Save implements Marks. If it fails, some marks may have been set or dropped.
 func (m redisMarks) Save(ctx context.Context, source string, set map[string]string, drop []string) error {
 	key := m.r.marksKey(source)
-	// Dropping comes first: a mark too few is looked at again, one too many is
-	// not.
+	// Drop first: an object with a missing mark is processed again, one with a wrong mark
+	// is not.
 	for keys := range slices.Chunk(drop, batch) {
 		if err := m.send(ctx, source, func(b rueidis.Builder) rueidis.Completed {
 			return b.Hdel().Key(key).Field(keys...).Build()
@@ -77,8 +76,8 @@ func (m redisMarks) send(ctx context.Context, source string, build func(rueidis.
 	return nil
 }
 
-// Forget implements Marks. It looks at all keys of the database instead of
-// keeping a list of sources, which might get lost and leave marks behind.
+// Forget implements Marks. It scans all keys of the database instead of maintaining a
+// list of sources, which might get lost and leave orphaned marks.
 func (m redisMarks) Forget(ctx context.Context, keep []string) error {
 	kept := make(map[string]bool, len(keep))
 	for _, source := range keep {
@@ -100,8 +99,8 @@ func (m redisMarks) Forget(ctx context.Context, keep []string) error {
 	return nil
 }
 
-// scan walks over what a command finds, a batch at a time. It may find
-// something twice.
+// scan iterates over the results of a command, a batch at a time. It may return an
+// element twice.
 func (r *Redis) scan(ctx context.Context, next func(rueidis.Builder, uint64) rueidis.Completed, each func([]string) error) error {
 	for cursor := uint64(0); ; {
 		answer, err := r.ask(ctx, func(b rueidis.Builder) rueidis.Completed { return next(b, cursor) })
@@ -121,7 +120,7 @@ func (r *Redis) scan(ctx context.Context, next func(rueidis.Builder, uint64) rue
 	}
 }
 
-// literally returns the pattern that only text itself fits.
+// literally returns a pattern that matches only text itself.
 func literally(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(text)
 }

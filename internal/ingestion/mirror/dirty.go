@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// touched are the units that a change makes dirty: those named, and those with
-// an object that gives one of the kinds.
+// touched is the set of units that a change makes dirty: the named units, and those
+// with an object that defines one of the kinds.
 type touched struct{ units, kinds map[string]bool }
 
 func newTouched() touched { return touched{map[string]bool{}, map[string]bool{}} }
@@ -25,8 +25,8 @@ func (t touched) add(unit, kind string) {
 	}
 }
 
-// touch makes units dirty and returns how many. Those that were dirty keep
-// their place in the queue unless they are to go to its end.
+// touch marks units dirty and returns how many. Units that are dirty already keep their
+// place in the queue, unless last moves them to its end.
 func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
 	units := maps.Clone(t.units)
 	for _, column := range []string{"kind", "claim"} {
@@ -56,8 +56,7 @@ func (w *writer) touch(ctx context.Context, t touched, last bool) (int, error) {
 	return len(names), w.uncheck(ctx, names)
 }
 
-// Units returns the units that have changed and were not done since, at most
-// limit, the oldest first.
+// Units returns the dirty units, at most limit, the oldest first.
 func (s *Mirror) Units(ctx context.Context, limit int) ([]Unit, error) {
 	query, args := "SELECT unit, stamp FROM dirty ORDER BY since, unit", []any(nil)
 	if limit != NoLimit {
@@ -75,8 +74,8 @@ func (s *Mirror) Units(ctx context.Context, limit int) ([]Unit, error) {
 	return units, db.Fail("read the changed units", err)
 }
 
-// Done says that entities were made for units as they were when Units returned
-// them. Those that have changed since stay.
+// Done removes units from the queue that were built as of the stamp that Units
+// returned. Those that have changed since stay dirty.
 func (s *Mirror) Done(ctx context.Context, units []Unit) error {
 	if len(units) == 0 {
 		return nil
@@ -96,8 +95,8 @@ func (s *Mirror) Done(ctx context.Context, units []Unit) error {
 	return db.Fail("note that units are done", err)
 }
 
-// Touch makes units changed, and those that are so already the last to be
-// returned by Units.
+// Touch marks units dirty. Those that are dirty already become the last to be returned
+// by Units.
 func (s *Mirror) Touch(ctx context.Context, names []string) error {
 	t := newTouched()
 	for _, name := range names {
@@ -113,8 +112,8 @@ func (s *Mirror) Touch(ctx context.Context, names []string) error {
 	return db.Fail("note that units have changed", err)
 }
 
-// TouchSource makes all units changed that have an object in a list of a source,
-// by themselves or by its kind. An empty list stands for all of them.
+// TouchSource marks all units dirty that an object in a list of a source belongs to,
+// directly or by its kind. An empty list means all lists.
 func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, err error) {
 	where, args := "source = $1", []any{db.Storable(source)}
 	if list != "" {
@@ -136,7 +135,8 @@ func (s *Mirror) TouchSource(ctx context.Context, source, list string) (n int, e
 	return n, nil
 }
 
-// touching returns what the live objects for which a condition holds belong to.
+// touching returns the units and kinds that the live objects matching a condition
+// belong to.
 func (w *writer) touching(ctx context.Context, where string, args []any) (touched, error) {
 	t := newTouched()
 	return t, db.Each(ctx, w.Ask, "SELECT DISTINCT unit, of_kind FROM objects WHERE gone = 0 AND "+where, args,

@@ -11,13 +11,13 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// uncheck has units looked at again.
+// uncheck marks units for inspection.
 func (w *writer) uncheck(ctx context.Context, units []string) error {
 	return w.Insert(ctx, "unchecked (unit, stamp)", " ON CONFLICT (unit) DO UPDATE SET stamp = excluded.stamp", 2, len(units),
 		func(i int, args []any) []any { return append(args, units[i], w.N) })
 }
 
-// Uncheck has units looked at again though they have not changed.
+// Uncheck marks units for inspection that have not changed.
 func (s *Mirror) Uncheck(ctx context.Context, units []string) error {
 	if len(units) == 0 {
 		return nil
@@ -29,8 +29,8 @@ func (s *Mirror) Uncheck(ctx context.Context, units []string) error {
 	return db.Fail("note that units are to be looked at", s.change(ctx, func(w *writer) error { return w.uncheck(ctx, names) }))
 }
 
-// Unchecked returns units that changed since their findings were stored, at most
-// limit, and those that changed first before others.
+// Unchecked returns units that changed since their findings were stored, at most limit,
+// ordered by the time of their change.
 func (s *Mirror) Unchecked(ctx context.Context, limit int) ([]Unit, error) {
 	var units []Unit
 	err := db.Each(ctx, s.Query, "SELECT unit, stamp FROM unchecked ORDER BY stamp, unit LIMIT $1", []any{max(0, limit)}, func(rows *db.Rows) error {
@@ -50,9 +50,8 @@ func (s *Mirror) CountUnchecked(ctx context.Context) (n int, err error) {
 	return n, db.Fail("count the units to look at", err)
 }
 
-// Checked stores what was found of units, as they were when Unchecked returned
-// them, in place of what was found before. Those that have changed since, or
-// that somebody else was quicker with, are left alone.
+// Checked replaces the findings of units, as of the stamp that Unchecked returned. It
+// ignores units that have changed since, or that another process has checked first.
 func (s *Mirror) Checked(ctx context.Context, units []Unit, found []Finding) error {
 	if len(units) == 0 {
 		return nil
@@ -90,7 +89,7 @@ func (s *Mirror) Checked(ctx context.Context, units []Unit, found []Finding) err
 	return db.Fail("store what was found", err)
 }
 
-// current returns the names of those units that have not changed since.
+// current returns the names of the units that have not changed since.
 func (w *writer) current(ctx context.Context, units []Unit) (map[string]bool, error) {
 	stamps := make(map[string]int64, len(units))
 	names := make([]string, len(units))
@@ -112,7 +111,8 @@ func (w *writer) current(ctx context.Context, units []Unit) (map[string]bool, er
 	})
 }
 
-// wanted is the condition for findings f.
+// wanted returns the WHERE clause for findings f, for example: WHERE f.rule = $1 AND
+// f.severity = $2.
 func (s *Mirror) wanted(want Wanted) (where string, args []any) {
 	var all []string
 	add := func(condition string, value any) {
@@ -126,7 +126,7 @@ func (s *Mirror) wanted(want Wanted) (where string, args []any) {
 		add("f.severity = ", *want.Severity)
 	}
 	if want.Sources != nil {
-		// A list of nothing would not be SQL.
+		// An empty IN list is not valid SQL.
 		marks := []string{"''"}
 		for _, source := range want.Sources {
 			args = append(args, db.Storable(source))
@@ -141,7 +141,7 @@ func (s *Mirror) wanted(want Wanted) (where string, args []any) {
 	return " WHERE " + strings.Join(all, " AND "), args
 }
 
-// Findings returns findings, the worst first, and those of one rule together.
+// Findings returns findings, the most severe first, and those of one rule together.
 func (s *Mirror) Findings(ctx context.Context, want Wanted, limit, offset int) ([]Finding, error) {
 	where, args := s.wanted(want)
 	args = append(args, max(0, limit), max(0, offset))
@@ -159,8 +159,8 @@ func (s *Mirror) Findings(ctx context.Context, want Wanted, limit, offset int) (
 	return out, db.Fail("read the findings", err)
 }
 
-// CountFindings counts findings by rule: the worst rules first, then those that
-// are found most often.
+// CountFindings counts findings by rule: the most severe rules first, then the most
+// frequent.
 func (s *Mirror) CountFindings(ctx context.Context, want Wanted) ([]Count, error) {
 	where, args := s.wanted(want)
 	query := "SELECT f.rule, min(f.severity), count(*), count(DISTINCT f.unit) FROM findings f" + where +
@@ -177,7 +177,7 @@ func (s *Mirror) CountFindings(ctx context.Context, want Wanted) ([]Count, error
 	return out, db.Fail("count the findings", err)
 }
 
-// UnitSources returns the sources that have units, in order.
+// UnitSources returns the sources of units, sorted.
 func (s *Mirror) UnitSources(ctx context.Context, units []string) (map[string][]string, error) {
 	names := make([]string, len(units))
 	for i, unit := range units {

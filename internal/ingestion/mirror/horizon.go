@@ -4,17 +4,17 @@ import (
 	"sync"
 )
 
-// horizons are the versions at which lists were last read to their end. What is
-// not known now and is no newer was gone by then: somebody tells of it late, and
-// it must not come back. They are this process's own, because a version that is
-// seen with every scan is not worth a write: what another process tells late
-// stays until the next scan.
+// horizons are the versions at which lists were last read completely. An object that is
+// not known and not newer was gone by then: the event is late, and the object must not
+// come back. Horizons are local to this process, because storing a version with every
+// scan is not worth a write: an object that another process reports late stays until
+// the next scan.
 type horizons struct {
 	mu sync.Mutex
 	at map[[2]string]int64
 }
 
-// before is the horizon for an observation; zero if it is not late.
+// before returns the horizon for an observation; zero if the observation is not late.
 func (h *horizons) before(o *Observation) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -25,7 +25,7 @@ func (h *horizons) before(o *Observation) int64 {
 	return at
 }
 
-// raise remembers a list that was read to its end and stored.
+// raise records that a list was read completely and stored.
 func (h *horizons) raise(o *Observation) {
 	if !o.Complete {
 		return
@@ -41,7 +41,8 @@ func (h *horizons) raise(o *Observation) {
 	}
 }
 
-// clear forgets all: what is dropped here is not gone there.
+// clear deletes all horizons: an object whose list was dropped may still exist in the
+// source.
 func (h *horizons) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

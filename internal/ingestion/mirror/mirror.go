@@ -1,6 +1,6 @@
-// Package mirror stores what ingestion remembers: the objects of every source as they
-// were last seen, the units that changed, their findings, the states of sources and the
-// last runs.
+// Package mirror stores the persistent state of ingestion: the objects of every source
+// as they were last seen, the units that changed, their findings, the states of sources
+// and the last runs.
 package mirror
 
 import (
@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Mirror is the storage. All methods may be called concurrently.
+// Mirror is the storage. Its methods may be called concurrently.
 type Mirror struct {
 	*db.DB
 	writers  db.Writers
@@ -26,13 +26,13 @@ type writer struct {
 	s *Mirror
 }
 
-// change runs do in a transaction that raises the stamp of the mirror. It does not wait
-// for changes of entities, except with SQLite, which has one writer.
+// change runs do in a transaction that increments the stamp of the mirror. It does not
+// wait for changes of entities, except with SQLite, which has one writer.
 func (s *Mirror) change(ctx context.Context, do func(*writer) error) error {
 	return s.Transact(ctx, s.writers, "stamp", func(tx *db.Tx) error { return do(&writer{tx, s}) })
 }
 
-// errNothing ends a transaction that has nothing to do.
+// errNothing rolls back a transaction that has nothing to do.
 var errNothing = errors.New("there is nothing to change")
 
 // NoLimit as a limit means all.

@@ -12,13 +12,12 @@ import (
 
 const (
 	objectColumns = "o.source, o.list, o.key, o.unit, o.kind, o.claim, o.of_kind, o.version, o.note"
-	// selectBodies is followed by a condition.
+	// selectBodies must be followed by a condition.
 	selectBodies = "SELECT " + objectColumns + `, b.body FROM objects o
 		LEFT JOIN object_bodies b ON b.source = o.source AND b.list = o.list AND b.key = o.key WHERE o.gone = 0 AND `
 )
 
-// scanObject reads a row of objectColumns, and the body behind it if there is
-// one.
+// scanObject reads a row of objectColumns, followed by the body if there is one.
 func scanObject(rows *db.Rows, body bool) (Object, error) {
 	var o Object
 	dest := []any{&o.Source, &o.List, &o.Key, &o.Unit, &o.Kind, &o.Claim, &o.Of, &o.Version, &o.Note}
@@ -28,7 +27,7 @@ func scanObject(rows *db.Rows, body bool) (Object, error) {
 	return o, rows.Scan(dest...)
 }
 
-// Known returns the versions of the objects in a list by their keys.
+// Known returns the versions of the objects in a list by key.
 func (s *Mirror) Known(ctx context.Context, source, list string) (map[string]int64, error) {
 	known := map[string]int64{}
 	err := db.Each(ctx, s.Query, "SELECT key, version FROM objects WHERE source = $1 AND list = $2 AND gone = 0",
@@ -44,14 +43,13 @@ func (s *Mirror) Known(ctx context.Context, source, list string) (map[string]int
 	return known, db.Fail(fmt.Sprintf("read what is known of %q in %q", list, source), err)
 }
 
-// Lists returns the lists of a source of which something is known, in order.
+// Lists returns the lists of a source that have objects, sorted.
 func (s *Mirror) Lists(ctx context.Context, source string) ([]string, error) {
 	lists, err := s.Texts(ctx, "SELECT DISTINCT list FROM objects WHERE source = $1 ORDER BY list", db.Storable(source))
 	return lists, db.Fail(fmt.Sprintf("read the lists of %q", source), err)
 }
 
-// UnitNames returns the names of units, with a prefix, that have objects, in
-// order.
+// UnitNames returns the names of units that have a prefix and objects, sorted.
 func (s *Mirror) UnitNames(ctx context.Context, prefix string) ([]string, error) {
 	prefix = db.Storable(prefix)
 	names, err := s.Texts(ctx,
@@ -59,7 +57,7 @@ func (s *Mirror) UnitNames(ctx context.Context, prefix string) ([]string, error)
 	return names, db.Fail("read the names of units", err)
 }
 
-// CountObjects returns the numbers of objects by source and list.
+// CountObjects returns the number of objects by source and list.
 func (s *Mirror) CountObjects(ctx context.Context) (map[[2]string]int, error) {
 	counts := map[[2]string]int{}
 	err := db.Each(ctx, s.Query, "SELECT source, list, count(*) FROM objects WHERE gone = 0 GROUP BY source, list", nil,
@@ -75,15 +73,14 @@ func (s *Mirror) CountObjects(ctx context.Context) (map[[2]string]int, error) {
 	return counts, db.Fail("count objects", err)
 }
 
-// UnitObjects returns the objects of units with their bodies, by unit, source,
+// UnitObjects returns the objects of units with their bodies, sorted by unit, source,
 // list and key.
 func (s *Mirror) UnitObjects(ctx context.Context, names []string) ([]Object, error) {
 	objects, err := s.objectsIn(ctx, "unit", names)
 	return objects, db.Fail("read the objects of units", err)
 }
 
-// KindObjects returns the objects that are of kinds, with their bodies, in the
-// same order.
+// KindObjects returns the objects of kinds with their bodies, in the same order.
 func (s *Mirror) KindObjects(ctx context.Context, kinds []string) ([]Object, error) {
 	objects, err := s.objectsIn(ctx, "of_kind", kinds)
 	return objects, db.Fail("read the objects of kinds", err)
@@ -111,8 +108,8 @@ func compareObjects(a, b Object) int {
 	return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Source, b.Source), cmp.Compare(a.List, b.List), cmp.Compare(a.Key, b.Key))
 }
 
-// ObjectsNamed returns the objects that are of a kind and have one of the keys,
-// with their bodies and how they fare, by source and list.
+// ObjectsNamed returns the objects of a kind that have one of the keys, with their
+// bodies and statuses, sorted by unit, source, list and key.
 func (s *Mirror) ObjectsNamed(ctx context.Context, kind string, keys ...string) ([]Object, error) {
 	in := make([]string, len(keys))
 	for i, key := range keys {
@@ -133,7 +130,7 @@ func (s *Mirror) ObjectsNamed(ctx context.Context, kind string, keys ...string) 
 	return all, db.Fail(fmt.Sprintf("read objects of the kind %q", kind), err)
 }
 
-// SourceObjects returns the objects of a source without their bodies, by list
+// SourceObjects returns the objects of a source without their bodies, sorted by list
 // and key: those of some lists, or of all if none is named.
 func (s *Mirror) SourceObjects(ctx context.Context, source string, lists ...string) ([]Object, error) {
 	var all []Object
@@ -160,8 +157,7 @@ func (s *Mirror) SourceObjects(ctx context.Context, source string, lists ...stri
 	return all, db.Fail(fmt.Sprintf("read the objects of %q", source), err)
 }
 
-// DropLists forgets lists of a source, and returns how many units have changed
-// by that.
+// DropLists deletes lists of a source, and returns how many units became dirty.
 func (s *Mirror) DropLists(ctx context.Context, source string, lists []string) (units int, err error) {
 	doing := fmt.Sprintf("drop lists of %q", source)
 	source = db.Storable(source)
@@ -182,8 +178,8 @@ func (s *Mirror) DropLists(ctx context.Context, source string, lists []string) (
 	return units, db.Fail(doing, err)
 }
 
-// DropSources forgets the sources but for those that are kept, with their states
-// and marks, and returns how many objects each of them had.
+// DropSources deletes all sources except those in keep, with their states and marks,
+// and returns how many objects each of them had.
 func (s *Mirror) DropSources(ctx context.Context, keep []string) (dropped map[string]int, err error) {
 	const doing = "drop sources"
 	sources, err := s.Texts(ctx,
@@ -218,8 +214,8 @@ func (s *Mirror) DropSources(ctx context.Context, keep []string) (dropped map[st
 	return dropped, nil
 }
 
-// dropObjects removes the objects for which a condition holds, and adds to t
-// what they belong to.
+// dropObjects deletes the objects that match a condition, and adds the units and kinds
+// they belong to to t.
 func (w *writer) dropObjects(ctx context.Context, t touched, where string, args ...any) error {
 	belong, err := w.touching(ctx, where, args)
 	if err != nil {
@@ -239,7 +235,7 @@ func (w *writer) dropObjects(ctx context.Context, t touched, where string, args 
 	return nil
 }
 
-// without returns those names that are not kept.
+// without returns the names that are not in keep.
 func without(names, keep []string) []string {
 	kept := map[string]bool{}
 	for _, name := range keep {

@@ -12,42 +12,42 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// seen is an object as it is known, without what is large.
+// seen is the stored state of an object, without the large columns.
 type seen struct {
 	unit, kind, claim, of string
 	version               int64
 	gone                  bool
 	hash                  string
-	// put is the object that makes it so, nil if it was so before.
+	// put is the object that causes this state, nil if the state is unchanged.
 	put *Object
 }
 
-// yields tells whether what is known loses against something of a version.
+// yields reports whether the known state loses against an observation with the given
+// version.
 func (k seen) yields(version int64, anew bool) bool {
 	return anew || k.version == 0 || version == 0 || k.version < version
 }
 
-// sighting is an observation as it is stored.
+// sighting is an observation ready to be stored.
 type sighting struct {
 	Observation
 	// hashes are those of Put.
 	hashes []string
 }
 
-// outcome is what an observation amounts to.
+// outcome is the result of comparing an observation with the mirror.
 type outcome struct {
-	// have are the objects it has to do with, as they are afterwards; was are
-	// those of them that are written, as they were before, nil for none.
+	// have are the objects concerned, as they are afterwards; was are those of them that
+	// are written, as they were before, nil if they did not exist.
 	have map[string]seen
 	was  map[string]*seen
-	// horizon is the version up to which what is not known is gone.
+	// horizon is the version up to which unknown objects are gone.
 	horizon int64
 }
 
-// Observe takes over what was seen of a list, in one transaction, and returns
-// how many units have changed by that. An object that is the same but for its
-// version changes none, unless Look says so. If there is nothing to write, no
-// transaction is begun.
+// Observe stores what was seen of a list, in one transaction, and returns how many
+// units became dirty. An object that differs only in its version makes none dirty,
+// unless Look is set. If there is nothing to write, no transaction is started.
 func (s *Mirror) Observe(ctx context.Context, o Observation) (units int, err error) {
 	doing := fmt.Sprintf("store what was seen of %q in %q", o.List, o.Source)
 	at := sightingOf(o)
@@ -55,7 +55,7 @@ func (s *Mirror) Observe(ctx context.Context, o Observation) (units int, err err
 	if err != nil {
 		return 0, db.Fail(doing, err)
 	}
-	// Now that the stamp is known, whoever writes from here on is noticed.
+	// The stamp was read first, so any write from here on is detected.
 	out, err := s.weigh(ctx, s.Query, &at)
 	if err != nil {
 		return 0, db.Fail(doing, err)
@@ -87,7 +87,7 @@ func (s *Mirror) stamp(ctx context.Context) (n int64, err error) {
 	return n, s.Read.QueryRowContext(ctx, "SELECT n FROM stamp").Scan(&n)
 }
 
-// sightingOf makes an observation fit to be stored.
+// sightingOf prepares an observation for storage.
 func sightingOf(o Observation) sighting {
 	o.Source, o.List = db.Storable(o.Source), db.Storable(o.List)
 	put := make([]Object, len(o.Put))
@@ -100,7 +100,7 @@ func sightingOf(o Observation) sighting {
 	return sighting{o, hashes}
 }
 
-// hashObject is over all that entities may be made of.
+// hashObject hashes everything that entities may be built from.
 func hashObject(o *Object) string {
 	h := sha256.New()
 	var text []byte
@@ -113,7 +113,7 @@ func hashObject(o *Object) string {
 	return string(h.Sum(nil))
 }
 
-// weigh compares an observation with what is known.
+// weigh compares an observation with the mirror.
 func (s *Mirror) weigh(ctx context.Context, ask db.Asker, o *sighting) (*outcome, error) {
 	have, err := s.seen(ctx, ask, o)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Mirror) weigh(ctx context.Context, ask db.Asker, o *sighting) (*outcome
 	if o.Complete {
 		out.complete(o)
 	}
-	// What came and went has left nothing to write.
+	// An object that appeared and disappeared leaves nothing to write.
 	maps.DeleteFunc(out.was, func(key string, was *seen) bool {
 		_, there := out.have[key]
 		return was == nil && !there
@@ -137,7 +137,7 @@ func (s *Mirror) weigh(ctx context.Context, ask db.Asker, o *sighting) (*outcome
 	return out, nil
 }
 
-// seen reads what is known of the objects an observation has to do with.
+// seen reads the known states of the objects that an observation concerns.
 func (s *Mirror) seen(ctx context.Context, ask db.Asker, o *sighting) (map[string]seen, error) {
 	const query = "SELECT key, unit, kind, claim, of_kind, version, gone, hash FROM objects WHERE source = $1 AND list = $2"
 	have := make(map[string]seen, len(o.Put))
@@ -165,7 +165,7 @@ func (s *Mirror) seen(ctx context.Context, ask db.Asker, o *sighting) (map[strin
 	return have, s.SelectIn(ctx, ask, query+" AND key IN ", keys, scan, o.Source, o.List)
 }
 
-// set makes an object what k says, or removes it if k is nil.
+// set changes the state of an object to k, or removes it if k is nil.
 func (out *outcome) set(key string, k *seen) {
 	if _, ok := out.was[key]; !ok {
 		out.was[key] = nil
@@ -204,7 +204,7 @@ func (out *outcome) gone(key string, version int64, anew bool) {
 	case version > 0:
 		out.set(key, &seen{gone: true, version: version})
 	case there:
-		// Without a version there is nothing to remember.
+		// Without a version there is no deletion to store.
 		out.set(key, nil)
 	}
 }
@@ -225,7 +225,7 @@ func (out *outcome) complete(o *sighting) {
 	}
 }
 
-// record writes an outcome and returns how many units are dirty by it.
+// record writes an outcome and returns how many units it makes dirty.
 func (w *writer) record(ctx context.Context, o *sighting, out *outcome) (int, error) {
 	var written, bodies []*Object
 	var rows []seen

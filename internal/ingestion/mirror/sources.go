@@ -14,11 +14,11 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// keptRuns is how many runs are remembered.
+// keptRuns is how many runs are stored.
 const keptRuns = 500
 
-// SetSource stores the state of a source, which is JSON. It writes if that is
-// new.
+// SetSource stores the state of a source, which is JSON. It writes only if the state
+// has changed.
 func (s *Mirror) SetSource(ctx context.Context, name string, value []byte) error {
 	doing := fmt.Sprintf("store the state of %q", name)
 	name = db.Storable(name)
@@ -33,7 +33,8 @@ func (s *Mirror) SetSource(ctx context.Context, name string, value []byte) error
 	if err := s.Present(); err != nil {
 		return db.Fail(doing, err)
 	}
-	// One statement, so that nobody can begin between the question and the write.
+	// A single statement, so that no other process can take the fence between the check
+	// and the write.
 	where, args := db.FencesHold(ctx, []any{name, db.NonNil(value)})
 	res, err := s.Write.ExecContext(ctx, "INSERT INTO sources (name, state) SELECT $1, $2 WHERE "+where+
 		" ON CONFLICT (name) DO UPDATE SET state = excluded.state", args...)
@@ -46,8 +47,8 @@ func (s *Mirror) SetSource(ctx context.Context, name string, value []byte) error
 	return nil
 }
 
-// SourceStates returns the states of sources by name: of those that are named, or of
-// all if none is.
+// SourceStates returns the states of the named sources, or of all if none is named, by
+// name.
 func (s *Mirror) SourceStates(ctx context.Context, names ...string) (map[string][]byte, error) {
 	states := map[string][]byte{}
 	take := func(rows *db.Rows) error {
@@ -69,7 +70,7 @@ func (s *Mirror) SourceStates(ctx context.Context, names ...string) (map[string]
 	return states, db.Fail("read the states of sources", err)
 }
 
-// AddRun remembers a run and forgets all but the newest. Its ID is given to it.
+// AddRun stores a run with a new ID, and deletes all but the newest keptRuns.
 func (s *Mirror) AddRun(ctx context.Context, started time.Time, run Run) error {
 	err := s.change(ctx, func(w *writer) error {
 		if _, err := w.Tx.ExecContext(ctx, "INSERT INTO runs (n, started, run, changes) VALUES ($1, $2, $3, $4)",
@@ -83,8 +84,7 @@ func (s *Mirror) AddRun(ctx context.Context, started time.Time, run Run) error {
 	return db.Fail("remember a run", err)
 }
 
-// Runs returns the runs that are remembered without their changes, at most
-// limit, the newest first.
+// Runs returns the stored runs without their changes, at most limit, the newest first.
 func (s *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	if limit == NoLimit {
 		limit = keptRuns
@@ -102,7 +102,7 @@ func (s *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	return runs, db.Fail("read the runs", err)
 }
 
-// Run returns a run with its changes. It reports false if it is not remembered.
+// Run returns a run with its changes. It reports false if the run is not stored.
 func (s *Mirror) Run(ctx context.Context, id int64) (run Run, found bool, err error) {
 	run.ID = id
 	err = s.Read.QueryRowContext(ctx, "SELECT run, changes FROM runs WHERE n = $1", id).Scan(&run.Body, &run.Changes)
@@ -126,7 +126,7 @@ func (s *Mirror) LoadMarks(ctx context.Context, source string) (map[string]strin
 	return marks, db.Fail(fmt.Sprintf("read the marks of %q", source), err)
 }
 
-// SaveMarks sets marks of a source and drops others, in one transaction. What is
+// SaveMarks sets marks of a source and drops others, in one transaction. A key that is
 // both set and dropped is set.
 func (s *Mirror) SaveMarks(ctx context.Context, source string, set map[string]string, drop []string) error {
 	if len(set)+len(drop) == 0 {
@@ -153,7 +153,7 @@ func (s *Mirror) SaveMarks(ctx context.Context, source string, set map[string]st
 	return db.Fail(doing, err)
 }
 
-// ForgetMarks drops all marks of sources but for those that are kept.
+// ForgetMarks drops the marks of all sources except those in keep.
 func (s *Mirror) ForgetMarks(ctx context.Context, keep []string) error {
 	const doing = "forget marks"
 	sources, err := s.Texts(ctx, "SELECT DISTINCT source FROM marks")
@@ -166,7 +166,7 @@ func (s *Mirror) ForgetMarks(ctx context.Context, keep []string) error {
 	return db.Fail(doing, s.change(ctx, func(w *writer) error { return w.DeleteIn(ctx, "marks", "source", sources) }))
 }
 
-// LastRun returns when the last run that is remembered began, zero if there is none.
+// LastRun returns when the last stored run started; zero if there is none.
 func (s *Mirror) LastRun(ctx context.Context) (time.Time, error) {
 	var ms int64
 	if err := s.Read.QueryRowContext(ctx, "SELECT coalesce(max(started), 0) FROM runs").Scan(&ms); err != nil || ms == 0 {

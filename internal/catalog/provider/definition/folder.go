@@ -1,7 +1,7 @@
-// Package definition is the provider xrdTemplates: the entities that generators
-// (ingestor-cli, composer-ingestor, xrd-transform) wrote to the files of a
-// folder become entities of the catalog, and stay as long as they are in a
-// file. What cannot be read removes nothing.
+// Package definition implements the provider xrdTemplates: entities that generators
+// (ingestor-cli, composer-ingestor, xrd-transform) wrote to the files of a folder
+// become entities of the catalog, and stay as long as they are in a file. An unreadable
+// file removes nothing.
 package definition
 
 import (
@@ -25,46 +25,46 @@ import (
 	"example.dev/ingestor/source/file"
 )
 
-// Provider is who owns the entities. No client can push in this name: it has a
+// Provider owns the entities. No client can push under this name, because it has a
 // capital letter.
 const Provider = "xrdTemplates"
 
-// rest is how long it takes until a watch that broke off is begun again.
+// rest is the delay before a broken watch is restarted.
 const rest = 30 * time.Second
 
-// Store is where the entities go. Its methods may be called at once.
+// Store stores the entities. Its methods may be called concurrently.
 type Store interface {
-	// Sync makes the catalog what a provider says, wholly or not at all.
+	// Sync applies a change of a provider in one transaction.
 	Sync(ctx context.Context, c store.Change) (store.Result, error)
-	// Refs returns the references of what a provider owns.
+	// Refs returns the references of the entities that a provider owns.
 	Refs(ctx context.Context, provider string) ([]string, error)
-	// Fence returns a context with which nothing is written any more,
-	// db.ErrSuperseded, once somebody else has asked for one of that name.
+	// Fence returns a context with which writes fail with db.ErrSuperseded once another
+	// caller has requested a fence of that name.
 	Fence(ctx context.Context, name string) (context.Context, error)
 }
 
-// Options are what a Generated works with. All but Registry are needed.
+// Options are the options of New. All are required except Doubt, Changed and Registry.
 type Options struct {
 	Store Store
 	// Config says which folder is read.
 	Config config.XRDTemplates
-	// Doubt, if not nil, reports whether so many of the entities vanish at once
-	// that it is not believed at first.
+	// Doubt, if not nil, reports whether so many entities disappear at once that the
+	// removal must be confirmed by a later reading.
 	Doubt func(gone, of int) bool
-	// Settle is how long entities must have been missing from the folder until they
-	// are gone: somebody may be writing a file.
+	// Settle is how long entities must be missing from the folder before they are removed:
+	// a file may be in the middle of a write.
 	Settle time.Duration
-	// Changed has the folder read soon, by whichever replica; nil reads it here.
+	// Changed requests a reading of the folder soon, by any replica; nil reads it here.
 	Changed func(ctx context.Context) error
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
-	// Registry is told what is counted; nil means nobody is.
+	// Registry registers the metrics; nil means none.
 	Registry prometheus.Registerer
 }
 
-// Folder brings the entities of a folder into the catalog. Its methods may
-// be called at once.
+// Folder brings the entities of a folder into the catalog. Its methods may be called
+// concurrently.
 type Folder struct {
 	store   Store
 	config  config.XRDTemplates
@@ -76,53 +76,51 @@ type Folder struct {
 	files   *file.Source
 	metrics *metrics
 
-	// turn is held by whoever reads the folder. What follows is theirs.
+	// turn is held while the folder is read, and guards the following fields.
 	turn sync.Mutex
-	// known are the files with which nothing was wrong, as they were when their
-	// entities had been written; nil if that is not so. held is how many
-	// entities there were then, and clean says that nothing was wrong at all.
+	// known are the files without problems, as of when their entities were written; nil if
+	// not all were written. held is how many entities there were then, and clean says that
+	// there were no problems at all.
 	known map[string]known
 	held  int
 	clean bool
-	// fence is that of the last reading.
+	// fence is the number of the fence of the last reading.
 	fence int64
-	// emptied is when most of the entities were first not found in the folder, zero
-	// if they are there. missing are those that were not found the last time, since
-	// when, and looked is that time.
+	// emptied is when most of the entities were first missing from the folder, zero if
+	// they are there. missing are the entities that were missing at the last reading, at
+	// looked, and since when.
 	emptied time.Time
 	missing []string
 	since   time.Time
 	looked  time.Time
-	// told is what the log was told last.
+	// told is the problem that was last logged.
 	told string
 
 	mu     sync.Mutex
 	status Status
 }
 
-// Status is how reading the folder goes.
+// Status is the state of reading the folder.
 type Status struct {
-	// Enabled says that the folder is to be read, Directory which one it is.
+	// Enabled says that the folder is read, Directory which one it is.
 	Enabled   bool
 	Directory string
-	// Tried is when it was last read, or should have been; Succeeded is when
-	// what could be read of it was last in the catalog. Zero means never.
+	// Tried is when the last reading was attempted; Succeeded is when the readable
+	// entities were last written to the catalog. Zero means never.
 	Tried, Succeeded time.Time
-	// Error says what is wrong with the folder, or with some of its files, in
-	// a few lines; empty if nothing is.
+	// Error describes the problems of the folder or its files in a few lines; empty if
+	// there are none.
 	Error string
-	// Files and Entities are how many there were at the last success, and
-	// Problems how many things were wrong with them.
+	// Files and Entities are their numbers at the last success, and Problems the number of
+	// problems.
 	Files, Entities, Problems int
 }
 
-// New returns the provider of the folder in the configuration. It reads
-// nothing yet.
+// New returns the provider for the configured folder. It reads nothing yet.
 func New(opts Options) *Folder {
 	c := opts.Config
 	if whole, err := filepath.Abs(c.Directory); err == nil && c.Directory != "" {
-		// Entities say where they come from, and whoever reads that is
-		// elsewhere.
+		// Entities contain their path, whose readers have another working directory.
 		c.Directory = whole
 	}
 	g := &Folder{store: opts.Store, config: c, doubt: opts.Doubt, settle: opts.Settle, changed: opts.Changed, now: opts.Now, log: opts.Log}
@@ -144,25 +142,24 @@ func New(opts Options) *Folder {
 	return g
 }
 
-// Status returns how it goes.
+// Status returns the current status.
 func (g *Folder) Status() Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.status
 }
 
-// Refresh reads the folder once and makes the catalog what it says. The error,
-// which is not logged, is a folder that cannot be read or a store that cannot
-// be written; then nothing has changed. What is wrong with single files is
-// logged when it is news, and told by Status. Switched off, Refresh removes
-// what is left of the time before. again is after what time the folder is to be
-// read once more, because somebody may be writing to it; 0 if the schedule is
-// enough.
+// Refresh reads the folder once and updates the catalog. It returns an error, which is
+// not logged, if the folder cannot be read or the store cannot be written; then nothing
+// has changed. Problems with single files are logged when they are new, and reported by
+// Status. If the provider is disabled, Refresh removes its remaining entities. again is
+// the delay after which the folder is to be read once more, because a file may be in
+// the middle of a write; 0 if the schedule is enough.
 func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	defer func() {
-		// What somebody writes into a file must not end the process.
+		// The content of a file must not end the process.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("cannot read %q because of a bug here: %v", g.config.Directory, p)
 			g.log.Error("generated entities could not be read because of a bug here", "directory", g.config.Directory, "stack", string(debug.Stack()))
@@ -180,7 +177,7 @@ func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 		return 0, err
 	}
 	if n := db.FenceOf(ctx, fenceName); n != g.fence+1 {
-		// Another replica has read it since, perhaps in another state.
+		// Another replica has read the folder since, perhaps with other content.
 		g.known = nil
 		g.fence = n
 	} else {
@@ -188,7 +185,7 @@ func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 	}
 	err = g.refresh(ctx)
 	if errors.Is(err, db.ErrSuperseded) {
-		// What another replica has begun to read is the newer.
+		// Another replica has started a newer reading.
 		g.known = nil
 		return 0, nil
 	}
@@ -198,7 +195,7 @@ func (g *Folder) Refresh(ctx context.Context) (again time.Duration, err error) {
 	return again, err
 }
 
-// fenceName tells readings of the folder from whatever else is ordered.
+// fenceName is the name of the fence for readings of the folder.
 const fenceName = "folder " + Provider
 
 func (g *Folder) refresh(ctx context.Context) error {
@@ -207,7 +204,7 @@ func (g *Folder) refresh(ctx context.Context) error {
 		return err
 	}
 	if len(owned) != g.held {
-		// Somebody deleted an entity, which comes back.
+		// An entity was deleted and must be restored.
 		g.known = nil
 	}
 	r, err := g.read(ctx, g.known)
@@ -231,8 +228,8 @@ func (g *Folder) refresh(ctx context.Context) error {
 	if owned, err = g.store.Refs(ctx, Provider); err != nil {
 		return err
 	}
-	// What belongs to somebody else today may be free tomorrow, and of two of
-	// one name the other may count then, so that all is read again.
+	// A conflict may be resolved at any time, and another copy of an entity may become the
+	// first, so in these cases everything is read again.
 	if len(res.Refused) == 0 && !r.copies && g.emptied.IsZero() && len(g.missing) == 0 {
 		g.known, g.held, g.clean = r.known, len(owned), len(r.problems) == 0
 	}
@@ -250,8 +247,7 @@ func (g *Folder) refresh(ctx context.Context) error {
 	return nil
 }
 
-// change returns what is to be written. Nothing of what is there is removed
-// unless it is surely gone.
+// change returns the change to write. It removes nothing unless it is certainly gone.
 func (g *Folder) change(r *reading, owned []string) store.Change {
 	c := store.Change{Provider: Provider, Put: r.docs}
 	if r.partial || len(r.places) == 0 && len(r.problems) > 0 {
@@ -281,12 +277,12 @@ func (g *Folder) change(r *reading, owned []string) store.Change {
 	return c
 }
 
-// isSettled reports whether entities have been missing for a moment: whoever
-// writes a file anew empties it first.
+// isSettled reports whether entities have been missing for a while: rewriting a file
+// truncates it first.
 func (g *Folder) isSettled(missing []string) bool {
 	now := g.now()
-	// The folder is read again after g.settle. What was seen long before tells nothing
-	// of the time in between.
+	// The folder is read again after g.settle. A much older reading says nothing about the
+	// time in between.
 	if !slices.Equal(missing, g.missing) || now.Sub(g.looked) > 5*g.settle {
 		g.missing, g.since = missing, now
 	}
@@ -298,9 +294,9 @@ func (g *Folder) isSettled(missing []string) bool {
 	return true
 }
 
-// isEmptied reports whether the folder, in which most entities are not found any
-// more, has been so for a while. A volume that is not mounted yet, and a generator
-// that clears its folder first, look like that for a moment.
+// isEmptied reports whether most entities have been missing from the folder for a
+// while. A volume that is not mounted yet looks like that for a moment, and so does a
+// folder that a generator clears first.
 func (g *Folder) isEmptied() bool {
 	now := g.now()
 	if g.emptied.IsZero() {
@@ -313,7 +309,7 @@ func (g *Folder) isEmptied() bool {
 	return true
 }
 
-// owner is what people call a provider.
+// owner returns the display name of a provider.
 func owner(provider string) string {
 	if id, ok := strings.CutPrefix(provider, store.LocationProvider("")); ok {
 		return "location " + id
@@ -321,7 +317,7 @@ func owner(provider string) string {
 	return "provider " + provider
 }
 
-// note changes the status after an attempt.
+// note updates the status after an attempt.
 func (g *Folder) note(change func(*Status)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -329,14 +325,14 @@ func (g *Folder) note(change func(*Status)) {
 	change(&g.status)
 }
 
-// failed notes an attempt that changed nothing.
+// failed records an attempt that changed nothing.
 func (g *Folder) failed(err error) {
 	g.known = nil
 	g.metrics.refreshed(refreshFailed)
 	g.note(func(s *Status) { s.Error = err.Error() })
 }
 
-// tell tells the log what is wrong, once.
+// tell logs a problem, or that it is over, once.
 func (g *Folder) tell(problem string) {
 	switch {
 	case problem == g.told:
@@ -348,15 +344,15 @@ func (g *Folder) tell(problem string) {
 	g.told = problem
 }
 
-// complain is tell for whoever does not have the turn.
+// complain acquires the lock and calls tell.
 func (g *Folder) complain(err error) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	g.tell(err.Error())
 }
 
-// Watch refreshes when files of the folder change, until ctx ends. Errors are
-// logged, once each. It returns at once if nobody wants it.
+// Watch requests a reading when files of the folder change, until ctx ends. Each error
+// is logged once. It returns immediately if watching is disabled.
 func (g *Folder) Watch(ctx context.Context) {
 	if !g.config.Enabled || !g.config.Watch {
 		return

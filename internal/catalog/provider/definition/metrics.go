@@ -2,21 +2,21 @@ package definition
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// How a refresh ended, as the label says it.
+// The results of a refresh, as label values.
 const (
 	refreshDone      = "done"
 	refreshUnchanged = "unchanged"
 	refreshFailed    = "failed"
 )
 
-// metrics is what is counted. A nil metrics counts nothing.
+// metrics are the metrics of the provider. A nil metrics counts nothing.
 type metrics struct {
 	generated *Folder
 	refreshes *prometheus.CounterVec
 	gauges    []gauge
 }
 
-// gauge is a number of the status.
+// gauge is a gauge of a number in the status.
 type gauge struct {
 	desc  *prometheus.Desc
 	value func(Status) float64
@@ -56,14 +56,14 @@ func (m *metrics) refreshed(result string) {
 	}
 }
 
-// Describe names what Collect gives.
+// Describe implements prometheus.Collector.
 func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, g := range m.gauges {
 		to <- g.desc
 	}
 }
 
-// Collect gives the numbers of the status.
+// Collect implements prometheus.Collector.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	s := m.generated.Status()
 	for _, g := range m.gauges {

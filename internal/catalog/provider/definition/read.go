@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The bounds of a folder.
+// The limits of a folder.
 const (
 	maxFiles     = 100_000
 	maxTotal     = 512 << 20
@@ -30,53 +30,53 @@ const (
 	maxProblems  = 100
 )
 
-// foreign are the kinds that no generator makes: whoever brings them says who
-// is who.
+// foreign are the kinds that no generator writes: they define users and group
+// membership.
 var foreign = []string{"User", "Group"}
 
-// known is a file that was read: its hash, and the entities in it.
+// known is a file that was read: its hash, and the references of its entities.
 type known struct {
 	sum  [sha256.Size]byte
 	refs []string
 }
 
-// reading is what was found in the folder.
+// reading is the result of reading the folder.
 type reading struct {
 	dir   string
 	files int
 	docs  []store.Document
-	// places are where the entities were found, by reference, and refs those
-	// of the file that is being read.
+	// places are the positions of the entities by reference, and refs the references in
+	// the file that is being read.
 	places map[string]place
 	refs   []string
-	// keep are the references of entities that are there, and cannot be used
-	// as they are. partial says that there may be more of them.
+	// keep are the references of entities that are in the folder but invalid. partial says
+	// that there may be more entities whose references are unknown.
 	keep    []string
 	partial bool
 	// copies says that an entity is in several places.
 	copies bool
-	// problems are what is wrong, and untold how many more things there are.
+	// problems are the first problems, and untold how many more there are.
 	problems []location.Problem
 	untold   int
-	// read are the bytes of the files, written those of their documents with
-	// aliases written out.
+	// read is the size of the files, written that of their documents with aliases
+	// expanded.
 	read, written int64
-	// budget bounds the documents of all files.
+	// budget limits the number of documents in all files.
 	budget *tree.Budget
-	// known are the files without problems, for the next time, and same is how many of them
-	// are as they were, so that their entities are in places and not in docs.
+	// known are the files without problems, for the next reading. same is how many of them
+	// are unchanged, so that their entities are in places and not in docs.
 	known map[string]known
 	same  int
 }
 
-// place is where an entity is, and what it is like.
+// place is the position of an entity and the hash of its content.
 type place struct {
 	file string
 	pos  tree.Pos
 	hash string
 }
 
-// report keeps a problem, up to a number of them.
+// report records a problem, up to maxProblems.
 func (r *reading) report(p location.Problem) {
 	if len(r.problems) == maxProblems {
 		r.untold++
@@ -85,13 +85,13 @@ func (r *reading) report(p location.Problem) {
 	r.problems = append(r.problems, p)
 }
 
-// lose reports a problem with a file whose entities are not known.
+// lose reports a problem with a file whose entities are unknown.
 func (r *reading) lose(p location.Problem) {
 	r.partial = true
 	r.report(p)
 }
 
-// summary is what is wrong, in so many lines at most.
+// summary returns the first problems, one per line, and how many more there are.
 func (r *reading) summary() string {
 	const most = 10
 	var lines []string
@@ -104,9 +104,8 @@ func (r *reading) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// open opens the folder, and finds the files in it. Everything is read through
-// an os.Root, so that no link leads out. lost are the parts of it that could
-// not be looked into.
+// open opens the folder, and lists its files. Everything is read through an os.Root, so
+// that no link can escape. lost are the parts of it that could not be listed.
 func (g *Folder) open(ctx context.Context) (root *os.Root, paths []string, lost []*file.Error, err error) {
 	dir := g.config.Directory
 	root, err = os.OpenRoot(dir)
@@ -117,19 +116,19 @@ func (g *Folder) open(ctx context.Context) (root *os.Root, paths []string, lost 
 	for _, e := range split(err) {
 		f, ok := errors.AsType[*file.Error](e)
 		if !ok || f.Path == filepath.ToSlash(dir) {
-			_ = root.Close() // It was only read.
+			_ = root.Close() // Opened for reading only.
 			return nil, nil, nil, e
 		}
 		lost = append(lost, f)
 	}
 	if len(paths) > maxFiles {
-		_ = root.Close() // It was only read.
+		_ = root.Close() // Opened for reading only.
 		return nil, nil, nil, fmt.Errorf("cannot read %q: it holds more than %d files", dir, maxFiles)
 	}
 	return root, paths, lost, nil
 }
 
-// split takes joined errors apart.
+// split splits joined errors.
 func split(err error) []error {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		return many.Unwrap()
@@ -140,7 +139,7 @@ func split(err error) []error {
 	return []error{err}
 }
 
-// reason returns an error of the system without the path, which has been said.
+// reason returns a system error without the path, which the message already contains.
 func reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -148,12 +147,11 @@ func reason(err error) error {
 	return err
 }
 
-// openFile opens a file that was found.
+// openFile opens a file of the folder.
 func openFile(root *os.Root, dir, path string) (*os.File, error) {
 	in, err := openBelow(root, dir, path)
 	if err != nil {
-		// The root follows no link with an absolute path, although it may lead
-		// to a file below.
+		// An os.Root follows no absolute link, even if it leads to a file inside.
 		end, bad := filepath.EvalSymlinks(path)
 		base, worse := filepath.EvalSymlinks(dir)
 		if bad != nil || worse != nil {
@@ -168,7 +166,7 @@ func openFile(root *os.Root, dir, path string) (*os.File, error) {
 		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
-		_ = in.Close() // It was only read.
+		_ = in.Close() // Opened for reading only.
 		return nil, reason(err)
 	}
 	return in, nil
@@ -179,18 +177,18 @@ func openBelow(root *os.Root, dir, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A pipe nobody writes to would keep a plain open waiting.
+	// A plain open would block on a pipe without a writer.
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// read reads the folder, but for the files that are as they were. The error is
-// one of the folder itself, or of ctx; what is wrong below it is in the reading.
+// read reads the folder, except for unchanged files. The error is that of the folder
+// itself, or of ctx; problems below it are in the reading.
 func (g *Folder) read(ctx context.Context, before map[string]known) (*reading, error) {
 	root, paths, lost, err := g.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // It was only read.
+	defer func() { _ = root.Close() }() // Opened for reading only.
 	r := &reading{dir: g.config.Directory, files: len(paths), places: map[string]place{}, known: map[string]known{},
 		budget: tree.NewBudget(maxDocuments)}
 	for _, e := range lost {
@@ -212,13 +210,13 @@ func (g *Folder) read(ctx context.Context, before map[string]known) (*reading, e
 		}
 	}
 	if r.same > 0 && r.copies {
-		// Which of two counts is told by all files.
+		// Which of two copies is the first depends on all files.
 		return g.read(ctx, nil)
 	}
 	return r, nil
 }
 
-// remember takes a file that is as it was.
+// remember adds an unchanged file.
 func (r *reading) remember(path string, old known) {
 	r.same++
 	r.known[path] = old
@@ -230,27 +228,26 @@ func (r *reading) remember(path string, old known) {
 	}
 }
 
-// isSame reports whether a file is as it was. Whatever keeps it from being
-// known is for the reading that follows to tell.
+// isSame reports whether a file is unchanged. If that cannot be determined, the
+// following read reports why.
 func isSame(root *os.Root, dir, path string, old known) bool {
 	in, err := openFile(root, dir, path)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = in.Close() }() // It was only read.
+	defer func() { _ = in.Close() }() // Opened for reading only.
 	h := sha256.New()
 	_, err = io.Copy(h, in)
 	return err == nil && [sha256.Size]byte(h.Sum(nil)) == old.sum
 }
 
-// file reads the documents of a file. A bad one does not keep the next from
-// being read.
+// file reads the documents of a file. It continues after an invalid one.
 func (r *reading) file(root *os.Root, path string) error {
 	in, err := openFile(root, r.dir, path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // It was only read.
+	defer func() { _ = in.Close() }() // Opened for reading only.
 	r.refs = nil
 	wrong := len(r.problems) + r.untold
 	h := sha256.New()
@@ -280,13 +277,13 @@ func (r *reading) file(root *os.Root, path string) error {
 	return nil
 }
 
-// counter counts what is read.
+// counter is a reader that counts bytes.
 type counter struct {
 	in io.Reader
 	n  *int64
 }
 
-// Read reads, up to a little more than a folder may hold.
+// Read returns an error once the folder exceeds its maximum size.
 func (c *counter) Read(p []byte) (int, error) {
 	if *c.n > maxTotal {
 		return 0, fmt.Errorf("there are more than %d bytes in the folder", maxTotal)
@@ -296,8 +293,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// document takes what stands in a file: an entity, or a list of them, as JSON
-// files have it. It reports whether to go on with the file.
+// document processes a document: an entity, or a list of entities as in JSON files. It
+// reports whether to continue with the file.
 func (r *reading) document(path string, n *tree.Node) bool {
 	if r.written += location.Size(n); r.written > r.read+location.MaxAliased {
 		r.partial = true
@@ -315,7 +312,7 @@ func (r *reading) document(path string, n *tree.Node) bool {
 	return true
 }
 
-// entity takes one entity, or says why not.
+// entity accepts one entity, or reports a problem.
 func (r *reading) entity(path string, n *tree.Node) {
 	pos, ref := n.At(), entity.RefOf(n)
 	likeness := ""
@@ -325,7 +322,7 @@ func (r *reading) entity(path string, n *tree.Node) {
 	location.Annotate(n, location.TypeFile+":"+filepath.ToSlash(path), location.TypeFile+":"+filepath.ToSlash(r.dir))
 	if ps := location.ProblemsOf(n); len(ps) > 0 {
 		if _, err := entity.ParseExisting(ref.String(), "", ""); err != nil {
-			// It may be about any entity.
+			// The document may be about any entity.
 			r.partial = true
 		}
 		r.keep = append(r.keep, ref.String())
@@ -343,7 +340,7 @@ func (r *reading) entity(path string, n *tree.Node) {
 	n.Get("metadata").Set("namespace", tree.Str(ref.Namespace))
 	key := ref.String()
 	if first, taken := r.places[key]; taken {
-		// A copy does no harm.
+		// An identical copy is harmless.
 		r.copies = true
 		if first.hash != likeness {
 			r.report(location.Problem{Name: "ConflictError", Where: where(path, pos),
@@ -353,11 +350,11 @@ func (r *reading) entity(path string, n *tree.Node) {
 	}
 	r.places[key] = place{path, pos, likeness}
 	r.refs = append(r.refs, key)
-	// As text, thousands of entities take a fifth of the memory.
+	// As JSON, thousands of entities take a fifth of the memory.
 	r.docs = append(r.docs, store.Document{JSON: bytes.Clone(tree.AppendJSON(nil, n, ""))})
 }
 
-// unwanted says why an entity may not come from here; it is empty if it may.
+// unwanted returns why an entity may not come from this folder; empty if it may.
 func unwanted(n *tree.Node, ref entity.Ref) string {
 	switch {
 	case slices.ContainsFunc(foreign, func(kind string) bool { return strings.EqualFold(kind, ref.Kind) }):

@@ -14,14 +14,14 @@ import (
 
 const maxURL = 4096
 
-// parseURL reads the address of a url location.
+// parseURL parses the address of a url location.
 func parseURL(target string) (*url.URL, *Problem) {
 	if len(target) > maxURL {
 		return nil, problemf(nameInput, "Unable to read url, it has more than %d characters", maxURL)
 	}
 	u, err := url.Parse(target)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		// What is not understood is not shown either: it may hold a password.
+		// Do not show an invalid address: it may contain a password.
 		return nil, problemf(nameInput, "Unable to read url, it is no absolute address that begins with http:// or https://")
 	}
 	if u.User != nil {
@@ -30,7 +30,7 @@ func parseURL(target string) (*url.URL, *Problem) {
 	return u, nil
 }
 
-// hostPort returns the host in lower case, and the port it is reached at.
+// hostPort returns the host in lower case, and the port to connect to.
 func hostPort(u *url.URL) (host, port string) {
 	host, port = strings.ToLower(u.Hostname()), u.Port()
 	if port == "" {
@@ -46,8 +46,8 @@ func schemePort(scheme string) string {
 	return "80"
 }
 
-// splitAllowed takes the host of a list apart. The port is empty if none is
-// given.
+// splitAllowed splits an entry of the allow list into host and port. The port is empty
+// if none is given.
 func splitAllowed(s string) (host, port string) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if h, p, err := net.SplitHostPort(s); err == nil {
@@ -56,7 +56,7 @@ func splitAllowed(s string) (host, port string) {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), ""
 }
 
-// allowed reports whether the list has the address.
+// allowed reports whether the allow list contains the address.
 func (r *Reader) allowed(u *url.URL) bool {
 	host, port := hostPort(u)
 	return slices.ContainsFunc(r.opts.Config.Allow, func(a config.AllowedHost) bool {
@@ -75,7 +75,7 @@ func hostFits(name, host string) bool {
 	return sameHost(name, host)
 }
 
-// sameHost compares names, and addresses however they are written.
+// sameHost compares host names, and IP addresses in any notation.
 func sameHost(a, b string) bool {
 	if a == b {
 		return true
@@ -85,8 +85,8 @@ func sameHost(a, b string) bool {
 	return errX == nil && errY == nil && x.Unmap() == y.Unmap()
 }
 
-// pathFits reports whether the path is one of the prefixes or below it. A path
-// that a server might take for another one fits none.
+// pathFits reports whether the path is one of the prefixes or below it. An ambiguous
+// path, which a server might interpret differently, matches none.
 func pathFits(prefixes []string, u *url.URL) bool {
 	if len(prefixes) == 0 {
 		return true
@@ -107,8 +107,8 @@ func pathFits(prefixes []string, u *url.URL) bool {
 	})
 }
 
-// lists reports whether the list itself names host and port, as an address or
-// as localhost. What is behind such a name may be private.
+// lists reports whether the allow list names host and port explicitly, as an IP address
+// or as localhost. Such an entry may be a private address.
 func (r *Reader) lists(host, port string) bool {
 	_, err := netip.ParseAddr(host)
 	if err != nil && host != "localhost" {
@@ -120,9 +120,9 @@ func (r *Reader) lists(host, port string) bool {
 	})
 }
 
-// checkDial reports whether a connection to address, which is what the host
-// was found to be, may be made. It is asked when the connection is made, so
-// that a name that changes its address gains nothing.
+// checkDial reports whether a connection to address, to which host resolved, is
+// allowed. It is called when connecting, so that DNS rebinding does not help an
+// attacker.
 func (r *Reader) checkDial(host, port, address string) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -139,14 +139,14 @@ func (r *Reader) checkDial(host, port, address string) error {
 	return errPrivate
 }
 
-// private are networks that are not the Internet, beyond those netip knows.
+// private are networks that are not public, in addition to those netip knows.
 var private = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 
-// carriers are networks whose addresses hold an IPv4 address, and where in it.
+// carriers are networks whose addresses embed an IPv4 address, with its offset.
 var carriers = []struct {
 	prefix netip.Prefix
 	at     int
@@ -163,7 +163,7 @@ func prefixes(ss ...string) []netip.Prefix {
 	return out
 }
 
-// isPublic reports whether the address is one of the Internet.
+// isPublic reports whether the address is a public Internet address.
 func isPublic(ip netip.Addr) bool {
 	if !ip.IsValid() || ip.IsPrivate() || !ip.IsGlobalUnicast() {
 		return false

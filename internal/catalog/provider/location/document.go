@@ -15,20 +15,20 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Name returns the name of the Location entity that stands for a location, as
-// portals have always made it.
+// Name returns the name of the Location entity that represents a location, as Backstage
+// generates it.
 func Name(typ, target string) string {
 	sum := sha1.Sum([]byte(typ + ":" + target))
 	return "generated-" + hex.EncodeToString(sum[:])
 }
 
-// Ref returns the canonical reference of the Location entity that stands for a
+// Ref returns the canonical reference of the Location entity that represents a
 // location.
 func Ref(typ, target string) string {
 	return entity.Ref{Kind: entity.KindLocation, Name: Name(typ, target)}.String()
 }
 
-// own returns the Location entity that stands for t.
+// own returns the Location entity that represents t.
 func own(t Target) *tree.Node {
 	n := tree.Obj(
 		tree.F("apiVersion", tree.Str(words.Upstream.APIVersionOut(words.EntityVersion))),
@@ -46,10 +46,9 @@ func own(t Target) *tree.Node {
 	return n
 }
 
-// Annotate writes on an entity where it comes from, in its own words: the
-// address it was read at, and that of the location which led there, both as
-// type:target. What it says about that itself is replaced; a link to its
-// source stays.
+// Annotate annotates an entity with its origin, in its own vocabulary: the address it
+// was read from, and that of the location that led there, both as type:target. Existing
+// values are replaced; a link to its source stays.
 func Annotate(n *tree.Node, at, origin string) {
 	annotations := annotationsOf(n)
 	if annotations == nil {
@@ -71,8 +70,8 @@ func Annotate(n *tree.Node, at, origin string) {
 	}
 }
 
-// Claim writes on an entity who manages it, in its own words, unless it says so
-// itself.
+// Claim annotates an entity with its manager, in its own vocabulary, unless it has the
+// annotation already.
 func Claim(n *tree.Node, manager string) {
 	annotations := annotationsOf(n)
 	if annotations == nil {
@@ -86,10 +85,10 @@ func Claim(n *tree.Node, manager string) {
 	}
 }
 
-// annotationsOf returns the annotations of an entity, made if there are none,
-// to be changed: aliases of YAML may share them with other parts of it, so that
-// they and what is around them become the entity's own. It returns nil if there
-// can be none; the entity will be refused for it.
+// annotationsOf returns the annotations of an entity for modification, created if there
+// are none. YAML aliases may share them with other parts of the entity, so they and
+// their metadata are copied first. It returns nil if there can be none; then the entity
+// will be refused.
 func annotationsOf(n *tree.Node) *tree.Node {
 	metadata := ownMap(n, "metadata")
 	if metadata == nil {
@@ -98,8 +97,8 @@ func annotationsOf(n *tree.Node) *tree.Node {
 	return ownMap(metadata, "annotations")
 }
 
-// ownMap returns the map under a key as one that nothing else shares, nil if
-// there is something else.
+// ownMap replaces the map under a key by a copy that nothing else shares, and returns
+// it; nil if the value is not a map.
 func ownMap(n *tree.Node, key string) *tree.Node {
 	if !n.IsMap() {
 		return nil
@@ -115,8 +114,8 @@ func ownMap(n *tree.Node, key string) *tree.Node {
 	return own
 }
 
-// ProblemsOf returns what a catalog has against an entity. The messages are in
-// the voice portals know.
+// ProblemsOf returns why a catalog would refuse an entity. The messages have the
+// wording of Backstage.
 func ProblemsOf(n *tree.Node) []Problem {
 	if !n.IsMap() {
 		return []Problem{*problemf(nameInput, "an entity must be a map, found %s", kindOf(n))}
@@ -143,8 +142,8 @@ func ProblemsOf(n *tree.Node) []Problem {
 	return out
 }
 
-// place returns the value at a path such as metadata.links[0].url, or the last
-// one on the way there.
+// place returns the value at a path such as metadata.links[0].url, or the last existing
+// value on the way there.
 func place(n *tree.Node, path string) *tree.Node {
 	for path != "" {
 		var next *tree.Node
@@ -166,7 +165,7 @@ func place(n *tree.Node, path string) *tree.Node {
 	return n
 }
 
-// cutKey takes the first key or index off a path.
+// cutKey splits the first key or index off a path.
 func cutKey(path string) (key, rest string, quoted bool) {
 	if inside, ok := strings.CutPrefix(path, "["); ok {
 		if text, err := strconv.QuotedPrefix(inside); err == nil {
@@ -183,8 +182,8 @@ func cutKey(path string) (key, rest string, quoted bool) {
 	return path[:end], strings.TrimPrefix(path[end:], "."), false
 }
 
-// Size returns how many bytes a document has at least when its aliases are
-// written out. One without aliases has no more than its text.
+// Size returns the minimum size of a document in bytes with its aliases expanded.
+// Without aliases, it is not larger than its text.
 func Size(n *tree.Node) int64 {
 	size := int64(1 + len(n.Text))
 	for i := range n.Fields {
@@ -203,14 +202,14 @@ func kindOf(n *tree.Node) string {
 	return n.Kind.String()
 }
 
-// allows reports whether the rules let a kind of entity come.
+// allows reports whether the rules allow a kind of entity.
 func allows(rules []config.CatalogRule, kind string) bool {
 	return slices.ContainsFunc(rules, func(r config.CatalogRule) bool {
 		return slices.ContainsFunc(r.Allow, func(k string) bool { return strings.EqualFold(k, kind) })
 	})
 }
 
-// Status is what a Location says about problems, nil if there are none.
+// Status returns the status of a Location with problems, nil if there are none.
 func Status(problems []Problem) *tree.Node {
 	items := tree.Arr()
 	for i := range problems {

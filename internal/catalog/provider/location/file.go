@@ -16,8 +16,8 @@ import (
 
 const maxPath = 4096
 
-// checkPath reports whether a file location has a path that could be read:
-// there is no working folder it could be relative to.
+// checkPath returns a problem if a file location has a path that cannot be read. It
+// must be absolute, because there is no working directory to resolve it against.
 func checkPath(target string) *Problem {
 	switch {
 	case len(target) > maxPath || strings.ContainsRune(target, 0):
@@ -28,11 +28,11 @@ func checkPath(target string) *Problem {
 	return nil
 }
 
-// scope are folders below which files may be read.
+// scope is a list of folders below which files may be read.
 type scope []string
 
-// scopeOf returns the folders for a location: the configured ones, and its own
-// if the operator wrote it.
+// scopeOf returns the folders for a location: the configured ones, and its own if it is
+// in the configuration.
 func (r *Reader) scopeOf(t Target) scope {
 	var s scope
 	for _, root := range r.opts.Config.Roots {
@@ -44,7 +44,8 @@ func (r *Reader) scopeOf(t Target) scope {
 	return s
 }
 
-// find returns the innermost folder that has the path, and the path below it.
+// find returns the innermost folder that contains the path, and the path relative to
+// it.
 func (s scope) find(p string) (root, below string, ok bool) {
 	for _, dir := range s {
 		rest, in := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
@@ -55,21 +56,21 @@ func (s scope) find(p string) (root, below string, ok bool) {
 	return root, below, ok
 }
 
-// found are the files behind a path.
+// found is the list of files that a path matches.
 type found struct {
 	root *os.Root
 	dir  string
-	// names are below dir.
+	// names are relative to dir.
 	names []string
 }
 
-func (f *found) close() { _ = f.root.Close() } // It was only read.
+func (f *found) close() { _ = f.root.Close() } // Opened for reading only.
 
-// path returns the whole path of one of the names.
+// path returns the full path of one of the names.
 func (f *found) path(name string) string { return path.Join(f.dir, name) }
 
-// find returns the files behind a path, which may have patterns. Everything
-// goes through an os.Root, so that no link leads out of the folder.
+// open returns the files that a path matches, which may contain patterns. All access is
+// through an os.Root, so that no link can escape from the folder.
 func (s scope) open(ctx context.Context, target string) (*found, *Problem) {
 	if p := checkPath(target); p != nil {
 		return nil, p
@@ -109,12 +110,12 @@ func (f *found) read(name string, most int64) ([]byte, *Problem) {
 }
 
 func (f *found) readAll(name string, most int64) ([]byte, error) {
-	// A pipe nobody writes to would keep a plain open waiting.
+	// A plain open would block on a pipe without a writer.
 	in, err := f.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.Close() }() // It was only read.
+	defer func() { _ = in.Close() }() // Opened for reading only.
 	info, err := in.Stat()
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func fileProblem(target string, err error) *Problem {
 	return problemf(nameOther, "Unable to read file, %s: %v", clip(target), err)
 }
 
-// sum is the hash of the files' names and what is in them.
+// sum returns the hash of the names and contents of the files.
 func (f *found) sum(ctx context.Context, most int64) ([sha256.Size]byte, error) {
 	h := sha256.New()
 	var total int64
@@ -162,8 +163,7 @@ func (f *found) sum(ctx context.Context, most int64) ([sha256.Size]byte, error) 
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// sumFile adds a file to a hash. The lengths keep a name and what follows it
-// apart.
+// sumFile adds a file to a hash. The lengths separate the name from the content.
 func sumFile(h interface{ Write([]byte) (int, error) }, name string, data []byte) {
 	head := binary.BigEndian.AppendUint64(nil, uint64(len(name)))
 	head = binary.BigEndian.AppendUint64(head, uint64(len(data)))

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// isPattern reports whether a path has patterns in it.
+// isPattern reports whether a path contains patterns.
 func isPattern(p string) bool { return strings.ContainsAny(p, "*?[") }
 
-// Folder returns the folder of a path before the first pattern in it, which is what
-// a location that the operator wrote may read.
+// Folder returns the folder of a path before its first pattern, which is what a
+// configured location may read.
 func Folder(p string) string {
 	dir := path.Dir(p)
 	for isPattern(dir) {
@@ -24,8 +24,8 @@ func Folder(p string) string {
 	return dir
 }
 
-// globber finds the files of a tree that match a pattern. Names that begin
-// with a dot match only patterns that do.
+// globber finds the files of a tree that match a pattern. Names that begin with a dot
+// match only patterns that do.
 type globber struct {
 	ctx     context.Context
 	fsys    fs.FS
@@ -35,7 +35,7 @@ type globber struct {
 
 var errPattern = errors.New("the pattern is not well formed")
 
-// glob returns the files below fsys that match, in order.
+// glob returns the files below fsys that match, sorted.
 func glob(ctx context.Context, fsys fs.FS, pattern string) ([]string, error) {
 	segments := strings.Split(pattern, "/")
 	for _, s := range segments {
@@ -55,7 +55,7 @@ func glob(ctx context.Context, fsys fs.FS, pattern string) ([]string, error) {
 	return files, nil
 }
 
-// walk looks for what matches the segments below dir.
+// walk finds the matches of the segments below dir.
 func (g *globber) walk(dir string, segments []string) error {
 	segment, rest := segments[0], segments[1:]
 	if segment == "**" && len(rest) == 0 {
@@ -78,7 +78,7 @@ func (g *globber) walk(dir string, segments []string) error {
 		name := e.Name()
 		hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(segment, ".")
 		if segment == "**" {
-			// Links to folders are not followed here: they may go in circles.
+			// Links to folders are not followed here, because they may form cycles.
 			if e.IsDir() && !hidden {
 				if err := g.walk(path.Join(dir, name), segments); err != nil {
 					return err
@@ -95,8 +95,7 @@ func (g *globber) walk(dir string, segments []string) error {
 	return nil
 }
 
-// step takes what matched: a file if nothing is left of the pattern, else a
-// folder to look into.
+// step processes a match: a file if the pattern is used up, else a folder to search.
 func (g *globber) step(name string, rest []string) error {
 	if len(rest) > 0 {
 		return g.walk(name, rest)
@@ -123,16 +122,16 @@ func (g *globber) read(dir string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, g.serious(dir, err)
 	}
-	// A folder counts itself: a pattern can come to an empty one many times.
+	// A folder counts itself, because a pattern can visit an empty one many times.
 	if g.entries += 1 + len(entries); g.entries > maxEntries {
 		return nil, fmt.Errorf("there are more than %d files to look at for the pattern", maxEntries)
 	}
 	return entries, nil
 }
 
-// serious returns the error unless it says that there is nothing that could
-// match: what is not there, no folder, or behind a link that leads out or
-// nowhere. Anything else may hide files, and nobody must take them for gone.
+// serious returns the error unless it means that nothing can match: the path does not
+// exist, is not a folder, or is below a link that is broken or escapes. Any other error
+// may hide files, which must not be considered removed.
 func (g *globber) serious(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil

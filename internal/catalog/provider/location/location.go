@@ -1,7 +1,6 @@
-// Package location reads what stands behind an address: entities in files and
-// at URLs, and in the files and URLs that Location entities among them name.
-// It reads within bounds and nothing more: files below named folders, hosts on
-// a list, so many bytes, so long.
+// Package location reads entities from files and URLs, and from the files and URLs that
+// Location entities among them name. It reads only within limits: files below
+// configured folders, hosts on an allow list, with a maximum size and a timeout.
 package location
 
 import (
@@ -20,49 +19,47 @@ const (
 	TypeURL  = "url"
 )
 
-// The bounds that are not configured.
+// The limits that are not configurable.
 const (
-	// maxDepth is how deep Locations may name Locations, and maxAddresses how
-	// many addresses one location may lead to.
+	// maxDepth is how deep Locations may be nested, and maxAddresses how many addresses
+	// one location may lead to.
 	maxDepth     = 10
 	maxAddresses = 1000
-	// maxFiles is how many files a pattern may match, and maxEntries how many
-	// names may be looked at for it.
+	// maxFiles is how many files a pattern may match, and maxEntries how many directory
+	// entries may be read for it.
 	maxFiles   = 10_000
 	maxEntries = 200_000
-	// maxTotal is how many bytes a location may bring, maxDocuments how many
-	// documents, empty ones included, and maxUnreadable how many of these may be
-	// no YAML. maxProblems is how many problems are told of.
+	// maxTotal is the maximum size of a location in bytes, maxDocuments its maximum number
+	// of documents, including empty ones, and maxUnreadable how many of these may be
+	// invalid YAML. maxProblems is how many problems are reported.
 	maxTotal      = 256 << 20
 	maxDocuments  = 100_000
 	maxUnreadable = 1000
 	maxProblems   = 100
-	// MaxAliased is how many bytes aliases may add to all documents that are
-	// read together. A short text can have aliases of aliases for millions of
-	// values.
+	// MaxAliased is how many bytes aliases may add to all documents that are read
+	// together. A short text with aliases of aliases can expand to millions of values.
 	MaxAliased = 1 << 20
-	// patience is how many times the time of one read all reads of a location
-	// may take.
+	// patience is the timeout for all reads of a location, as a multiple of the timeout
+	// for one read.
 	patience = 10
 
 	defaultTimeout = 30 * time.Second
 	defaultMaxSize = 10 << 20
 )
 
-// Options are the bounds of a Reader.
+// Options are the options of New.
 type Options struct {
-	// Config says which files and hosts may be read, how long it may take and
-	// how much there may be. A zero Timeout means 30 seconds, a zero MaxSize
-	// 10 MiB.
+	// Config says which files and hosts may be read, the timeout and the maximum size. A
+	// zero Timeout means 30 seconds, a zero MaxSize 10 MiB.
 	Config config.Reading
-	// Rules are the kinds of entity a location may bring, unless it has rules
-	// of its own. Without any, none may come.
+	// Rules are the kinds of entity that a location without its own rules may provide.
+	// Without any rules, none are allowed.
 	Rules []config.CatalogRule
-	// Agent is what servers are told who asks; empty means "portal-backend".
+	// Agent is the User-Agent header; empty means "portal-backend".
 	Agent string
 }
 
-// Reader reads locations. Its methods may be called at once.
+// Reader reads locations. Its methods may be called concurrently.
 type Reader struct {
 	opts   Options
 	client *http.Client
@@ -86,57 +83,56 @@ func New(opts Options) *Reader {
 
 // Target is a location to read.
 type Target struct {
-	// Type is TypeFile or TypeURL. Target is a URL, or the absolute path of a
-	// file, with patterns if need be: * and ? stand for characters of a name,
-	// [ab] for one of several, ** for any folders.
+	// Type is TypeFile or TypeURL. Target is a URL, or the absolute path of a file, which
+	// may contain patterns: * and ? match characters of a name, [ab] one of several, and
+	// ** any folders.
 	Type, Target string
-	// Rules, if not empty, are the kinds it may bring, instead of the Reader's.
+	// Rules, if not empty, are the kinds that it may provide, instead of the Reader's.
 	Rules []config.CatalogRule
-	// Static says that the operator wrote it, so that its own folder may be
+	// Static says that the location is in the configuration, so that its own folder may be
 	// read.
 	Static bool
-	// Since, if not nil, is what an earlier Read remembered. If nothing is
-	// different, the documents are not read again.
+	// Since, if not nil, is the Memo of an earlier Read. If nothing has changed, the
+	// documents are not read again.
 	Since *Memo
 }
 
-// String returns the target as annotations have it, type:target.
+// String returns the target as in annotations, type:target.
 func (t Target) String() string { return t.Type + ":" + t.Target }
 
-// Document is an entity that was found.
+// Document is an entity that was read.
 type Document struct {
-	// Node has been checked, and says where it comes from.
+	// Node is validated, and annotated with its origin.
 	Node *tree.Node
-	// Ref is its canonical reference, Parent that of the Location that named
-	// the file it is in; empty for the location's own.
+	// Ref is its canonical reference, Parent that of the Location that named its file;
+	// empty for the entity of the location itself.
 	Ref, Parent string
-	// File is the path or URL it is in, and Pos where it begins.
+	// File is its path or URL, and Pos its position there.
 	File string
 	Pos  tree.Pos
 }
 
-// Result is what stands behind an address.
+// Result is the result of reading a location.
 type Result struct {
-	// Documents are the entities, the location's own first. Locations with
-	// problems tell of them in their status.
+	// Documents are the entities, that of the location itself first. Locations with
+	// problems have them in their status.
 	Documents []Document
-	// Problems are what could not be read or may not come. The rest was read.
+	// Problems are what could not be read or is not allowed. The rest was read.
 	Problems []Problem
-	// Complete says that whatever is not among Documents is not there any
-	// more, but for Keep, the references of those that are there and cannot be
-	// used as they are.
+	// Complete says that entities which are not in Documents no longer exist, except for
+	// those in Keep, the references of entities that exist but are invalid.
 	Complete bool
 	Keep     []string
-	// Unchanged says that everything is as Target.Since remembers it; then
-	// there are no Documents and no Problems.
+	// Unchanged says that nothing has changed since Target.Since; then there are no
+	// Documents and no Problems.
 	Unchanged bool
 	// Memo is for the next Read. It is nil if something could not be read.
 	Memo *Memo
 }
 
-// Read reads a location. If there is nothing at the address itself, or it may
-// not be read, the error is a *Problem, and the Result has the location's own
-// entity, which says so. When ctx ends, its error is returned and no Result.
+// Read reads a location. If the address itself does not exist or may not be read, the
+// error is a *Problem, and the Result contains the entity of the location with the
+// problem in its status. When ctx ends, Read returns its error and no Result.
 func (r *Reader) Read(ctx context.Context, t Target) (*Result, error) {
 	limited, cancel := context.WithTimeout(ctx, patience*r.opts.Config.Timeout)
 	defer cancel()
@@ -151,8 +147,8 @@ func (r *Reader) Read(ctx context.Context, t Target) (*Result, error) {
 	return w.result(), failed
 }
 
-// Check reports whether a location has an address that could be read: a URL
-// with a host and no password, or an absolute path. The error is a *Problem.
+// Check returns an error, a *Problem, if a location has an address that cannot be read.
+// A URL must have a host and no password, and a path must be absolute.
 func Check(typ, target string) error {
 	switch typ {
 	case TypeURL:
@@ -169,11 +165,11 @@ func Check(typ, target string) error {
 	return nil
 }
 
-// clip shortens what somebody wrote for a message.
+// clip shortens user input for a message.
 func clip(s string) string { return clipTo(200, s) }
 
-// maxMessage is the most of a message that may repeat what somebody wrote: it
-// goes into the log, and is told wherever the location is.
+// maxMessage is how much user input a message may repeat: messages are logged, and
+// shown wherever the location is.
 const maxMessage = 1000
 
 func clipTo(most int, s string) string {

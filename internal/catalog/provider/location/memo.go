@@ -5,21 +5,21 @@ import (
 	"crypto/sha256"
 )
 
-// Memo is what the files and pages of a location were like when they were
-// read. It holds none of them.
+// Memo contains the hashes of the files and pages of a location as they were read, but
+// not their content.
 type Memo struct{ entries []entry }
 
 // entry is one address of a location.
 type entry struct {
 	typ, target string
-	// etag and modified are what the server called the page.
+	// etag and modified are the validators that the server sent.
 	etag, modified string
 	// sum is the hash of the page, or of the files and their names.
 	sum [sha256.Size]byte
 }
 
-// same reports whether everything is as it was. Whatever keeps it from being
-// known is for the reading that follows to tell.
+// same reports whether nothing has changed. If that cannot be determined, the following
+// read reports why.
 func (r *Reader) same(ctx context.Context, t Target) bool {
 	files := r.scopeOf(t)
 	for i := range t.Since.entries {

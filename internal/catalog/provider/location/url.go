@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// errPrivate is an address that is not the Internet's.
+// errPrivate is the error for an address that is not public.
 var errPrivate = errors.New("its address is private; name the address with its port in backend.reading.allow if it may be read")
 
 const maxRedirects = 5
 
-// newClient returns the client all reads go through. It knows no proxy, no
-// cookies and no credentials.
+// newClient returns the client for all reads. It uses no proxy, no cookies and no
+// credentials.
 func (r *Reader) newClient() *http.Client {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
@@ -59,20 +59,20 @@ func (r *Reader) checkRedirect(req *http.Request, via []*http.Request) error {
 	if !r.allowed(req.URL) {
 		return fmt.Errorf("it redirects to %s://%s, which is not allowed there; add it to backend.reading.allow", req.URL.Scheme, req.URL.Host)
 	}
-	// The address before may hold what is not meant for the next server.
+	// The previous URL may contain data that is not meant for the next server.
 	req.Header.Del("Referer")
 	return nil
 }
 
-// page is what a server answered.
+// page is the response of a server.
 type page struct {
 	body           []byte
 	etag, modified string
-	// same says that the server has nothing newer than what was remembered.
+	// same says that the page has not been modified.
 	same bool
 }
 
-// fetch reads a URL. With a memo, the server is asked for what is newer.
+// fetch reads a URL. With a known entry, the request is conditional.
 func (r *Reader) fetch(ctx context.Context, u *url.URL, known *entry) (*page, *Problem) {
 	if !r.allowed(u) {
 		return nil, problemf(nameNotAllowed,
@@ -134,8 +134,8 @@ func set(h http.Header, key, value string) {
 	}
 }
 
-// readAll reads at most so many bytes; more is an error. What is compressed
-// counts as it is after decompression.
+// readAll reads at most so many bytes; more is an error. For compressed data the
+// decompressed size counts.
 func readAll(in io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err != nil {
@@ -147,7 +147,7 @@ func readAll(in io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// reason takes the address off an error: the message names it already.
+// reason removes the address from an error: the message already contains it.
 func reason(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -164,5 +164,5 @@ func reason(err error) error {
 	return err
 }
 
-// shown is the address as messages have it, which is as it was given.
+// shown returns the address for messages, as it was given.
 func shown(u *url.URL) string { return clip(u.Redacted()) }

@@ -23,45 +23,44 @@ type walk struct {
 	files  scope
 	// addresses are those that were read, or are being read.
 	addresses map[string]bool
-	// parsed are the files that were.
+	// parsed are the files that were parsed.
 	parsed map[string]bool
-	// bytes are those that were read, written those of their documents with
-	// aliases written out.
+	// bytes is the size of what was read, written that of the documents with aliases
+	// expanded.
 	bytes, written int64
-	// budget bounds the documents of all files, and unreadable counts those that
+	// budget limits the number of documents in all files, and unreadable counts those that
 	// cannot be read.
 	budget     *tree.Budget
 	unreadable int
 	docs       []Document
-	// index finds a document by its reference.
+	// index maps a reference to the index of its document.
 	index    map[string]int
 	problems []Problem
 	untold   int
-	// entries are what is remembered; failed says that something could not be
-	// read, so that nothing is to be.
+	// entries are those of the Memo; failed says that something could not be read, so that
+	// there will be no Memo.
 	entries []entry
 	failed  bool
-	// partial says that there may be entities whose names are not known, and
-	// keep are those whose names are, and that cannot be used.
+	// partial says that there may be entities whose references are unknown, and keep are
+	// the references of invalid entities.
 	partial bool
 	keep    []string
 }
 
-// address is a place to read, and the way that led there.
+// address is an address to read, and the path that led there.
 type address struct {
 	typ, target string
-	// parent is the Location that named it, optional that it need not be
-	// there.
+	// parent is the Location that named it; optional says that it need not exist.
 	parent   string
 	optional bool
-	// above are the addresses it was reached through.
+	// above is the address that led here.
 	above *address
 	depth int
 }
 
 func (a *address) String() string { return a.typ + ":" + a.target }
 
-// returns reports whether the address is one it was reached through.
+// returns reports whether the address is among those that led to it.
 func (a *address) returns() bool {
 	for up := a.above; up != nil; up = up.above {
 		if up.typ == a.typ && up.target == a.target {
@@ -82,8 +81,8 @@ func newWalk(r *Reader, t Target) *walk {
 	return w
 }
 
-// add takes a document, and reports where its reference has been taken
-// already, if it has.
+// add adds a document. If its reference is taken already, it returns the document that
+// has it.
 func (w *walk) add(d Document) (taken *Document) {
 	if i, ok := w.index[d.Ref]; ok {
 		return &w.docs[i]
@@ -104,8 +103,8 @@ func (w *walk) run(ctx context.Context) error {
 	return nil
 }
 
-// result is what the walk found. Each Location tells of the problems it led
-// to.
+// result returns the result of the walk. The status of each Location contains the
+// problems that it led to.
 func (w *walk) result() *Result {
 	if w.untold > 0 {
 		w.problems = append(w.problems, Problem{
@@ -126,7 +125,7 @@ func (w *walk) result() *Result {
 	return res
 }
 
-// report keeps a problem, up to a number of them.
+// report records a problem, up to maxProblems.
 func (w *walk) report(a *address, p *Problem) {
 	if len(w.problems) == maxProblems {
 		w.untold++
@@ -136,8 +135,8 @@ func (w *walk) report(a *address, p *Problem) {
 	w.problems = append(w.problems, *p)
 }
 
-// visit reads an address and follows the Locations found there. The problem
-// is that of the address itself; those of its documents have been reported.
+// visit reads an address and follows the Locations found there. The problem is that of
+// the address itself; those of its documents have been reported.
 func (w *walk) visit(ctx context.Context, a *address) *Problem {
 	w.addresses[a.String()] = true
 	switch a.typ {
@@ -197,7 +196,7 @@ func (w *walk) visitFiles(ctx context.Context, a *address) *Problem {
 		}
 		sumFile(h, name, data)
 		if file := f.path(name); !w.parsed[file] {
-			// A pattern may well match the file it is in.
+			// A pattern may match the file that contains it.
 			w.parsed[file] = true
 			w.parse(ctx, a, file, data)
 		}
@@ -206,7 +205,7 @@ func (w *walk) visitFiles(ctx context.Context, a *address) *Problem {
 	return nil
 }
 
-// count adds to the bytes of the location.
+// count adds to the size of the location.
 func (w *walk) count(n int) *Problem {
 	if w.bytes += int64(n); w.bytes <= maxTotal {
 		return nil
@@ -215,8 +214,7 @@ func (w *walk) count(n int) *Problem {
 	return problemf(nameOther, "Unable to read %s, it leads to more than %d bytes", clip(w.target.String()), maxTotal)
 }
 
-// parse reads the documents of a file or page. A bad one does not keep the
-// next from being read.
+// parse reads the documents of a file or page. It continues after an invalid one.
 func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) {
 	limits := tree.Limits{Bytes: int(w.reader.opts.Config.MaxSize), Budget: w.budget}
 	over := tree.Decode(bytes.NewReader(data), limits, func(n *tree.Node, err *tree.Error) bool {
@@ -243,14 +241,14 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 		}
 		return true
 	})
-	// Bytes do not fail, so that it is the budget which is used up.
+	// Reading from memory cannot fail, so the error means that the budget is used up.
 	if err, ok := errors.AsType[*tree.Error](over); ok {
 		w.partial = true
 		w.report(a, unreadable(file, err))
 	}
 }
 
-// unreadable is the problem of a document that cannot be read.
+// unreadable returns the problem for a document that cannot be read.
 func unreadable(file string, err *tree.Error) *Problem {
 	p := problemf(nameInput, "YAML error: %s", clipTo(maxMessage, err.Msg))
 	if err.Hint != "" {
@@ -260,7 +258,7 @@ func unreadable(file string, err *tree.Error) *Problem {
 	return p
 }
 
-// take takes one document, and follows it if it is a Location.
+// take processes one document, and follows it if it is a Location.
 func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) *Problem {
 	pos := n.At()
 	Annotate(n, a.typ+":"+file, w.target.String())
@@ -289,8 +287,9 @@ func (w *walk) take(ctx context.Context, a *address, file string, n *tree.Node) 
 	return nil
 }
 
-// spare keeps the entity that a bad document is about. One without a usable
-// name may be about any, and what a Location leads to is not known.
+// spare keeps the existing entity that an invalid document is about. A document without
+// a usable name may be about any entity, and what an invalid Location leads to is
+// unknown.
 func (w *walk) spare(ref entity.Ref) {
 	_, err := entity.ParseExisting(ref.String(), "", "")
 	if err != nil || strings.EqualFold(ref.Kind, entity.KindLocation) {
@@ -300,7 +299,7 @@ func (w *walk) spare(ref entity.Ref) {
 	w.keep = append(w.keep, ref.String())
 }
 
-// follow reads what a Location names.
+// follow reads the targets of a Location.
 func (w *walk) follow(ctx context.Context, a *address, d *Document) {
 	spec := d.Node.Get("spec")
 	targets := spec.Get("targets").Strings()
@@ -317,7 +316,7 @@ func (w *walk) follow(ctx context.Context, a *address, d *Document) {
 		}
 		p := w.resolve(next, a, d.File)
 		if p == nil && next.returns() {
-			// Everything there has been read, so that nothing is missing.
+			// Everything there has been read already, so nothing is missing.
 			p = problemf(nameInput, "Unable to follow %s, the location leads to itself", clip(next.String()))
 			p.Where = where(d.File, d.Pos)
 			w.report(next, p)
@@ -334,8 +333,8 @@ func (w *walk) follow(ctx context.Context, a *address, d *Document) {
 	}
 }
 
-// resolve makes the target of a Location whole: it may be relative to the file
-// the Location is in.
+// resolve resolves the target of a Location, which may be relative to the file that
+// contains it.
 func (w *walk) resolve(next, a *address, file string) *Problem {
 	switch {
 	case next.typ == TypeURL && a.typ == TypeURL:
@@ -362,7 +361,8 @@ func (w *walk) resolve(next, a *address, file string) *Problem {
 	return nil
 }
 
-// enter visits an address a Location names, unless that leads nowhere new.
+// enter visits an address that a Location names, unless it was visited already or
+// exceeds a limit.
 func (w *walk) enter(ctx context.Context, a *address) *Problem {
 	switch {
 	case w.addresses[a.String()]:
