@@ -141,7 +141,7 @@ func (in *Ingest) Health(ctx context.Context, entities int) (Health, error) {
 
 // worse reports whether a state is worse than the one that a cluster has.
 func worse(has, state string) bool {
-	rank := func(s string) int { return slices.Index([]string{"", Connected, Waiting, Partial}, s) }
+	rank := func(s string) int { return slices.Index([]string{"", Connected, Waiting, Partial, Pending}, s) }
 	a, b := rank(has), rank(state)
 	if a < 0 {
 		return false
