@@ -12,7 +12,7 @@ import (
 func TestWorse(t *testing.T) {
 	t.Parallel()
 	// From good to bad; what is not among them is a reason, and the first stays.
-	order := []string{"", Connected, Waiting, Partial, "unreachable"}
+	order := []string{"", Connected, Waiting, Partial, Pending, "unreachable"}
 	for i, has := range order {
 		for j, state := range order[1:] {
 			if got, want := worse(has, state), j+1 > i; got != want {

@@ -270,16 +270,3 @@ func heldUp(t *testing.T, open func() *mirror.Mirror) {
 		}
 	}
 }
-
-// TestWorse ranks the states that a cluster may show.
-func TestWorse(t *testing.T) {
-	t.Parallel()
-	order := []string{"", Connected, Waiting, Partial, Pending, "unreachable"}
-	for i, has := range order {
-		for j, state := range order {
-			if got := worse(has, state); got != (j > i) {
-				t.Errorf("%q instead of %q: %v", state, has, got)
-			}
-		}
-	}
-}
