@@ -68,6 +68,7 @@ func TestChaos(t *testing.T) {
 	t.Logf("INGESTOR_CHAOS_SEED=%d", seed)
 	c := &run{world: newWorld(t), model: newModel(t), t: t, seed: seed}
 	c.begin()
+	c.recordVersions()
 	ctx, stop := context.WithCancel(t.Context())
 	var writers, readers sync.WaitGroup
 	writing, rest := context.WithTimeout(ctx, lasts)
@@ -84,6 +85,7 @@ func TestChaos(t *testing.T) {
 	writers.Wait()
 	c.mend()
 	c.end(t)
+	c.checkVersions(t)
 	stop()
 	readers.Wait()
 	c.tally(t)

@@ -55,8 +55,10 @@ type world struct {
 	t        *testing.T
 	client   *http.Client
 	database *postgres.Server
-	cluster  *apiserver.Server
-	gate     *gate
+	// databaseURL is how the database is reached directly.
+	databaseURL string
+	cluster     *apiserver.Server
+	gate        *gate
 	// folder has files with definitions, repository is the Git repository with
 	// more of them, and live the one that tasks commit to.
 	folder, repository, live string
@@ -117,7 +119,8 @@ spec:
         message: "Add ${{ parameters.name }}"
         manifest: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${{ parameters.name }}", namespace: default}}
 `)
-	address, err := url.Parse(w.database.Database(t))
+	w.databaseURL = w.database.Database(t)
+	address, err := url.Parse(w.databaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
