@@ -25,8 +25,8 @@ const (
 
 // selection is what a query selects, as clients write it, so that a cursor can hold it.
 type selection struct {
-	// Query is only set if the request had it: the portal's clients use it to tell whether
-	// to send a cursor the way they sent the query.
+	// Query is only set if the request had it: the portal's clients look for it in a
+	// cursor, and send such a cursor the way they sent the query.
 	Query  json.RawMessage `json:"query,omitempty"`
 	Filter []string        `json:"filter,omitempty"`
 	Order  []store.Order   `json:"order,omitempty"`
