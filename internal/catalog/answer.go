@@ -18,15 +18,14 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// maxBuffered is the longest page that is put together in memory. Longer ones
-// are sent piece by piece.
+// maxBuffered is the longest page that is built in memory. Longer ones are streamed.
 const maxBuffered = 1000
 
-// shape is how entities are written: what is around them, and what of them.
+// shape is how entities are written: the text around them, and which of their fields.
 type shape struct {
 	begin, end string
 	fields     query.Fields
-	// order is that of the entities, for the tag.
+	// order is that of the entities, for the ETag.
 	order []store.Order
 }
 
@@ -64,8 +63,7 @@ func (s shape) append(dst []byte, items []*store.Entity) ([]byte, error) {
 	return append(dst, s.end...), nil
 }
 
-// tag returns the tag of a listing in this shape, of what identifies its
-// entities.
+// tag returns the ETag of a listing in this shape, given a digest of its entities.
 func (s shape) tag(digest []byte) string {
 	h := sha256.New()
 	for _, part := range append([]string{s.begin, s.end}, s.fields.Ways()...) {
@@ -78,8 +76,8 @@ func (s shape) tag(digest []byte) string {
 	return quote(h.Sum(nil))
 }
 
-// digestOf identifies entities by their references and tags, so that nobody
-// needs to look into them.
+// digestOf identifies entities by their references and ETags, without reading their
+// JSON.
 func digestOf(items []*store.Entity) []byte {
 	h := sha256.New()
 	var line []byte
@@ -102,7 +100,7 @@ func fingerprint(v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:12]), nil
 }
 
-// write answers with entities.
+// write responds with entities.
 func (s shape) write(w http.ResponseWriter, r *http.Request, items []*store.Entity) error {
 	body, err := s.append(nil, items)
 	if err != nil {
@@ -111,13 +109,13 @@ func (s shape) write(w http.ResponseWriter, r *http.Request, items []*store.Enti
 	return rest.Write(w, r, rest.Content{ETag: s.tag(digestOf(items)), Body: body})
 }
 
-// listed answers with everything a query finds, all of one moment: the tag, the
-// link to what follows, and the entities, which write writes.
+// listed responds with everything that a query finds, all from one snapshot: the ETag,
+// the link to the next page, and the entities, which write writes.
 func (c *Catalog) listed(w http.ResponseWriter, r *http.Request, s shape, q store.Query, typ string,
 	link func(*store.Listing) error, write func(io.Writer, *store.Listing) error,
 ) error {
 	if q.Limit == store.NoLimit {
-		// Who has it already need not wait for those who are still reading.
+		// A client that has the current version need not wait for other readers of lists.
 		digest, err := c.store.Digest(r.Context(), q)
 		if err != nil {
 			return asked(err)
@@ -136,8 +134,8 @@ func (c *Catalog) listed(w http.ResponseWriter, r *http.Request, s shape, q stor
 	}))
 }
 
-// stream answers with everything a query finds, a piece at a time. The digest
-// does not know the order.
+// stream responds with everything that a query finds, a piece at a time. The order is
+// part of the ETag, since the digest does not depend on it.
 func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q store.Query, link func(*store.Listing) error) error {
 	s.order = q.Order
 	return c.listed(w, r, s, q, "", link, func(to io.Writer, l *store.Listing) error {
@@ -166,7 +164,7 @@ func (c *Catalog) stream(w http.ResponseWriter, r *http.Request, s shape, q stor
 	})
 }
 
-// pointers returns where the entities of a page are.
+// pointers returns pointers to the entities of a page.
 func pointers(items []store.Entity) []*store.Entity {
 	out := make([]*store.Entity, len(items))
 	for i := range items {
@@ -175,7 +173,7 @@ func pointers(items []store.Entity) []*store.Entity {
 	return out
 }
 
-// asked returns the error of a query as the client is told of it.
+// asked converts the error of a query into the one for the client.
 func asked(err error) error {
 	if errors.Is(err, store.ErrTooComplex) {
 		return query.TooComplex()
@@ -183,8 +181,8 @@ func asked(err error) error {
 	return err
 }
 
-// link returns the address of the next page, below the plugin: that of the
-// request with after in it.
+// link returns the address of the next page, relative to the plugin: that of the
+// request with the parameter after.
 func link(r *http.Request, after string) string {
 	path, params, _ := strings.Cut(rest.URL(r), "?")
 	params = strings.NewReplacer("<", "%3C", ">", "%3E").Replace(params)

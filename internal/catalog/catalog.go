@@ -1,5 +1,5 @@
-// Package catalog is what the portal's catalog tells over HTTP: entities, found
-// by filters and names, each caller those they may read.
+// Package catalog serves the portal's catalog over HTTP: entities, found by filters and
+// names. Each caller gets those they may read.
 package catalog
 
 import (
@@ -11,22 +11,22 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 )
 
-// Catalog answers for the catalog.
+// Catalog serves the catalog.
 type Catalog struct {
 	store  *store.Store
 	policy *permission.Policy
-	// Deleted, if not nil, is told of an entity that somebody deleted, so that
-	// its provider can bring it back.
+	// Deleted, if not nil, is called with an entity that a user deleted, so that its
+	// provider can restore it.
 	Deleted func(ctx context.Context, e *store.Entity) error
 	// Audit records deletions; nil records nothing.
 	Audit *audit.Log
 	// Origin, if not nil, returns where entities of a provider come from.
 	Origin func(provider string) string
-	// key signs cursors, once it is known.
+	// key signs cursors, once it is loaded.
 	key atomic.Pointer[[]byte]
 }
 
-// New returns the catalog of a store, as the policy lets callers see it.
+// New returns the catalog of a store, restricted by the policy.
 func New(s *store.Store, p *permission.Policy) *Catalog {
 	return &Catalog{store: s, policy: p}
 }

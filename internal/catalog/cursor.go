@@ -6,8 +6,8 @@ import (
 	"example.dev/ingestor/internal/catalog/query"
 )
 
-// Seal returns v, which must be a struct with fields, as a text that a client
-// keeps and gives back. Texts of one purpose are of no use for another.
+// Seal returns v, which must be a struct with fields, as a sealed text that a client
+// keeps and sends back. A text of one purpose is invalid for another.
 func (c *Catalog) Seal(ctx context.Context, purpose string, v any) (string, error) {
 	key, err := c.sealKey(ctx)
 	if err != nil {
@@ -16,8 +16,7 @@ func (c *Catalog) Seal(ctx context.Context, purpose string, v any) (string, erro
 	return query.Seal(key, purpose, v)
 }
 
-// Unseal reads a sealed text into v. It returns query.ErrSeal for one that is
-// not.
+// Unseal reads a sealed text into v. It returns query.ErrSeal for other texts.
 func (c *Catalog) Unseal(ctx context.Context, purpose, text string, v any) error {
 	if !query.Sealed(text) {
 		return query.ErrSeal
@@ -29,8 +28,8 @@ func (c *Catalog) Unseal(ctx context.Context, purpose, text string, v any) error
 	return query.Unseal(key, purpose, text, v)
 }
 
-// sealKey returns the key that texts are signed with: one for all replicas,
-// which the store keeps. It never changes, so it is asked for once.
+// sealKey returns the key that texts are signed with: one for all replicas, which the
+// database holds. It never changes, so it is loaded once.
 func (c *Catalog) sealKey(ctx context.Context) ([]byte, error) {
 	if key := c.key.Load(); key != nil {
 		return *key, nil

@@ -11,7 +11,7 @@ import (
 // maxFacets is how many facets a request may ask for.
 const maxFacets = 100
 
-// facets answers GET /entity-facets.
+// facets handles GET /entity-facets.
 func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Catalog) facets(w http.ResponseWriter, r *http.Request) error {
 	return c.answerFacets(w, r, params["facet"], &s)
 }
 
-// postFacets answers POST /entity-facets.
+// postFacets handles POST /entity-facets.
 func (c *Catalog) postFacets(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Facets         []string        `json:"facets"`

@@ -16,9 +16,9 @@ import (
 // feedType is the media type of the feed.
 const feedType = "application/yaml; charset=utf-8"
 
-// feed answers GET /feed.yaml: entities as YAML documents that another portal
-// can read as a location, without what each portal says for itself. Locations
-// are left out, because a reader would follow them and find everything twice.
+// feed handles GET /feed.yaml: entities as YAML documents that another portal can read
+// as a location, without the fields that each portal sets itself. Locations are
+// omitted, because a reader would follow them and find everything twice.
 func (c *Catalog) feed(w http.ResponseWriter, r *http.Request) error {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -71,14 +71,14 @@ func appendFeed(dst []byte, e *store.Entity) ([]byte, error) {
 	return tree.AppendYAML(append(dst, "---\n"...), n), nil
 }
 
-// originKeys are the annotations that say where a portal read an entity.
+// originKeys are the annotations with the origin of an entity.
 var originKeys = []string{
 	words.AnnotationManagedBy, words.AnnotationManagedByOrigin, words.AnnotationViewURL,
 	words.AnnotationEditURL, "portal.io/orphan",
 }
 
-// withoutOrigin leaves out the annotations that say where a portal read an
-// entity, in either vocabulary: each reader writes its own.
+// withoutOrigin removes the annotations with the origin of an entity, in either
+// vocabulary: each reader writes its own.
 func withoutOrigin(annotations []tree.Field) []tree.Field {
 	return slices.DeleteFunc(annotations, func(f tree.Field) bool {
 		return slices.Contains(originKeys, words.In(words.Key, f.Key))

@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// defaultLimit is the length of a page if the client does not say.
+	// defaultLimit is the length of a page if the client sets none.
 	defaultLimit = 20
-	// maxQueryLimit is the longest that it may ask for.
+	// maxQueryLimit is the maximum limit that a client may set.
 	maxQueryLimit = 10_000
 )
 
-// selection is what a query asks for, as clients write it, so that a cursor can
-// keep it.
+// selection is what a query selects, as clients write it, so that a cursor can hold it.
 type selection struct {
-	// Query is only there if it was given: the portal's clients send a cursor
-	// with it the way they sent the query.
+	// Query is only set if the request had it: the portal's clients look for it in a
+	// cursor, and send such a cursor the way they sent the query.
 	Query  json.RawMessage `json:"query,omitempty"`
 	Filter []string        `json:"filter,omitempty"`
 	Order  []store.Order   `json:"order,omitempty"`
@@ -44,22 +43,21 @@ func (s *selection) filter() (store.Filter, error) {
 	return query.Both(predicate, filter), err
 }
 
-// cursor is a place in a query, and everything needed to go on from there.
+// cursor is a position in a query, and everything needed to continue from there.
 type cursor struct {
 	selection
 	At   *store.Position `json:"at"`
 	Back bool            `json:"back,omitempty"`
-	// First is where the first page began, before which no page is.
+	// First is where the first page began. There is no page before it.
 	First *store.Position `json:"first"`
-	// Total is the number of entities when the query began; -1 if the client
-	// did not want to know.
+	// Total is the number of entities when the query began; -1 if the client excluded it.
 	Total int `json:"total"`
-	// Seen identifies what the caller could see. Somebody who sees other
-	// things has another total.
+	// Seen identifies what the caller could see. A caller who sees other entities has
+	// another total.
 	Seen string `json:"seen"`
 }
 
-// request is a query in either form.
+// request is a query from a GET or a POST request.
 type request struct {
 	selection
 	cursor    string
@@ -70,7 +68,7 @@ type request struct {
 	noTotal   bool
 }
 
-// queryEntities answers GET /entities/by-query.
+// queryEntities handles GET /entities/by-query.
 func (c *Catalog) queryEntities(w http.ResponseWriter, r *http.Request) error {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -126,7 +124,7 @@ func wantsNoTotal(where, total string) (bool, error) {
 	return total == "exclude", nil
 }
 
-// postQuery answers POST /entities/by-query.
+// postQuery handles POST /entities/by-query.
 func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Cursor  *string `json:"cursor"`
@@ -183,7 +181,7 @@ func (c *Catalog) postQuery(w http.ResponseWriter, r *http.Request) error {
 	return c.answerQuery(w, r, &req)
 }
 
-// answerQuery answers a query with one of its pages.
+// answerQuery responds with a page of a query.
 func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *request) error {
 	if req.limit > maxQueryLimit {
 		return rest.Input("The limit must be at most %d; the cursors of the response lead to the rest", maxQueryLimit)
@@ -232,7 +230,7 @@ func (c *Catalog) answerQuery(w http.ResponseWriter, r *http.Request, req *reque
 	return s.write(w, r, pointers(page.Items))
 }
 
-// begin returns where a query begins or goes on.
+// begin returns where a query begins or continues.
 func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
 	if !req.hasCursor {
 		at := &cursor{selection: req.selection}
@@ -255,8 +253,8 @@ func (c *Catalog) begin(ctx context.Context, req *request) (*cursor, error) {
 	return at, at.agree(&req.selection)
 }
 
-// agree refuses a selection that is not the cursor's own. Nothing at all is
-// none.
+// agree refuses a selection that differs from that of the cursor. An empty selection is
+// accepted.
 func (at *cursor) agree(s *selection) error {
 	mine, err := at.filter()
 	if err != nil {
@@ -280,8 +278,8 @@ func (at *cursor) agree(s *selection) error {
 	return rest.Input("Malformed cursor: it belongs to a query with another %s; a cursor needs none", what)
 }
 
-// pageInfo returns what follows the items of a page: how many there are in all,
-// and the cursors of the pages beside it.
+// pageInfo returns what follows the items of a page: the total number of items, and the
+// cursors of the next and previous pages.
 func (c *Catalog) pageInfo(ctx context.Context, at *cursor, page store.Page) (string, error) {
 	next, prev := at.neighbours(page)
 	out := fmt.Appendf(nil, `],"totalItems":%d,"pageInfo":{`, max(at.Total, 0))
@@ -305,7 +303,7 @@ func (c *Catalog) pageInfo(ctx context.Context, at *cursor, page store.Page) (st
 	return string(append(out, "}}"...)), nil
 }
 
-// neighbours returns the cursors of the pages beside a page, nil where there is
+// neighbours returns the cursors of the next and previous pages, nil where there is
 // none.
 func (at *cursor) neighbours(page store.Page) (next, prev *cursor) {
 	if len(page.Items) == 0 {
@@ -315,7 +313,7 @@ func (at *cursor) neighbours(page store.Page) (next, prev *cursor) {
 	if at.At == nil {
 		first = page.First
 	}
-	// A page before a cursor has that of the cursor behind it.
+	// A page before a cursor is followed by the page of that cursor.
 	if page.More || at.Back {
 		next = &cursor{selection: at.selection, At: page.Last, First: first, Total: at.Total, Seen: at.Seen}
 	}

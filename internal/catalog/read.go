@@ -11,11 +11,11 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// longest is how long a listing of everything may take a slow client.
+// longest is the timeout of a listing of everything, for slow clients.
 const longest = 10 * time.Minute
 
-// Routes returns the endpoints that read entities, and the one that removes
-// one, below /api/catalog.
+// Routes returns the endpoints that read entities, and the one that deletes an entity,
+// below /api/catalog.
 func (c *Catalog) Routes() []rest.Route {
 	const byName = "/entities/by-name/{kind}/{namespace}/{name}"
 	return []rest.Route{
@@ -41,16 +41,17 @@ type after struct {
 	Limit int            `json:"limit"`
 }
 
-// listEntities answers GET /entities.
+// listEntities handles GET /entities.
 func (c *Catalog) listEntities(w http.ResponseWriter, r *http.Request) error { return c.list(w, r) }
 
-// OfKind answers as GET /entities does, with the entities of a kind alone.
+// OfKind returns a handler that responds like GET /entities, with only the entities of
+// a kind.
 func (c *Catalog) OfKind(kind string) rest.Handler {
 	filter := store.In("kind", strings.ToLower(kind))
 	return func(w http.ResponseWriter, r *http.Request) error { return c.list(w, r, filter) }
 }
 
-// list answers with the entities that a request asks for, of those that pass the
+// list responds with the entities that a request selects, among those that pass the
 // filters.
 func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.Filter) error {
 	q, s, of, err := c.parseListing(r, filters)
@@ -72,7 +73,7 @@ func (c *Catalog) list(w http.ResponseWriter, r *http.Request, filters ...store.
 	return s.write(w, r, pointers(page.Items))
 }
 
-// linkNext tells the client where the next page is, if there is one.
+// linkNext sets the Link header to the next page, if there is one.
 func (c *Catalog) linkNext(w http.ResponseWriter, r *http.Request, page store.Page, next after) error {
 	if !page.More || page.Last == nil {
 		return nil
@@ -128,7 +129,8 @@ func (c *Catalog) parseListing(r *http.Request, filters []store.Filter) (q store
 	return q, s, of, nil
 }
 
-// goOn makes a query go on after an earlier one. A limit of its own counts.
+// goOn makes a query continue after an earlier one. A limit in the request overrides
+// that of the cursor.
 func (c *Catalog) goOn(r *http.Request, text, of string, q *store.Query) error {
 	var a after
 	err := c.Unseal(r.Context(), "after", text, &a)

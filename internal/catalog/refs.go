@@ -17,13 +17,13 @@ import (
 const (
 	// maxRefs is how many references a request may have.
 	maxRefs = 10_000
-	// batch is how many of them are looked up at once.
+	// batch is how many references are looked up at once.
 	batch = 500
-	// maxInMemory is the longest answer that is put together in memory.
+	// maxInMemory is the maximum size in bytes of a response that is built in memory.
 	maxInMemory = 8 << 20
 )
 
-// entitiesByRefs answers POST /entities/by-refs.
+// entitiesByRefs handles POST /entities/by-refs.
 func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *Catalog) entitiesByRefs(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// each writes entities one after the other, each behind a separator, and
-// returns that of the next.
+// each writes entities one after the other, each after a separator, and returns the
+// separator for the next.
 func (s shape) each(out *bufio.Writer, separator string, items []*store.Entity) (string, error) {
 	one := shape{fields: s.fields}
 	var text []byte
@@ -104,8 +104,8 @@ func (s shape) each(out *bufio.Writer, separator string, items []*store.Entity) 
 	return separator, nil
 }
 
-// bytesOf returns how long the entities are. One may be there many times, and
-// is in memory once.
+// bytesOf returns the total size of entities as they are written. An entity may occur
+// many times, although it is in memory once.
 func bytesOf(items []*store.Entity) (n int) {
 	for _, e := range items {
 		if e != nil {
@@ -115,8 +115,8 @@ func bytesOf(items []*store.Entity) (n int) {
 	return n
 }
 
-// lookUp returns the entities of references, nil for those that are not there,
-// do not pass the filter, or are no references.
+// lookUp returns the entities of references, nil for those that do not exist, do not
+// pass the filter, or are not valid references.
 func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter) ([]*store.Entity, error) {
 	names := make([]string, 0, len(refs))
 	place := make([]int, len(refs))
@@ -148,9 +148,9 @@ func (c *Catalog) lookUp(ctx context.Context, refs []string, filter store.Filter
 	return items, nil
 }
 
-// passing returns those of the entities that pass a filter by their references,
-// nil for all. They are as they were when they passed: what one was before, the
-// caller may not be allowed to read.
+// passing returns those of the entities that pass a filter by their references, or nil
+// if all pass. They are in the version that passed: the caller may not be allowed to
+// read an earlier one.
 func (c *Catalog) passing(ctx context.Context, es []*store.Entity, filter store.Filter) (map[string]*store.Entity, error) {
 	if filter.Op == store.OpTrue {
 		return nil, nil

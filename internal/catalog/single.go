@@ -14,13 +14,14 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// Find returns the entity with a reference, if the caller may read it. Others do
-// not exist, as far as the caller is told: the error is db.ErrNotFound.
+// Find returns the entity with a reference, if the caller may read it. For all other
+// entities the error is db.ErrNotFound, so that the caller does not learn whether they
+// exist.
 func (c *Catalog) Find(ctx context.Context, ref string) (*store.Entity, error) {
 	return c.find(ctx, ref, c.store.Get)
 }
 
-// find is Find by any name that an entity has.
+// find is Find with a reference or a uid, which get looks up.
 func (c *Catalog) find(ctx context.Context, name string, get func(context.Context, string) (*store.Entity, error)) (*store.Entity, error) {
 	if !query.IsText(name) {
 		return nil, db.ErrNotFound
@@ -39,12 +40,12 @@ func writeEntity(w http.ResponseWriter, r *http.Request, e *store.Entity) error 
 	return rest.Write(w, r, rest.Content{ETag: e.ETag, Body: e.JSON})
 }
 
-// nameOf returns the reference that the path of a request names.
+// nameOf returns the reference in the path of a request.
 func nameOf(r *http.Request) entity.Ref {
 	return entity.Ref{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 }
 
-// entityByName answers GET /entities/by-name/{kind}/{namespace}/{name}.
+// entityByName handles GET /entities/by-name/{kind}/{namespace}/{name}.
 func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r)
 	e, err := c.Find(r.Context(), ref.String())
@@ -57,7 +58,7 @@ func (c *Catalog) entityByName(w http.ResponseWriter, r *http.Request) error {
 	return writeEntity(w, r, e)
 }
 
-// entityByUID answers GET /entities/by-uid/{uid}.
+// entityByUID handles GET /entities/by-uid/{uid}.
 func (c *Catalog) entityByUID(w http.ResponseWriter, r *http.Request) error {
 	uid := r.PathValue("uid")
 	e, err := c.find(r.Context(), uid, c.store.GetByUID)
@@ -70,8 +71,8 @@ func (c *Catalog) entityByUID(w http.ResponseWriter, r *http.Request) error {
 	return writeEntity(w, r, e)
 }
 
-// deleteByUID answers DELETE /entities/by-uid/{uid}. An entity that is not
-// there is removed already, as it is to the portal's clients.
+// deleteByUID handles DELETE /entities/by-uid/{uid}. For an entity that does not exist
+// it responds with success, as the portal's clients expect.
 func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	uid := r.PathValue("uid")
 	e, err := c.find(r.Context(), uid, c.store.GetByUID)
@@ -86,7 +87,7 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if e != nil && c.policy.Identifies(e.Provider) && (resource.Kind == "user" || resource.Kind == "group") {
-		// A person who leaves a group escapes the rules that deny it something.
+		// A user who leaves a group escapes the rules that deny something to the group.
 		resource.Provider = e.Provider
 		if err := c.policy.Require(r.Context(), permission.IdentityWrite, resource); err != nil {
 			return err
@@ -111,8 +112,8 @@ func (c *Catalog) deleteByUID(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ancestry answers GET /entities/by-name/{kind}/{namespace}/{name}/ancestry:
-// the entity and those that it comes from, up to one the caller may not read.
+// ancestry handles GET /entities/by-name/{kind}/{namespace}/{name}/ancestry: the entity
+// and its ancestors, up to one that the caller may not read.
 func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
 	ref := nameOf(r).String()
 	if !query.IsText(ref) {
@@ -145,7 +146,7 @@ func (c *Catalog) ancestry(w http.ResponseWriter, r *http.Request) error {
 	}{Root: line[0].Ref}
 	for i := range line {
 		parents := []string{}
-		// The parent of the last one is not there, or closes a circle.
+		// The parent of the last entity is missing, or closes a cycle.
 		if i+1 < len(line) || i+1 == len(line) && among(line, line[i].Parent) {
 			parents = append(parents, line[i].Parent)
 		}
@@ -163,7 +164,7 @@ func among(line []store.Entity, ref string) bool {
 	return false
 }
 
-// writeBody answers with v as JSON, which clients may keep.
+// writeBody responds with v as JSON, which clients may cache.
 func writeBody(w http.ResponseWriter, r *http.Request, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

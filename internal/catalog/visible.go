@@ -11,13 +11,13 @@ import (
 	"example.dev/ingestor/internal/identity/permission"
 )
 
-// visible returns the filter that passes what the caller may read.
+// visible returns the filter that passes the entities that the caller may read.
 func (c *Catalog) visible(ctx context.Context) store.Filter {
 	return c.policy.Filter(auth.From(ctx), permission.EntityRead)
 }
 
-// mayRead reports whether the caller may read an entity. Most may read all,
-// which needs no look into it.
+// mayRead reports whether the caller may read an entity. Most callers may read all, for
+// which the entity need not be decoded.
 func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
 	switch c.visible(ctx).Op {
 	case store.OpTrue:
@@ -30,8 +30,8 @@ func (c *Catalog) mayRead(ctx context.Context, e *store.Entity) (bool, error) {
 	}
 }
 
-// Resource returns what permissions need to know of an entity; nil if there is
-// no such entity.
+// Resource returns what permissions need to know of an entity, or nil if there is no
+// such entity.
 func (c *Catalog) Resource(ctx context.Context, ref string) (*permission.Resource, error) {
 	e, err := c.store.Get(ctx, strings.ToLower(ref))
 	if errors.Is(err, db.ErrNotFound) {

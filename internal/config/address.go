@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// url reads an address of http or https. Nothing of it is shown, for it may
-// hold credentials.
+// url reads an http or https address. It is never quoted in findings, since it may
+// contain credentials.
 func (o *object) url(key string, to *string) {
 	v, text, ok := o.str(key)
 	if ok && o.r.isURL(v, text) {
@@ -23,7 +23,7 @@ func (o *object) url(key string, to *string) {
 	o.done(key, "url", tree.OptStr(*to))
 }
 
-// isURL reports an address that cannot be used.
+// isURL checks an address, and reports one that cannot be used.
 func (r *reader) isURL(v value, text string) bool {
 	u, err := url.Parse(text)
 	switch {
@@ -48,8 +48,8 @@ func isPort(u *url.URL) bool {
 	return err == nil
 }
 
-// isPlain reports whether what is sent to an address can be read on the way:
-// it goes over HTTP, and leaves the machine.
+// isPlain reports whether traffic to an address can be read in transit: it uses plain
+// HTTP, and leaves the machine.
 func isPlain(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
@@ -58,7 +58,7 @@ func isPlain(address string) bool {
 	return !isThisMachine(u.Hostname())
 }
 
-// isThisMachine reports whether what is sent to a host stays on the machine.
+// isThisMachine reports whether traffic to a host stays on the machine.
 func isThisMachine(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -68,7 +68,7 @@ func isThisMachine(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// authority reads who signed a certificate, from one of two keys.
+// authority reads the CA certificates of a server, from one of two keys.
 func (o *object) authority(file *string, data *[]byte) {
 	o.filePath("caFile", file)
 	v, text, ok := o.str("caData")
@@ -82,8 +82,8 @@ func (o *object) authority(file *string, data *[]byte) {
 	o.oneOf("caFile", "caData")
 }
 
-// certificates returns the PEM in text, which may be in base64; nil if it
-// holds no certificate, or one that cannot be read.
+// certificates returns the PEM in text, which may be in base64; nil if it contains no
+// certificate, or an invalid one.
 func certificates(text string) []byte {
 	data := []byte(text)
 	if !strings.Contains(text, "-----BEGIN") {

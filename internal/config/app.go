@@ -1,9 +1,9 @@
 package config
 
-// App is the section app: what the portal's pages say about themselves.
+// App is the section app: settings of the portal's pages.
 type App struct {
 	Title string
-	// BaseURL is where people open the portal; empty means Backend.BaseURL.
+	// BaseURL is where users open the portal; empty means Backend.BaseURL.
 	BaseURL string
 }
 

@@ -24,7 +24,7 @@ const (
 func (a *Audit) read(o *object) {
 	all := []string{AuditNone, AuditStdout, AuditFile}
 	v, text, ok := o.str("to")
-	// With a destination that is wrong nothing can be said about the file.
+	// If the destination is invalid, the file cannot be checked.
 	known := !o.has("to")
 	if ok && o.r.isOneOf(v, text, all) {
 		a.To, known = text, true

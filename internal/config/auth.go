@@ -10,38 +10,34 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Auth is the section auth: how people sign in.
+// Auth is the section auth: how users sign in.
 type Auth struct {
 	Guest GuestProvider
 	OIDC  OIDCProvider
-	// SessionSecret encrypts the cookie that remembers a sign-in; empty means
-	// one that the store keeps.
+	// SessionSecret encrypts the session cookie; empty means a secret from the database.
 	SessionSecret source.Secret
 	// TokenLifetime is that of the portal's own tokens.
 	TokenLifetime time.Duration
-	// Membership are the providers whose User entities say which groups a
-	// person is in, beside their token; MembershipLocations stands for
-	// catalog.locations.
+	// Membership are the providers whose User entities define a user's groups, in addition
+	// to their token; MembershipLocations means catalog.locations.
 	Membership []string
 }
 
-// MembershipLocations stands for the locations of the configuration in
-// Auth.Membership.
+// MembershipLocations means the locations of the configuration in Auth.Membership.
 const MembershipLocations = "locations"
 
-// GuestProvider lets people in without signing in.
+// GuestProvider allows access without signing in.
 type GuestProvider struct {
 	Enabled bool
-	// UserRef is who a guest is, and OwnershipRefs are those in whose name
-	// they own things; both are canonical.
+	// UserRef is the user of a guest, and OwnershipRefs are the owners that a guest acts
+	// as; both are canonical.
 	UserRef       string
 	OwnershipRefs []string
-	// AllowOutside says that guests are let in whatever the environment is, and
-	// wherever connections come from.
+	// AllowOutside allows guests in any environment, and from any address.
 	AllowOutside bool
 }
 
-// OIDCProvider lets the users of an OpenID Connect issuer in.
+// OIDCProvider lets the users of an OpenID Connect issuer sign in.
 type OIDCProvider struct {
 	Enabled bool
 	// Issuer is the address below which the issuer's discovery document is.
@@ -51,23 +47,23 @@ type OIDCProvider struct {
 	Scopes       []string
 	// Audience is that of bearer tokens of programs; empty means ClientID.
 	Audience string
-	// AuthorizedParties are the clients, beside ClientID, whose tokens are
-	// accepted: the claim azp of a token names the client it was issued to.
+	// AuthorizedParties are the clients, besides ClientID, whose tokens are accepted: the
+	// claim azp of a token names the client it was issued to.
 	AuthorizedParties []string
-	// UserClaim names the user, GroupsClaim lists the groups they are in.
+	// UserClaim names the user, GroupsClaim lists the user's groups.
 	UserClaim, GroupsClaim string
-	// UserNamespace and GroupNamespace are those of the references made of
-	// the claims.
+	// UserNamespace and GroupNamespace are those of the references that are built from the
+	// claims.
 	UserNamespace, GroupNamespace string
-	// CAFile is the authority of the issuer's certificate; empty means the
-	// system's.
+	// CAFile has the CA of the issuer's certificate; empty means the system's.
 	CAFile string
 }
 
-// development is the environment in which guests are let in.
+// development is the environment in which guests are allowed.
 const development = "development"
 
-// foreignProviders are Backstage's ways to sign in that are not known here.
+// foreignProviders are Backstage's authentication providers that are not supported
+// here.
 var foreignProviders = []string{
 	"atlassian", "auth0", "awsalb", "awsAlb", "azureEasyAuth", "bitbucket", "bitbucketServer", "cfaccess", "cfAccess", "easyAuth",
 	"gcpIap", "gcp-iap", "github", "gitlab", "google", "microsoft", "oauth2", "oauth2Proxy", "oauth2-proxy", "okta", "onelogin",
@@ -83,7 +79,7 @@ func (a *Auth) read(o *object) {
 	})
 	o.between("backstageTokenExpiration", &a.TokenLifetime, time.Minute, 24*time.Hour)
 	o.object("membership", func(o *object) { o.strings("providers", &a.Membership, nil) })
-	// Without a list of providers, guests are the one that needs nothing.
+	// Without a list of providers, guests are enabled, which need no configuration.
 	wanted := !o.has("providers")
 	o.object("providers", func(o *object) {
 		a.Guest.Enabled = wanted && environment == development || o.has("guest")
@@ -108,8 +104,8 @@ func (a *Auth) read(o *object) {
 // providerMaps are the keys of a provider that hold maps.
 var providerMaps = []string{"signIn", "sessionDuration"}
 
-// provider reads a way to sign in: its keys, or a map of environments that have
-// them, as in Backstage. Of several environments one is read.
+// provider reads an authentication provider: its keys, or a map of environments that
+// have them, as in Backstage. Only the current environment is read.
 func (o *object) provider(key, environment string, read func(*object)) {
 	o.object(key, func(o *object) {
 		o.note("<environment>", "as `"+key+"`", nil)
@@ -158,8 +154,8 @@ func (g *GuestProvider) read(o *object, environment string) {
 	}
 }
 
-// checkGuests reports guests who can connect from other machines, unless the
-// configuration says that this is meant.
+// checkGuests reports guest access from other machines, unless the configuration
+// explicitly allows it.
 func (r *reader) checkGuests(c *Config) {
 	if !c.Auth.Guest.Enabled || c.Auth.Guest.AllowOutside || c.Backend.Listen.isLoopback() ||
 		!r.wants(SectionBackend) || !r.wants(SectionAuth) || r.describing {
@@ -173,7 +169,7 @@ func (r *reader) checkGuests(c *Config) {
 	r.report(RuleOpen, listen.place, listen.path, hint, "%s accepts connections from other machines, and guests are let in without signing in", listen.path)
 }
 
-// wellKnown is where an issuer's discovery document is.
+// wellKnown is the path of an issuer's discovery document.
 const wellKnown = "/.well-known/openid-configuration"
 
 func (c *OIDCProvider) read(o *object) {
@@ -207,8 +203,8 @@ func (c *OIDCProvider) read(o *object) {
 		"startUrlSearchParams", "enableExperimentalRedirectFlow")
 }
 
-// scopes reads what is asked for at the issuer: instead of the default, or
-// besides.
+// scopes reads the scopes that are requested from the issuer: scope replaces the
+// default, additionalScopes adds to it.
 func (o *object) scopes(to *[]string) {
 	all, more := slices.Clone(*to), []string(nil)
 	o.stringOrList("scope", &all, nil)
@@ -244,7 +240,7 @@ func (o *object) references(key string, to *[]string, kind string) {
 	o.out.Set(key, list(*to))
 }
 
-// wantReference says what is wanted of a reference.
+// wantReference returns what a valid reference looks like, "" if s is one.
 func wantReference(s, kind string) string {
 	if _, err := entity.ParseExisting(s, kind, entity.DefaultNamespace); err != nil {
 		return "name, namespace/name or kind:namespace/name"
@@ -252,8 +248,7 @@ func wantReference(s, kind string) string {
 	return ""
 }
 
-// canonical returns a reference in its canonical form, and what is none as it
-// is.
+// canonical returns a reference in its canonical form, and an invalid one unchanged.
 func canonical(s, kind string) string {
 	ref, err := entity.ParseExisting(s, kind, entity.DefaultNamespace)
 	if err != nil {

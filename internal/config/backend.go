@@ -14,34 +14,33 @@ import (
 
 // Backend is the section backend: how the portal is served.
 type Backend struct {
-	// BaseURL is how the backend is reached from outside, without a slash at
-	// its end.
+	// BaseURL is how the backend is reached from outside, without a trailing slash.
 	BaseURL string
 	Listen  Listen
 	HTTPS   HTTPS
 	CORS    CORS
-	// AllowedHosts are the hosts that requests may be for, beside those of
-	// BaseURL and App.BaseURL and this machine's own names: in lower case, with
-	// :port for one port only; a leading "*." stands for any names before it.
+	// AllowedHosts are the allowed hosts of requests, in addition to those of BaseURL and
+	// App.BaseURL and this machine's own names: in lower case, with :port for one port
+	// only; a leading "*." matches any subdomain.
 	AllowedHosts []string
 
 	Database Database
 	Cache    Cache
-	// ExternalAccess are the services that may call.
+	// ExternalAccess are the services that may call the API.
 	ExternalAccess []ExternalAccess
 	Reading        Reading
 	RateLimit      RateLimit
-	// MaxBody is the most a request's body may have, in bytes. What providers
-	// push may have MaxPush.
+	// MaxBody is the maximum size of a request's body, in bytes. For pushes of providers
+	// it is MaxPush.
 	MaxBody, MaxPush int64
-	// LogLevel is the least that is logged.
+	// LogLevel is the minimum level that is logged.
 	LogLevel slog.Level
-	// ShutdownDelay is how long requests are still taken once the program was
-	// told to stop.
+	// ShutdownDelay is how long requests are still accepted after the program was told to
+	// stop.
 	ShutdownDelay time.Duration
 }
 
-// CORS says which other sites' pages may ask. Without origins, none may.
+// CORS defines which origins may send requests. Without origins, none may.
 type CORS struct {
 	// Origins are as browsers send them, such as https://portal.example.org.
 	Origins     []string
@@ -49,35 +48,33 @@ type CORS struct {
 	Credentials bool
 }
 
-// ExternalAccess is a service that may call with a token of its own.
+// ExternalAccess is a service that may call the API with its own token.
 type ExternalAccess struct {
 	Token source.Secret
-	// Subject is what it is called in logs and rules.
+	// Subject is the name of the service in logs and rules.
 	Subject string
 }
 
-// Reading says which addresses locations may be read from.
+// Reading defines which addresses locations may be read from.
 type Reading struct {
 	Allow []AllowedHost
-	// Roots are the folders below which file locations may lie, as absolute
-	// paths.
+	// Roots are the folders that may contain file locations, as absolute paths.
 	Roots []string
-	// Timeout bounds one read, MaxSize its bytes.
+	// Timeout is that of one read, MaxSize its maximum size in bytes.
 	Timeout time.Duration
 	MaxSize int64
 }
 
 // AllowedHost is a host that may be read from.
 type AllowedHost struct {
-	// Host is a name in lower case, with :port unless it is the scheme's own;
-	// a leading "*." stands for any names before it. A private address must be
-	// named as it is.
+	// Host is a name in lower case, with :port unless it is the scheme's default; a
+	// leading "*." matches any subdomain. A private address must be listed exactly.
 	Host string
-	// Paths, if not empty, are beginnings of paths of which one must fit.
+	// Paths, if not empty, are prefixes of paths of which one must match.
 	Paths []string
 }
 
-// RateLimit is how often one client may ask.
+// RateLimit is the maximum request rate of a client.
 type RateLimit struct {
 	Enabled bool
 	// Requests may be made in any Window.
@@ -119,7 +116,7 @@ func (b *Backend) read(o *object) {
 	o.noEffect("trustProxy", "server", "auditor", "actions", "health", "metrics", "tracing", "workingDirectory", "packages")
 }
 
-// methods are those that other sites' pages may be allowed.
+// methods are those that other origins may be allowed.
 var methods = []string{"GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"}
 
 func (c *CORS) read(o *object) {
@@ -134,10 +131,10 @@ func (c *CORS) read(o *object) {
 	o.noEffect("allowedHeaders", "exposedHeaders", "maxAge", "preflightContinue", "optionsSuccessStatus")
 }
 
-// origin is a scheme and a host as browsers send them.
+// origin matches a scheme and a host as browsers send them.
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\-]+(:\d{1,5})?$|^https?://\[[0-9a-f:]+\](:\d{1,5})?$`)
 
-// wantOrigin says what is wanted of a site whose pages may ask.
+// wantOrigin returns what a valid CORS origin looks like, "" if s is one.
 func wantOrigin(s string) string {
 	if origin.MatchString(s) {
 		return ""
@@ -145,13 +142,13 @@ func wantOrigin(s string) string {
 	return "an origin as browsers send it, such as https://portal.example.org, without a path and without *"
 }
 
-// foreignAccess are Backstage's other ways for services to prove who they are.
+// foreignAccess are Backstage's other authentication methods for services.
 var foreignAccess = []string{"jwks", "legacy", "azure"}
 
-// accessStatic is the one that is known.
+// accessStatic is the supported one.
 const accessStatic = "static"
 
-// externalAccess reads the services that may call.
+// externalAccess reads the services that may call the API.
 func (o *object) externalAccess(key string, to *[]ExternalAccess) {
 	seen := map[source.Secret]place{}
 	o.list(key, func(o *object) {
@@ -183,7 +180,7 @@ func (o *object) externalAccess(key string, to *[]ExternalAccess) {
 	})
 }
 
-// checkToken reports a token that can be guessed, or that two services have.
+// checkToken reports a token that can be guessed, or that two services share.
 func (o *object) checkToken(token source.Secret, seen map[source.Secret]place) {
 	o.strong("token", token)
 	at := o.valueAt("token")
@@ -194,7 +191,7 @@ func (o *object) checkToken(token source.Secret, seen map[source.Secret]place) {
 	seen[token] = at
 }
 
-// wantSubject says what is wanted of the name of a service.
+// wantSubject returns what a valid name of a service looks like, "" if s is one.
 func wantSubject(s string) string {
 	if strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return "a name without spaces"
@@ -227,10 +224,10 @@ func (c *Reading) read(o *object) {
 	o.size("maxSize", &c.MaxSize, 1<<10, 1<<30)
 }
 
-// hostPattern is a host that may be read from.
+// hostPattern matches a host that may be read from.
 var hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.\-]*[A-Za-z0-9_])?(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$`)
 
-// wantHost says what is wanted of a host that may be read from.
+// wantHost returns what a valid host looks like, "" if s is one.
 func wantHost(s string) string {
 	if hostPattern.MatchString(s) {
 		return ""
@@ -238,7 +235,7 @@ func wantHost(s string) string {
 	return "a host such as example.org, *.example.org or example.org:8443, without a scheme and a path"
 }
 
-// hosts reads a list of hosts, and writes them in lower case.
+// hosts reads a list of hosts, and converts them to lower case.
 func (o *object) hosts(key string, to *[]string) {
 	o.strings(key, to, wantHost)
 	for i, s := range *to {
@@ -261,7 +258,7 @@ func (c *RateLimit) read(o *object) {
 	o.out.Set("rateLimit", out)
 }
 
-// wantNetwork says what is wanted of addresses.
+// wantNetwork returns what a valid address or network looks like, "" if s is one.
 func wantNetwork(s string) string {
 	_, err := netip.ParseAddr(s)
 	if err != nil {

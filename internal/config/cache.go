@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Cache is where replicas share what they keep for a while.
+// Cache is where replicas share cached data.
 type Cache struct {
 	// Store is one of the constants.
 	Store string
@@ -27,7 +27,7 @@ const (
 // foreignCaches are Backstage's other stores.
 var foreignCaches = []string{"memcache", "infinispan"}
 
-// valkey is another server that speaks as Redis does.
+// valkey is another server that is compatible with Redis.
 const valkey = "valkey"
 
 func (c *Cache) read(o *object) {
@@ -54,7 +54,7 @@ func (c *Cache) read(o *object) {
 	o.noEffect("defaultTtl", "redis", "valkey", "infinispan")
 }
 
-// store reads where the cache is, and reports whether that is clear.
+// store reads the store of the cache, and reports whether it is valid.
 func (c *Cache) store(o *object) bool {
 	all := []string{CacheMemory, CacheRedis}
 	v, text, ok := o.str("store")
@@ -77,8 +77,8 @@ func (c *Cache) store(o *object) bool {
 	return ok
 }
 
-// isRedis reports whether text is the URL of a Redis server, with the number
-// of a database behind it or none. A user has a password.
+// isRedis reports whether text is the URL of a Redis server, optionally followed by a
+// database number. A user needs a password.
 func isRedis(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || !isPort(u) || u.RawQuery != "" || u.Fragment != "" {
@@ -92,13 +92,13 @@ func isRedis(text string) bool {
 	return number == "" || err == nil
 }
 
-// marks is where changeDetection says that it uses Redis.
+// marks is where the configuration sets the storage of changeDetection.
 type marks struct {
 	at   place
 	path string
 }
 
-// checkMarks reports change detection in a Redis that nobody knows.
+// checkMarks reports change detection in Redis without a configured Redis.
 func (r *reader) checkMarks(c *Config) {
 	used := c.Composer.Enabled && c.Composer.ChangeDetection.Enabled && c.Composer.ChangeDetection.Storage == StorageRedis
 	if !used || !r.wants(SectionBackend) || c.Backend.Cache.Store == CacheRedis || r.describing {

@@ -10,18 +10,18 @@ import (
 
 // Catalog is the section catalog.
 type Catalog struct {
-	// Rules are the kinds of entity that locations may bring.
+	// Rules are the kinds of entity that locations may provide.
 	Rules []CatalogRule
-	// Locations are read from the beginning.
+	// Locations are the configured locations.
 	Locations []CatalogLocation
-	// Interval is how long it is from one reading of a location to the next.
+	// Interval is the time between two reads of a location.
 	Interval time.Duration
 	// LocationTypes are the types that may be registered over HTTP.
 	LocationTypes []string
 	// XRDTemplates is the provider of entities that generators wrote to files.
 	XRDTemplates XRDTemplates
-	// UIDRetention is how long after an entity was removed it gets its uid back if
-	// it returns.
+	// UIDRetention is how long after its removal an entity gets its uid back if it is
+	// added again.
 	UIDRetention time.Duration
 }
 
@@ -36,10 +36,9 @@ const (
 
 // CatalogLocation is a location in the configuration.
 type CatalogLocation struct {
-	// Type is one of the constants; Target is absolute for a file, and may
-	// have patterns.
+	// Type is one of the constants; Target is absolute for a file, and may have patterns.
 	Type, Target string
-	// Rules, if not empty, hold for it instead of the catalog's.
+	// Rules, if not empty, replace those of the catalog for this location.
 	Rules []CatalogRule
 }
 
@@ -48,9 +47,9 @@ type XRDTemplates struct {
 	Enabled bool
 	// Directory is the folder with the files.
 	Directory string
-	// Watch says that changes of files are noticed at once.
+	// Watch enables watching the files for changes.
 	Watch bool
-	// Frequency is how long it is from one reading to the next.
+	// Frequency is the time between two reads.
 	Frequency time.Duration
 }
 
@@ -79,7 +78,7 @@ func (c *Catalog) read(o *object) {
 		"processors", "defaultOwner")
 }
 
-// interval reads how often locations are read. Backstage can do without.
+// interval reads how often locations are read. Backstage can disable it.
 func (c *Catalog) interval(o *object) {
 	const key = "processingInterval"
 	if f := o.field(key); f != nil && f.Value.Kind == tree.Bool && f.Value.Text == "false" {
@@ -91,8 +90,8 @@ func (c *Catalog) interval(o *object) {
 	o.duration(key, &c.Interval, time.Second)
 }
 
-// catalogRules reads which kinds of entity are allowed. A list that is given
-// takes the place of the default.
+// catalogRules reads which kinds of entity are allowed. A list in the configuration
+// replaces the default.
 func (o *object) catalogRules(key string, to *[]CatalogRule) {
 	if o.has(key) && o.field(key).Value.IsList() {
 		*to = nil
@@ -117,7 +116,7 @@ func (o *object) catalogRules(key string, to *[]CatalogRule) {
 	o.out.Set(key, out)
 }
 
-// location reads one location. It returns false if it cannot be used.
+// location reads one location. It returns false if the location cannot be used.
 func (o *object) location() (CatalogLocation, bool) {
 	l := CatalogLocation{}
 	o.require("type", "write type: "+LocationFile+" or type: "+LocationURL)
@@ -138,7 +137,7 @@ func (o *object) location() (CatalogLocation, bool) {
 	return l, ok
 }
 
-// isPattern reports a path whose patterns cannot be read.
+// isPattern checks a path, and reports invalid patterns.
 func (r *reader) isPattern(v value, text string) bool {
 	if _, err := path.Match(filepath.ToSlash(text), ""); err != nil {
 		r.wrong(v, "a path or pattern", "close each [ with ], or write \\[ for the sign itself")

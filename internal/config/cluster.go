@@ -10,14 +10,14 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// described is where a cluster is described, and by what address.
+// described is where a cluster is described, and with which address.
 type described struct {
 	at      place
 	address string
 }
 
-// clusters reads a list of clusters and adds them. Seen is where the names of
-// the others are.
+// clusters reads a list of clusters and appends them. seen has the positions of the
+// names so far.
 func (o *object) clusters(key string, to *[]source.Cluster, seen map[string]place) {
 	o.list(key, func(o *object) {
 		if c, ok := o.cluster(seen); ok {
@@ -26,16 +26,18 @@ func (o *object) clusters(key string, to *[]source.Cluster, seen map[string]plac
 	})
 }
 
-// everyCluster is what the command line calls all clusters.
+// everyCluster means all clusters on the command line.
 const everyCluster = "all"
 
-// The keys that name a token, of which one can be given.
+// tokenKeys are the keys for a token, of which only one may be set.
 var tokenKeys = []string{"serviceAccountToken", "serviceAccountTokenFile", "token", "tokenFile"}
 
-// foreignAuth are Backstage's ways to prove who one is that are not known here.
+// foreignAuth are Backstage's authentication providers for clusters that are not
+// supported here.
 var foreignAuth = []string{"aks", "aws", "azure", "google", "googleServiceAccount", "localKubectlProxy"}
 
-// cluster reads one cluster. It returns false if it has no name of its own.
+// cluster reads one cluster. It returns false if its name is missing, invalid or not
+// unique.
 func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
 	c := source.Cluster{}
 	fresh := o.name(&c.Name, seen)
@@ -73,7 +75,7 @@ func (o *object) cluster(seen map[string]place) (source.Cluster, bool) {
 	return c, fresh
 }
 
-// impersonation reads as whom steps act in the cluster.
+// impersonation reads which user steps impersonate in the cluster.
 func (o *object) impersonation(c *source.Cluster) {
 	const none, user = "none", "user"
 	as := none
@@ -86,8 +88,7 @@ func (o *object) impersonation(c *source.Cluster) {
 	}
 }
 
-// name reads the name that tells an entry of a list from the others, and
-// reports whether it does.
+// name reads the name of a list entry, and reports whether it is valid and unique.
 func (o *object) name(to *string, seen map[string]place) (fresh bool) {
 	o.require("name", "give it a name")
 	v, text, ok := o.str("name")
@@ -106,8 +107,8 @@ func (o *object) name(to *string, seen map[string]place) (fresh bool) {
 	return fresh
 }
 
-// register notes the cluster's address, and reports another address for a
-// cluster of the same name in another section.
+// register records the cluster's address, and reports a different address for a cluster
+// of the same name in another section.
 func (o *object) register(c *source.Cluster) {
 	here := described{o.valueAt("name"), strings.TrimRight(c.URL, "/")}
 	if c.Kubeconfig != "" {
@@ -123,8 +124,8 @@ func (o *object) register(c *source.Cluster) {
 	}
 }
 
-// authProvider reads the way to prove who one is. If it is wrong it stays
-// empty, and nothing that depends on it is a mistake.
+// authProvider reads the authentication provider. If it is invalid, c.Auth stays empty,
+// and checks that depend on it are skipped.
 func (o *object) authProvider(c *source.Cluster) {
 	if !o.has("authProvider") {
 		c.Auth = source.AuthServiceAccount
@@ -142,7 +143,7 @@ func (o *object) authProvider(c *source.Cluster) {
 	o.done("authProvider", "one of "+strings.Join(all, ", "), tree.OptStr(c.Auth))
 }
 
-// token reads the bearer token, by whichever key it is given.
+// token reads the bearer token, from any of its keys.
 func (o *object) token(c *source.Cluster) {
 	var token source.Secret
 	var file string
@@ -162,7 +163,8 @@ func (o *object) token(c *source.Cluster) {
 	}
 }
 
-// reach checks that a cluster without a kubeconfig can be reached safely.
+// reach checks that a cluster without a kubeconfig has an address and is reached
+// safely.
 func (o *object) reach(c *source.Cluster) {
 	if !o.has("url") {
 		o.r.report(RuleMissing, o.at, o.pathTo("url"), "write the address of its API server, or kubeconfig, the path of a file that has it",
@@ -172,8 +174,8 @@ func (o *object) reach(c *source.Cluster) {
 		o.r.report(RuleTogether, o.keyAt("context"), o.pathTo("context"), "write kubeconfig, the path of the file that has the context",
 			"%s has no meaning without kubeconfig", o.pathTo("context"))
 	}
-	// Every way has its token, one that is not written here as well. If the way
-	// is wrong, what is written counts.
+	// Every authentication provider sends a token, even one that is not configured here.
+	// If the provider is invalid, the configured tokens count.
 	credentials := c.Auth != "" || slices.ContainsFunc(tokenKeys, o.has)
 	if credentials && isPlain(c.URL) {
 		o.r.report(RuleExposed, o.valueAt("url"), o.pathTo("url"), "use https", "%s would carry the token over plain HTTP", o.pathTo("url"))
@@ -184,7 +186,7 @@ func (o *object) reach(c *source.Cluster) {
 	}
 }
 
-// onlyKubeconfig reports what a kubeconfig says itself.
+// onlyKubeconfig reports keys that conflict with a kubeconfig.
 func (o *object) onlyKubeconfig(c *source.Cluster) {
 	c.Auth = ""
 	for _, key := range append([]string{"url", "authProvider", "oidc", "skipTLSVerify", "caFile", "caData"}, tokenKeys...) {
@@ -195,7 +197,7 @@ func (o *object) onlyKubeconfig(c *source.Cluster) {
 	}
 }
 
-// oidc reads where a token is got.
+// oidc reads where to get a token from.
 func (o *object) oidc(c *source.Cluster) {
 	to := &c.OIDC
 	used := c.Auth == source.AuthOIDC && !o.has("kubeconfig")

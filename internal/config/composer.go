@@ -12,24 +12,23 @@ import (
 
 // Composer is the section composerIngestor: variant A of the service.
 type Composer struct {
-	// Enabled is true if the section is there and does not say otherwise.
+	// Enabled is true if the section exists and does not disable it.
 	Enabled                     bool
 	DefaultOwner, DefaultSystem string
 	Schedule                    Schedule
-	// Watch says that changes are noticed at once, not only on schedule.
+	// Watch enables watches in addition to scheduled scans.
 	Watch    bool
 	Clusters []source.Cluster
 	Sources  []Source
-	// Filter chooses definitions.
+	// Filter selects definitions.
 	Filter xrd.Filter
-	// IngestAll takes definitions without the label, too.
+	// IngestAll also ingests definitions without the label.
 	IngestAll bool
 	Tracking  Tracking
-	// Namespaces are those whose composites and claims are read; none means
-	// all.
+	// Namespaces are those whose composites and claims are read; none means all.
 	Namespaces []string
 	Templates  TemplateGeneration
-	// DayTwo says that Templates are made which change and delete what is there.
+	// DayTwo generates Templates that update and delete existing resources.
 	DayTwo          bool
 	Caching         Caching
 	Processing      Processing
@@ -38,10 +37,9 @@ type Composer struct {
 	Logging         Logging
 }
 
-// Tracking says what is read of a source besides definitions.
+// Tracking defines what is read from a source besides definitions.
 type Tracking struct {
-	// Compositions and Composites say that those are read; claims are among the
-	// latter.
+	// Compositions and Composites enable reading of those; composites include claims.
 	Compositions, Composites bool
 }
 
@@ -50,71 +48,71 @@ func (t *Tracking) read(o *object) {
 	o.object("composites", func(o *object) { o.flag("enabled", &t.Composites) })
 }
 
-// Schedule says how often something is done, and for how long at most.
+// Schedule is the interval and the timeout of a job.
 type Schedule struct {
 	Frequency, Timeout time.Duration
 }
 
-// TemplateGeneration says what is made of a definition.
+// TemplateGeneration defines what is generated from a definition.
 type TemplateGeneration struct {
 	GenerateAPIEntities       bool
 	IncludeCompositionDetails bool
 	AddGitOpsActions          bool
-	// DefaultNamespace is the one a form proposes.
+	// DefaultNamespace is the default in a form.
 	DefaultNamespace string
 }
 
-// Caching says what is kept for a while.
+// Caching configures a cache.
 type Caching struct {
 	Enabled bool
 	TTL     time.Duration
-	// MaxSize is how many entries are kept.
+	// MaxSize is the maximum number of entries.
 	MaxSize int
 }
 
-// Processing says how much is done at once, and what happens to failures.
+// Processing configures batches, concurrency and retries.
 type Processing struct {
 	BatchSize, Parallelism, RetryAttempts int
 	RetryDelay                            time.Duration
 }
 
-// MassRemoval says how many objects of a source may vanish at once without a
+// MassRemoval defines how many objects of a source may disappear at once without a
 // confirmation: at most Percent of them, or fewer than Minimum.
 type MassRemoval struct {
 	Percent, Minimum int
-	// Wait is how long it takes at least until the next scan confirms it.
+	// Wait is the minimum time until the next scan can confirm the removal.
 	Wait time.Duration
 }
 
-// The ways to notice that an object changed.
+// The methods of change detection.
 const (
 	MethodResourceVersion = "resourceVersion"
 	MethodHash            = "hash"
 	MethodTimestamp       = "timestamp"
 )
 
-// The places where what was seen is remembered.
+// The storages of change detection.
 const (
 	StorageMemory   = "memory"
 	StorageDatabase = "database"
 	StorageRedis    = "redis"
 )
 
-// ChangeDetection says how it is noticed that an object changed.
+// ChangeDetection configures how changes of objects are detected.
 type ChangeDetection struct {
 	Enabled bool
 	// Method and Storage are each one of the constants.
 	Method, Storage string
 }
 
-// Logging says what is logged.
+// Logging configures the log.
 type Logging struct {
 	Level              slog.Level
 	IncludeStackTraces bool
 	LogRequests        bool
 }
 
-// day is how many seconds a day has.
+// day is the number of seconds in a day.
 const day = 24 * 60 * 60
 
 func (c *Composer) read(o *object) {
@@ -174,10 +172,10 @@ func (c *Composer) read(o *object) {
 	})
 }
 
-// namespaceName is what a namespace of a cluster can be called.
+// namespaceName matches the name of a Kubernetes namespace.
 var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// wantNamespace says what is wanted of the name of a namespace.
+// wantNamespace returns what a valid name of a namespace looks like, "" if s is one.
 func wantNamespace(s string) string {
 	if namespaceName.MatchString(s) {
 		return ""

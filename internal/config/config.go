@@ -1,18 +1,18 @@
-// Package config reads the configuration: YAML and JSON files, merged in
-// order, with variables of the environment filled in, become typed values. It
-// is strict. Whatever is wrong, all of it, is returned at once as findings,
-// each with file, line and column and the way out.
+// Package config reads the configuration: YAML and JSON files are merged in order,
+// environment variables are substituted, and the result becomes typed values. It is
+// strict. All errors are returned at once as findings, each with file, line and column
+// and a hint.
 //
-// The files are shared with a portal, so keys at the top that are not ours are
-// left alone; inside our sections a key that is not known is a mistake. What is
-// needed of the process (environment, files) comes in as Options.
+// The files are shared with a portal, so unknown top-level keys are ignored; inside our
+// sections an unknown key is an error. The environment and the files of the process are
+// passed in as Options.
 //
 // # Adding a section
 //
 // A section is a struct and one function that reads it, such as
 //
 //	func (p *Provider) read(o *object) {
-//		p.Enabled = o.given() // a section that is not there does nothing
+//		p.Enabled = o.given() // a missing section does nothing
 //		o.flag("enabled", &p.Enabled)
 //		o.filePath("sourceDirectory", &p.Directory)
 //		o.object("schedule", func(o *object) {
@@ -20,24 +20,23 @@
 //		})
 //	}
 //
-// The function says which keys exist, of which type, and where they go. From it
-// follow the checks for unknown keys, the hints, the printed configuration, the
-// list of keys that docs/configuration.md is held against, and the JSON Schema
-// for editors.
+// The function defines which keys exist, their types, and where their values go. From
+// it follow the checks for unknown keys, the hints, the printed configuration, the list
+// of keys that docs/configuration.md is checked against, and the JSON Schema for
+// editors.
 //
 //  1. Write the struct, a field for each key, and add it to Config.
-//  2. Put its defaults into the function defaults: what a field holds before it
+//  2. Put its defaults into the function defaults: the value of a field before it
 //     is read is its default.
-//  3. Write the function, in a file of its own, and add it to sections. If the
-//     vocabularies call the section differently, that is a row in words.
-//  4. Run the tests: one says which lines docs/configuration.md lacks. With
+//  3. Write the function, in its own file, and add it to sections. If the
+//     vocabularies name the section differently, add a row in words.
+//  4. Run the tests: one reports which lines docs/configuration.md lacks. With
 //     -update they rewrite api/config.schema.json.
 //
-// The function is called even if the section is absent, so that defaults can be
-// listed; checks beyond those of single keys (one of two, both or none) ask
-// o.given and o.has first. A value is only stored if it is right. Secrets are
-// read with o.secret, which shows them to nobody. A mistake of a new kind gets
-// an id in rules.go.
+// The function is called even if the section is absent, so that defaults can be listed;
+// checks that involve several keys (one of two, both or none) must call o.given and
+// o.has first. A value is only stored if it is valid. Secrets are read with o.secret,
+// which never shows them. A new kind of error gets an id in rules.go.
 package config
 
 import (
@@ -50,15 +49,15 @@ import (
 
 // Config is the configuration of all programs.
 type Config struct {
-	// Words chooses the vocabulary of what is written.
+	// Words selects the vocabulary of the output.
 	Words words.Choice
-	// Composer is variant A of the service, ClusterIngestor variant B, and
-	// Orchestrator the clusters of the latter.
+	// Composer is variant A of the service, ClusterIngestor variant B, and Orchestrator
+	// the clusters of the latter.
 	Composer        Composer
 	ClusterIngestor ClusterIngestor
 	Orchestrator    Orchestrator
 
-	// These are the portal's.
+	// These belong to the portal.
 	App        App
 	Backend    Backend
 	Auth       Auth
@@ -66,36 +65,35 @@ type Config struct {
 	Audit      Audit
 	Catalog    Catalog
 	Scaffolder Scaffolder
-	// Integrations are the servers of repositories.
+	// Integrations are the Git servers.
 	Integrations Integrations
 
 	effective *tree.Node
-	// written is where the keys are that are given, and first the file that is
-	// named first.
+	// written has the positions of the given keys, and first is the first file.
 	written map[string]written
 	first   string
 }
 
-// Options are what Load takes from the process, and what it may leave out.
+// Options are what Load needs from the process, and what it may skip.
 type Options struct {
-	// Lookup returns a variable of the environment and whether it is set. Nil
-	// means that none is.
+	// Lookup returns an environment variable and whether it is set. Nil means that none
+	// is.
 	Lookup func(name string) (string, bool)
-	// ReadFile reads a file. Nil means from the disk, as much of it as a
-	// configuration may have.
+	// ReadFile reads a file. Nil means from disk, up to the maximum size of a
+	// configuration file.
 	ReadFile func(path string) ([]byte, error)
-	// Sections are those that the program needs, by their names in the
-	// contract's words; nil means all. The others are not looked at, so that
-	// nobody must set variables for them.
+	// Sections are those that the program needs, by their names in the contract's
+	// vocabulary; nil means all. Other sections are not read, so that their variables need
+	// not be set.
 	Sections []string
-	// UseCluster tells which clusters the program will speak to; nil means
-	// all. In the settings of the others a variable that is not set, or a file
-	// that cannot be read, is no mistake, and leaves the setting empty.
+	// UseCluster reports which clusters the program will connect to; nil means all. In the
+	// settings of other clusters, a variable that is not set or a file that cannot be read
+	// is not an error, and leaves the setting empty.
 	UseCluster func(name string) bool
 	// UseSource is the same for the sources of composerIngestor.
 	UseSource func(name string) bool
-	// NoTasks says that the program runs no tasks, which is the same for the
-	// section scaffolder.
+	// NoTasks reports that the program runs no tasks, with the same effect for the section
+	// scaffolder.
 	NoTasks bool
 }
 
@@ -140,10 +138,9 @@ var sections = []struct {
 	{SectionIntegrations, func(c *Config, o *object) { c.Integrations.read(o) }},
 }
 
-// Load reads the files at paths, each of which goes before those named earlier:
-// maps are merged, anything else is replaced, and null takes a value away. The
-// Config is never nil; it is one to work with if no finding is an error.
-// Findings are in reading order.
+// Load reads the files at paths. Later files override earlier ones: maps are merged,
+// anything else is replaced, and null removes a value. The Config is never nil; it can
+// be used if no finding is an error. Findings are in reading order.
 func Load(paths []string, opts Options) (*Config, []finding.Finding) {
 	r := newReader(opts)
 	c := defaults()
@@ -162,7 +159,7 @@ func (r *reader) config(c *Config, root *tree.Node) {
 	o := &object{r: r, node: root, at: r.placeOf(root), out: tree.Obj()}
 	o.words("words", &c.Words)
 	if f := c.Words.Fixed; f != nil && *f == words.Upstream {
-		// As Backstage has it: files are for catalog.locations.
+		// As in Backstage, only catalog.locations may have files.
 		c.Catalog.LocationTypes = []string{LocationURL}
 	}
 	for _, s := range sections {
@@ -181,8 +178,8 @@ func (r *reader) config(c *Config, root *tree.Node) {
 	c.effective, c.written, c.first = o.out, r.written, r.first
 }
 
-// Clusters returns all clusters of the sections that were read. A cluster that
-// stands in two of them is returned once, as composerIngestor has it.
+// Clusters returns all clusters of the sections that were read. A cluster in two
+// sections is returned once, as in composerIngestor.
 func (c *Config) Clusters() []source.Cluster {
 	var out []source.Cluster
 	seen := map[string]bool{}
@@ -197,9 +194,9 @@ func (c *Config) Clusters() []source.Cluster {
 	return out
 }
 
-// EngineOptions returns what the engine is told when it works for a profile.
-// Variant B has no keys that the engine knows, so only the words, and the clusters
-// that there are, count there.
+// EngineOptions returns the engine's options for a profile. Variant B has no
+// configuration for the engine, except for the vocabulary, day-two Templates and the
+// clusters.
 func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 	if p.Name == engine.ClusterIngestor.Name {
 		return engine.Options{Words: c.Words, DayTwo: c.ClusterIngestor.XRDs.DayTwo, Clusters: c.choosable()}
@@ -218,8 +215,8 @@ func (c *Config) EngineOptions(p engine.Profile) engine.Options {
 	}
 }
 
-// choosable are the clusters that a form lets one choose from: all that steps may
-// write to, unless one of them is meant where none is named.
+// choosable returns the clusters that a form offers: all that steps may write to,
+// unless there is a default cluster.
 func (c *Config) choosable() []string {
 	if c.Scaffolder.DefaultCluster != "" {
 		return nil
@@ -231,9 +228,9 @@ func (c *Config) choosable() []string {
 	return names
 }
 
-// Effective returns what holds, defaults included, as a document in the
-// contract's words. Secrets are masked, paths as they are resolved. It is
-// empty if the files could not be read.
+// Effective returns the effective configuration, including defaults, as a document in
+// the contract's vocabulary. Secrets are masked, paths are resolved. It is empty if the
+// files could not be read.
 func (c *Config) Effective() *tree.Node {
 	if c.effective == nil {
 		return tree.Obj()
@@ -243,9 +240,9 @@ func (c *Config) Effective() *tree.Node {
 
 // Key is a key of the configuration.
 type Key struct {
-	// Path is the key in the contract's words; entries of a list are "[]".
+	// Path is the key in the contract's vocabulary; entries of a list are "[]".
 	Path string
-	// Type says what it holds, Default what holds without it; empty is none.
+	// Type is the type of the value, Default the default; empty is none.
 	Type, Default string
 	// Least and Most are the bounds of a number; nil for anything else.
 	Least, Most *int64

@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Database is where the portal keeps what it remembers.
+// Database is where the portal stores its data.
 type Database struct {
 	// Client is "sqlite" or "pg".
 	Client string
@@ -28,26 +28,26 @@ const (
 	ClientPostgres = "pg"
 )
 
-// JobsPath is the file of SQLite that has the queue: beside that of the catalog, so
-// that neither waits while the other writes.
+// JobsPath returns the SQLite file of the queue: a separate one next to that of the
+// catalog, so that neither waits for the other's writes.
 func (d Database) JobsPath() string { return d.beside("-jobs" + filepath.Ext(d.Path)) }
 
-// TasksKeyPath is the file beside SQLite's that has the key for the secrets of tasks,
-// if the configuration has none.
+// TasksKeyPath returns the file next to SQLite's with the key for the secrets of tasks,
+// which is used if none is configured.
 func (d Database) TasksKeyPath() string { return d.beside("-tasks.key") }
 
-// beside is a file beside SQLite's, whose name begins like its name.
+// beside returns a file next to SQLite's, whose name has the same beginning.
 func (d Database) beside(end string) string {
 	return strings.TrimSuffix(d.Path, filepath.Ext(d.Path)) + end
 }
 
-// sqliteNames are further names of SQLite, after the libraries Backstage uses.
+// sqliteNames are aliases of SQLite, after the libraries that Backstage uses.
 var sqliteNames = []string{"better-sqlite3", "sqlite3"}
 
-// sqliteFile is the file in a folder for databases.
+// sqliteFile is the name of the file in a folder for databases.
 const sqliteFile = "portal.sqlite"
 
-// inMemory is how SQLite calls a database that is lost at the end.
+// inMemory is SQLite's name for a database that is lost when the process ends.
 const inMemory = ":memory:"
 
 func (d *Database) read(o *object) {
@@ -56,7 +56,7 @@ func (d *Database) read(o *object) {
 	if !o.has("connection") && !o.r.describing {
 		d.Path = o.r.besideFirst(d.Path)
 	}
-	// What stands there for PostgreSQL holds a password, perhaps.
+	// The connection of PostgreSQL may contain a password.
 	v := o.value("connection", d.Client == ClientPostgres)
 	pg := postgres{Port: 5432, Database: "portal"}
 	out := o.mapOr(v, "connection", "string", tree.Str(d.Path), func(v value) { d.text(o, v) }, func(o *object) {
@@ -81,7 +81,7 @@ func (d *Database) read(o *object) {
 	}
 }
 
-// client reads which database it is.
+// client reads which database is used.
 func (d *Database) client(o *object) {
 	all := append([]string{ClientSQLite, ClientPostgres}, sqliteNames...)
 	v, text, ok := o.str("client")
@@ -135,14 +135,14 @@ func (d *Database) file(o *object) {
 	o.oneOf("filename", "directory")
 }
 
-// toFile takes a path for SQLite's file, or the folder it is inside.
+// toFile sets the path of SQLite's file, or of the folder that contains it.
 func (d *Database) toFile(o *object, v value, text, inside string) {
 	switch {
 	case text == inMemory:
 		o.r.report(RuleUnsupported, v.at, v.path, "write a path such as ./data/"+sqliteFile+", or remove connection",
 			"%s: a database in memory is not supported, for it is lost at the end", v.path)
 	case strings.HasPrefix(text, "file:"), strings.Contains(text, "://"):
-		// It may be a URL with a password in it.
+		// The value may be a URL with a password.
 		v.secret = true
 		o.r.wrong(v, "the path of a file", "write the path alone, or client: "+ClientPostgres)
 	case o.r.isPath(v, text):
@@ -156,7 +156,7 @@ var (
 	postgresKeys = []string{"host", "port", "user", "password", "database", "ssl"}
 )
 
-// only reports the keys of the other client, and those that are missing.
+// only reports the keys of the other client, and missing ones.
 func (d *Database) only(o *object) {
 	others := postgresKeys
 	if d.Client == ClientPostgres {
@@ -180,11 +180,11 @@ type postgres struct {
 	Password source.Secret
 	Database string
 	mode     string
-	// The authority of the server's certificate, and this program's own.
+	// The CA of the server's certificate, and the client certificate and key.
 	ca, cert, key string
 }
 
-// How the connection is encrypted, as PostgreSQL calls it.
+// The SSL modes of PostgreSQL.
 const (
 	sslOff      = "disable"
 	sslRequired = "require"
@@ -225,12 +225,12 @@ func (p *postgres) read(o *object) {
 	o.out.Set("ssl", out)
 }
 
-// url returns the connection as one text.
+// url returns the connection as a URL.
 func (p *postgres) url() string {
 	u := url.URL{Scheme: "postgres", Path: "/" + p.Database}
 	q := url.Values{}
 	if strings.HasPrefix(p.Host, "/") {
-		// A folder with a socket in it.
+		// The folder of a Unix socket.
 		q.Set("host", p.Host)
 		q.Set("port", strconv.Itoa(p.Port))
 	} else {

@@ -6,8 +6,7 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// defaults returns what holds where nothing is written. The limits are those
-// of the contract.
+// defaults returns the default configuration. The limits are those of the contract.
 func defaults() *Config {
 	return &Config{
 		Composer: Composer{
@@ -38,7 +37,7 @@ func defaults() *Config {
 			Database: Database{Client: ClientSQLite, Path: "data/" + sqliteFile},
 			Cache:    Cache{Store: CacheMemory},
 			Reading:  Reading{Timeout: 30 * time.Second, MaxSize: 16 << 20},
-			// More than a page asks for, and less than hurts.
+			// More than a page needs, and less than causes harm.
 			RateLimit: RateLimit{Enabled: true, Requests: 1000, Window: 10 * time.Second, AllowIPs: []string{"127.0.0.0/8", "::1"}},
 			MaxBody:   4 << 20,
 			MaxPush:   256 << 20,
@@ -51,7 +50,8 @@ func defaults() *Config {
 		Permission: Permission{Enabled: true},
 		Audit:      Audit{To: AuditNone},
 		Catalog: Catalog{
-			// All but users and groups: whoever brings those says who is who.
+			// All except users and groups: a location that may provide these decides on
+			// identities.
 			Rules: []CatalogRule{{Allow: []string{
 				entity.KindComponent, entity.KindAPI, entity.KindResource, entity.KindSystem, entity.KindDomain, entity.KindTemplate, entity.KindLocation,
 			}}},

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// readFiles reads and merges the files. If one cannot be read it returns
-// false: what is missing then would be reported again and again.
+// readFiles reads and merges the files. If one cannot be read it returns false:
+// otherwise its missing keys would be reported again and again.
 func (r *reader) readFiles(paths []string) (*tree.Node, bool) {
 	var root *tree.Node
 	ok := true
@@ -22,7 +22,7 @@ func (r *reader) readFiles(paths []string) (*tree.Node, bool) {
 	return root, ok
 }
 
-// readFile reads one file. An empty one is no mistake.
+// readFile reads one file. An empty one is not an error.
 func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
 	data, err := r.opts.ReadFile(path)
 	if err != nil {
@@ -60,8 +60,8 @@ func (r *reader) readFile(path string) (root *tree.Node, ok bool) {
 
 var quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 
-// maskQuoted takes words of the file out of a parser's complaint: a token that
-// begins with an asterisk looks like an alias. Signs are short, and stay.
+// maskQuoted masks quoted parts of the file in a parser's message: a token that begins
+// with an asterisk looks like an alias. Punctuation is short, and stays.
 func maskQuoted(msg string) string {
 	const sign = 3
 	return quoted.ReplaceAllStringFunc(msg, func(q string) string {
@@ -72,7 +72,7 @@ func maskQuoted(msg string) string {
 	})
 }
 
-// own notes that n and all in it were written in a file.
+// own records that n and all its descendants were written in a file.
 func (r *reader) own(n *tree.Node, path string) {
 	if n == nil {
 		return
@@ -89,7 +89,7 @@ func (r *reader) own(n *tree.Node, path string) {
 	}
 }
 
-// merge returns over laid over under. Neither is changed.
+// merge returns under, overridden by over. Neither is changed.
 func (r *reader) merge(under, over *tree.Node) *tree.Node {
 	switch {
 	case over == nil:
@@ -118,8 +118,8 @@ func (r *reader) merge(under, over *tree.Node) *tree.Node {
 	return out
 }
 
-// isInclude reports whether n stands for a value that comes from elsewhere,
-// such as { $env: NAME }.
+// isInclude reports whether n is a reference to a value elsewhere, such as { $env: NAME
+// }.
 func isInclude(n *tree.Node) bool {
 	for i := range n.Fields {
 		if strings.HasPrefix(n.Fields[i].Key, "$") {

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// longest is more than anything may take.
+// longest is the maximum of all durations.
 const longest = 366 * 24 * time.Hour
 
 // timeUnits are the keys of a duration that is written as a map.
@@ -23,13 +23,12 @@ var timeUnits = []struct {
 
 const wantDuration = `a duration, such as { minutes: 5 } or "5m"`
 
-// duration reads a duration of at least so long: a map of units, "5m", or
-// "PT5M".
+// duration reads a duration of at least least: a map of units, "5m", or "PT5M".
 func (o *object) duration(key string, to *time.Duration, least time.Duration) {
 	o.between(key, to, least, longest)
 }
 
-// between reads a duration of at least and at most so long.
+// between reads a duration from least to most.
 func (o *object) between(key string, to *time.Duration, least, most time.Duration) {
 	v := o.get(key)
 	d, ok := o.durationOf(v)
@@ -45,8 +44,8 @@ func (o *object) between(key string, to *time.Duration, least, most time.Duratio
 	o.done(key, "duration", tree.Str(showDuration(*to)))
 }
 
-// durationOf returns the duration v holds. It returns false if there is none,
-// and reports what is none.
+// durationOf returns the duration in v. It returns false if there is none, and reports
+// an invalid one.
 func (o *object) durationOf(v value) (time.Duration, bool) {
 	if v.node == nil {
 		return 0, false
@@ -68,7 +67,7 @@ func (o *object) durationOf(v value) (time.Duration, bool) {
 
 // unitsOf adds up a map of units.
 func (o *object) unitsOf(v value) (time.Duration, bool) {
-	// Only what is wrong inside is of interest, not the keys.
+	// Only errors inside the map matter; its keys are not listed.
 	child := o.child(v)
 	total, ok := 0.0, true
 	for _, u := range timeUnits {
@@ -96,8 +95,8 @@ func (o *object) unitsOf(v value) (time.Duration, bool) {
 	return duration(total), ok
 }
 
-// duration rounds to whole milliseconds, and to more than is allowed what is
-// too long to be counted.
+// duration rounds to whole milliseconds. A value above longest becomes just more than
+// longest, since it might overflow.
 func duration(ns float64) time.Duration {
 	if ns > float64(longest) {
 		return longest + time.Millisecond
@@ -115,7 +114,7 @@ var (
 	}
 )
 
-// parseDuration reads "1h30m", also with days, and "PT1H30M".
+// parseDuration parses "1h30m", also with days, and "PT1H30M".
 func parseDuration(s string) (time.Duration, bool) {
 	s = strings.TrimSpace(s)
 	total, parts := 0.0, 0
@@ -144,7 +143,7 @@ func parseDuration(s string) (time.Duration, bool) {
 	return duration(total), true
 }
 
-// showDuration writes a duration as people do: 5m, not 5m0s.
+// showDuration formats a duration without zero units: 5m, not 5m0s.
 func showDuration(d time.Duration) string {
 	if d >= 24*time.Hour && d%(24*time.Hour) == 0 {
 		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"

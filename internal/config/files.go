@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// fileNames are the files that are read where none is named, in their order.
+// fileNames are the default files, in order.
 var fileNames = []string{"app-config.yaml", "app-config.local.yaml"}
 
-// DefaultFiles returns the files in a folder that are read where none is named:
-// those of app-config.yaml and app-config.local.yaml that exist. One that is
-// there and cannot be read is returned too, for Load to say why.
+// DefaultFiles returns the files in a folder that are read by default: app-config.yaml
+// and app-config.local.yaml, as far as they exist. A file that exists but cannot be
+// read is returned too, so that Load reports why.
 func DefaultFiles(dir string) []string {
 	var out []string
 	for _, name := range fileNames {

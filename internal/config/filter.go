@@ -5,8 +5,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// selector reads a selector of labels or annotations; an empty one chooses
-// everything.
+// selector reads a selector of labels or annotations; an empty one selects everything.
 func (o *object) selector(key string, to *xrd.Selector, parse func(string) (xrd.Selector, error)) {
 	v := o.get(key)
 	if v.node != nil && v.node.Kind != tree.String {

@@ -4,32 +4,32 @@ import "time"
 
 // ClusterIngestor is the section clusterIngestor: variant B of the service.
 type ClusterIngestor struct {
-	// Enabled is true if the section is there and does not say otherwise.
+	// Enabled is true if the section exists and does not disable it.
 	Enabled bool
-	// Watch says that changes are noticed at once, not only by scans.
+	// Watch enables watches in addition to scans.
 	Watch      bool
 	Components Components
 	XRDs       XRDs
 	Tracking   Tracking
 }
 
-// Components says whether workloads with the label become Components.
+// Components configures whether workloads with the label become Components.
 type Components struct {
 	Enabled bool
-	// Frequency is how long it is from one scan to the next.
+	// Frequency is the time between two scans.
 	Frequency time.Duration
 }
 
-// XRDs says whether definitions with the label become Templates.
+// XRDs configures whether definitions with the label become Templates.
 type XRDs struct {
-	// Enabled is true if neither composer nor composer.xrds is switched off.
+	// Enabled is true if neither composer nor composer.xrds is disabled.
 	Enabled bool
-	// IngestAll makes Templates of all definitions that have the label, whatever
-	// it says but "false". Otherwise it must say "true".
+	// IngestAll generates Templates for all definitions that have the label with any value
+	// but "false". Otherwise the value must be "true".
 	IngestAll bool
-	// DayTwo says that Templates are made which change and delete what is there.
+	// DayTwo generates Templates that update and delete existing resources.
 	DayTwo bool
-	// Frequency is how long it is from one scan to the next.
+	// Frequency is the time between two scans.
 	Frequency time.Duration
 }
 
@@ -62,7 +62,7 @@ func (c *ClusterIngestor) read(o *object) {
 		"clusterNameMapping", "argoIntegration", "mappings", "kro", "genericCRDTemplates")
 }
 
-// taskRunner reads how often something is scanned.
+// taskRunner reads the scan interval.
 func (o *object) taskRunner(frequency *time.Duration) {
 	o.object("taskRunner", func(o *object) {
 		o.units("frequency", frequency, time.Second, 1, 366*day)

@@ -9,12 +9,12 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Integrations is the section integrations: the servers of repositories.
+// Integrations is the section integrations: the Git servers.
 type Integrations struct {
 	Hosts []Host
 }
 
-// The kinds of servers. The last knows no change requests.
+// The kinds of servers. The last has no pull requests.
 const (
 	HostGitHub  = "github"
 	HostGitLab  = "gitlab"
@@ -23,35 +23,34 @@ const (
 	HostGit     = "git"
 )
 
-// Host is a server of repositories, and how to get in.
+// Host is a Git server with its credentials.
 type Host struct {
 	// Kind is one of the constants.
 	Kind string
-	// Name is what it is called in addresses, in lower case, with :port unless
-	// it is that of https.
+	// Name is the host name in addresses, in lower case, with :port unless it is that of
+	// https.
 	Name string
-	// URL is where its repositories are; empty means https and the name. API
-	// is where programs speak to it; empty means where it usually is.
+	// URL is the base address of its repositories; empty means https and the name. API is
+	// the base address of its API; empty means the default one.
 	URL, API string
 
-	// Username and Token, which may be a password, or SSHKeyFile, which
-	// Passphrase unlocks, prove who one is. TokenFile holds the token instead,
-	// and is read again each time.
+	// Username and Token, which may be a password, or SSHKeyFile, with Passphrase, are the
+	// credentials. TokenFile is a file with the token, and is read each time.
 	Username              string
 	Token                 source.Secret
 	TokenFile, SSHKeyFile string
 	Passphrase            source.Secret
-	// KnownHostsFile or HostKey, CAFile or CAData prove who the server is.
+	// KnownHostsFile or HostKey, CAFile or CAData authenticate the server.
 	KnownHostsFile, HostKey string
 	CAFile                  string
 	CAData                  []byte
 	SkipTLSVerify           bool
 }
 
-// publicHosts are the servers that are meant where none is named.
+// publicHosts are the default hosts.
 var publicHosts = map[string]string{HostGitHub: "github.com", HostGitLab: "gitlab.com"}
 
-// foreignHosts are Backstage's servers that are not known here.
+// foreignHosts are Backstage's integrations that are not supported here.
 var foreignHosts = []string{
 	"awsCodeCommit", "awsS3", "azure", "azureBlobStorage", "bitbucket", "bitbucketCloud", "bitbucketServer", "gerrit", "googleGcs", "harness",
 }
@@ -94,7 +93,7 @@ func (o *object) host(h *Host, seen map[string]place) {
 	h.exposed(o)
 }
 
-// hostName reads what a server is called, which no other may be.
+// hostName reads the host name of a server, which must be unique.
 func (o *object) hostName(h *Host, seen map[string]place) {
 	v, text, ok := o.str("host")
 	if o.has("host") {
@@ -119,7 +118,7 @@ func (o *object) hostName(h *Host, seen map[string]place) {
 	}
 }
 
-// wantServer says what is wanted of the name of a server.
+// wantServer returns what a valid name of a server looks like, "" if s is one.
 func wantServer(s string) string {
 	if hostPattern.MatchString(s) && !strings.HasPrefix(s, "*") {
 		return ""
@@ -127,7 +126,7 @@ func wantServer(s string) string {
 	return "the name of a host such as git.example.org or git.example.org:8443, without a scheme and a path"
 }
 
-// base reads where repositories are, without their names.
+// base reads the base address of repositories.
 func (o *object) base(key string, to *string) {
 	v, text, ok := o.str(key)
 	if ok && !strings.Contains(text, "://") {
@@ -141,7 +140,7 @@ func (o *object) base(key string, to *string) {
 	o.done(key, "string", tree.OptStr(*to))
 }
 
-// auth reads how to prove who one is to a server, and how it does.
+// auth reads the credentials for a server, and how the server is authenticated.
 func (h *Host) auth(o *object) {
 	keys := []string{"token", "tokenFile"}
 	o.secret("token", &h.Token)
@@ -181,7 +180,7 @@ func (h *Host) auth(o *object) {
 	}
 }
 
-// exposed reports a token that would go over plain HTTP.
+// exposed reports a token that would be sent over plain HTTP.
 func (h *Host) exposed(o *object) {
 	if h.Token == "" && h.TokenFile == "" {
 		return

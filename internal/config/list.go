@@ -6,8 +6,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// strings reads a list of texts that are not empty. If check is not nil it says
-// what is wanted of each instead, "" if it is right.
+// strings reads a list of non-empty texts. check, if not nil, returns what a valid text
+// looks like, "" if the text is valid.
 func (o *object) strings(key string, to *[]string, check func(string) string) {
 	v := o.get(key)
 	if v.node != nil {
@@ -32,7 +32,7 @@ func (o *object) stringOrList(key string, to *[]string, check func(string) strin
 	o.done(key, "string, or list of string", list(*to))
 }
 
-// textsOf returns the texts of the list v holds that are right.
+// textsOf returns the valid texts of the list in v.
 func (o *object) textsOf(v value, check func(string) string) []string {
 	var out []string
 	for _, item := range o.itemsOf(v) {
@@ -43,7 +43,7 @@ func (o *object) textsOf(v value, check func(string) string) []string {
 	return out
 }
 
-// itemsOf returns the entries of the list v holds that hold something.
+// itemsOf returns the entries of the list in v that are not null.
 func (o *object) itemsOf(v value) []value {
 	if v.node == nil {
 		return nil
@@ -64,7 +64,7 @@ func (o *object) itemsOf(v value) []value {
 	return out
 }
 
-// checked returns the text v holds, and reports what is not right.
+// checked returns the text in v, and reports an invalid one.
 func (r *reader) checked(v value, check func(string) string) (string, bool) {
 	text, ok := r.textOf(v)
 	if !ok || check == nil {

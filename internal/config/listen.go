@@ -12,28 +12,27 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Listen is where connections are accepted.
+// Listen is the address on which connections are accepted.
 type Listen struct {
 	// Host is empty for all interfaces.
 	Host string
 	Port int
 }
 
-// String returns the address as net.Listen takes it.
+// String returns the address in the format of net.Listen.
 func (l Listen) String() string { return net.JoinHostPort(l.Host, strconv.Itoa(l.Port)) }
 
-// isLoopback reports whether only this machine can connect. Of names, only
-// localhost is known to mean that.
+// isLoopback reports whether only this machine can connect. Of names, only localhost is
+// known to mean that.
 func (l Listen) isLoopback() bool {
 	ip, err := netip.ParseAddr(l.Host)
 	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(l.Host, "localhost")
 }
 
-// HTTPS is the server's certificate, as paths of PEM files; empty means plain
-// HTTP.
+// HTTPS is the server's certificate, as paths of PEM files; empty means plain HTTP.
 type HTTPS struct{ CertFile, KeyFile string }
 
-// address returns how the backend is reached from this machine.
+// address returns the backend's address on this machine.
 func (b *Backend) address() string {
 	scheme := "http"
 	if b.HTTPS.CertFile != "" {
@@ -42,7 +41,7 @@ func (b *Backend) address() string {
 	return scheme + "://localhost:" + strconv.Itoa(b.Listen.Port)
 }
 
-// hostName is the name of a machine.
+// hostName matches the name of a machine.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.\-]*[A-Za-z0-9])?$`)
 
 const maxPort = 1<<16 - 1
@@ -50,7 +49,7 @@ const maxPort = 1<<16 - 1
 // listen reads an address to listen on: a port, text, or a map of both.
 func (o *object) listen(key string, to *Listen) {
 	o.mapOr(o.get(key), key, "address", tree.Str(to.String()), func(v value) { o.r.listenOf(v, to) }, func(o *object) {
-		// The host is noted without its default, which is that of the whole.
+		// The host is listed without its default, which belongs to the whole address.
 		var host string
 		o.text("host", &host, wantListenHost)
 		if host != "" {
@@ -64,7 +63,7 @@ func (o *object) listen(key string, to *Listen) {
 	o.out.Set(key, tree.Str(to.String()))
 }
 
-// wantListenHost says what is wanted of the host to listen on.
+// wantListenHost returns what a valid host to listen on looks like, "" if s is one.
 func wantListenHost(s string) string {
 	if _, err := netip.ParseAddr(s); err == nil || hostName.MatchString(s) {
 		return ""
@@ -72,7 +71,7 @@ func wantListenHost(s string) string {
 	return "an address or the name of a host, such as 127.0.0.1, or 0.0.0.0 for all interfaces"
 }
 
-// portOf reads a port, which may be in quotes as Backstage has it.
+// portOf reads a port, which may be in quotes as in Backstage.
 func (r *reader) portOf(v value, to *Listen) {
 	n, err := strconv.ParseUint(v.node.Scalar(), 10, 16)
 	if err != nil || v.node.Kind != tree.Int && v.node.Kind != tree.String {
@@ -102,8 +101,8 @@ func (r *reader) listenOf(v value, to *Listen) {
 	*to = Listen{Host: host, Port: int(n)}
 }
 
-// https reads the server's certificate: Backstage's certificate.cert and key,
-// or certFile and keyFile.
+// https reads the server's certificate: Backstage's certificate.cert and key, or
+// certFile and keyFile.
 func (o *object) https(key string, to *HTTPS) {
 	o.mapOr(o.get(key), key, "map", nil, func(v value) {
 		if v.node.Kind == tree.Bool && v.node.Text == "true" {
@@ -146,8 +145,8 @@ func (o *object) both(a, b string) {
 	o.r.report(RuleMissing, o.keyAt(a), o.pathTo(b), "write both, or none", "%s has %s, but no %s", o.path, a, b)
 }
 
-// pemFile reads the path of a file of PEM, as text or as { $file: path }, which
-// for others stands for what the file holds.
+// pemFile reads the path of a PEM file, as text or as { $file: path }, which for other
+// keys means the content of the file.
 func (o *object) pemFile(key string, to *string) {
 	v := value{path: o.pathTo(key), secret: true}
 	text, ok := "", false
@@ -169,8 +168,8 @@ func (o *object) pemFile(key string, to *string) {
 	o.done(key, "path", tree.OptStr(*to))
 }
 
-// includedFile returns the name of the file in { $file: name }; nil if a field
-// is anything else.
+// includedFile returns the name of the file in { $file: name }, or nil for anything
+// else.
 func includedFile(f *tree.Field) *tree.Node {
 	if f == nil || f.Value.Len() != 1 || !f.Value.IsMap() {
 		return nil
@@ -181,7 +180,7 @@ func includedFile(f *tree.Field) *tree.Node {
 	return nil
 }
 
-// baseURL reads an address and removes the slash at its end.
+// baseURL reads an address and removes the trailing slash.
 func (o *object) baseURL(key string, to *string) {
 	o.url(key, to)
 	if trimmed := strings.TrimRight(*to, "/"); trimmed != *to {
@@ -190,7 +189,7 @@ func (o *object) baseURL(key string, to *string) {
 	}
 }
 
-// absolute returns a path that does not depend on where the program runs.
+// absolute returns a path that does not depend on the working directory.
 func (r *reader) absolute(name string, at place) string {
 	name = r.beside(name, at)
 	if full, err := filepath.Abs(name); err == nil {
@@ -209,8 +208,8 @@ func (o *object) folders(key string, to *[]string) {
 	o.done(key, "list of path", list(*to))
 }
 
-// isLocationURL reports an address that no location can have. A query is
-// allowed.
+// isLocationURL checks the address of a location, and reports an invalid one. A query
+// is allowed.
 func (r *reader) isLocationURL(v value, text string) bool {
 	u, err := url.Parse(text)
 	if err == nil && u.RawQuery != "" && u.User == nil {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// nearest returns the word of all that s is a slip of: the closest one at most
-// two letters away, and in a short word one. It returns "" if there is none.
+// nearest returns the word of all that s is probably a typo of: the closest one with an
+// edit distance of at most two, or one in a short word. It returns "" if there is none.
 func nearest(s string, all []string) string {
 	const longest = 64
 	if s == "" || len(s) > longest {
@@ -27,8 +27,8 @@ func nearest(s string, all []string) string {
 	return best
 }
 
-// distance counts the letters to insert, remove or change that make a of b.
-// Two that changed places count as one.
+// distance returns the edit distance of a and b: the number of letters to insert,
+// remove or change. A transposition counts as one.
 func distance(a, b string) int {
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range old {
@@ -51,7 +51,7 @@ func distance(a, b string) int {
 	return old[len(b)]
 }
 
-// shorten cuts text that is too long for a message.
+// shorten truncates text that is too long for a message.
 func shorten(s string) string {
 	const most = 40
 	if utf8.RuneCountInString(s) <= most {

@@ -8,32 +8,32 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// object is a map that is being read. Each of its methods that take a key
-// reads that key, and thereby says that it exists.
+// object is a map that is being read. Each method with a key reads that key, and
+// thereby defines that it exists.
 type object struct {
 	r *reader
-	// node is nil if the map is not there.
+	// node is nil if the map is absent.
 	node *tree.Node
 	at   place
-	// path is the way to it as it is written, doc in the contract's words; where
-	// keys are listed, without the numbers of entries.
+	// path is the path of the map as it is written, doc in the contract's vocabulary; when
+	// keys are listed, without the indices of entries.
 	path, doc string
-	// known are the keys that are read, idle those that are accepted besides.
+	// known are the keys that are read, idle those that are accepted and ignored.
 	known, idle []string
-	// other is the spelling of a key that was used instead of its own.
+	// other is the alternative spelling that was used for a key.
 	other map[string]string
-	// lenient says that what cannot be filled in is no mistake.
+	// lenient reports that a value that cannot be resolved is not an error.
 	lenient bool
-	// unchecked says that nothing is known about its keys.
+	// unchecked disables the check for unknown keys.
 	unchecked bool
-	// out is what holds, defaults included.
+	// out is the effective configuration, including defaults.
 	out *tree.Node
 }
 
-// given reports whether the map is there.
+// given reports whether the map is present.
 func (o *object) given() bool { return o.node != nil || o.r.describing }
 
-// spelling returns the key under which a key is written.
+// spelling returns the spelling that is used for a key.
 func (o *object) spelling(key string) string {
 	if s, ok := o.other[key]; ok {
 		return s
@@ -50,10 +50,10 @@ func (o *object) field(key string) *tree.Field {
 	return f
 }
 
-// has reports whether a key is given, rightly or not.
+// has reports whether a key is given, validly or not.
 func (o *object) has(key string) bool { return o.field(key) != nil }
 
-// keyAt returns where a key is written, or where the map is if it is not.
+// keyAt returns the position of a key, or that of the map if the key is absent.
 func (o *object) keyAt(key string) place {
 	if f := o.field(key); f != nil {
 		return o.r.keyPlace(f)
@@ -61,10 +61,10 @@ func (o *object) keyAt(key string) place {
 	return o.at
 }
 
-// valueAt returns where the value of a key that is given is written.
+// valueAt returns the position of the value of a key, which must be given.
 func (o *object) valueAt(key string) place { return o.r.placeOf(o.field(key).Value) }
 
-// pathTo returns the way to a key.
+// pathTo returns the path of a key.
 func (o *object) pathTo(key string) string { return join(o.path, o.spelling(key)) }
 
 func join(path, key string) string {
@@ -74,10 +74,10 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// get returns what a key holds.
+// get returns the value of a key.
 func (o *object) get(key string) value { return o.value(key, false) }
 
-// value is get for a key that holds a secret or not.
+// value is get for a key that may hold a secret.
 func (o *object) value(key string, secret bool) value {
 	o.known = append(o.known, key)
 	f := o.field(key)
@@ -88,7 +88,7 @@ func (o *object) value(key string, secret bool) value {
 	return o.r.resolve(f.Value, o.pathTo(key), secret, o.lenient)
 }
 
-// also says that a key has another spelling.
+// also defines another spelling of a key.
 func (o *object) also(key, other string) {
 	if o.r.describing {
 		o.r.keys = append(o.r.keys, Key{Path: join(o.doc, other), Type: "as `" + key + "`"})
@@ -108,10 +108,10 @@ func (o *object) also(key, other string) {
 	o.other[key] = other
 }
 
-// clash reports that two keys are given of which one can hold.
+// clash reports that two keys are given of which only one is allowed.
 func (o *object) clash(key, other string) {
 	a, b := o.field(key), o.field(other)
-	// Pointing at the later one reads naturally.
+	// Report the later of the two.
 	if before(o.r.keyPlace(b), o.r.keyPlace(a)) {
 		a, b = b, a
 	}
@@ -119,7 +119,7 @@ func (o *object) clash(key, other string) {
 		"%s cannot be used together with %s at %s", join(o.path, b.Key), a.Key, o.r.keyPlace(a))
 }
 
-// before reports whether a stands before b in the same file.
+// before reports whether a precedes b in the same file.
 func before(a, b place) bool {
 	if a.file != b.file {
 		return false
@@ -127,8 +127,8 @@ func before(a, b place) bool {
 	return a.pos.Line < b.pos.Line || a.pos.Line == b.pos.Line && a.pos.Column < b.pos.Column
 }
 
-// oneOf reports all but the first of the keys that are given. It returns the
-// one that is, "" if none is.
+// oneOf reports all but the first of the keys that are given. It returns the first one,
+// "" if none is given.
 func (o *object) oneOf(keys ...string) string {
 	first := ""
 	for _, key := range keys {
@@ -143,7 +143,7 @@ func (o *object) oneOf(keys ...string) string {
 	return first
 }
 
-// require reports a key that is missing from a map that is there.
+// require reports a key that is missing from a map that is present.
 func (o *object) require(key, hint string) {
 	if o.r.describing {
 		o.r.required[o.doc] = append(o.r.required[o.doc], key)
@@ -154,7 +154,7 @@ func (o *object) require(key, hint string) {
 	}
 }
 
-// done notes what a key holds.
+// done records the effective value of a key.
 func (o *object) done(key, kind string, holds *tree.Node) {
 	o.note(key, kind, holds)
 	if holds != nil {
@@ -162,7 +162,7 @@ func (o *object) done(key, kind string, holds *tree.Node) {
 	}
 }
 
-// note lists a key.
+// note adds a key to the list of keys.
 func (o *object) note(key, kind string, def *tree.Node) {
 	if !o.r.describing {
 		return
@@ -177,7 +177,7 @@ func (o *object) note(key, kind string, def *tree.Node) {
 	o.r.keys = append(o.r.keys, k)
 }
 
-// bounds notes between which numbers the key that was read last may be.
+// bounds records the bounds of the last key.
 func (o *object) bounds(least, most int64) {
 	if o.r.describing {
 		k := &o.r.keys[len(o.r.keys)-1]
@@ -245,8 +245,7 @@ func (o *object) passOver(keys ...string) {
 	o.accept(RulePassedOver, "", "%s is for the portal's pages and passed over here", keys)
 }
 
-// noEffect accepts keys of Backstage's plugins that do something there which
-// is not done here.
+// noEffect accepts keys of Backstage's plugins whose function is not implemented here.
 func (o *object) noEffect(keys ...string) {
 	o.accept(RuleNoEffect, "remove it, unless a portal that shares the file uses it", "%s has no effect here", keys)
 }
@@ -264,7 +263,7 @@ func (o *object) accept(rule, hint, format string, keys []string) {
 // typeIdle is the type of keys that are accepted and not read.
 const typeIdle = "any; not used"
 
-// finish reports the keys that nobody asked for.
+// finish reports unknown keys.
 func (o *object) finish() {
 	if o.node == nil || o.unchecked {
 		return
@@ -282,7 +281,7 @@ func (o *object) finish() {
 	}
 }
 
-// allowed says which keys there are, and which of them may be meant.
+// allowed returns a hint with the known keys, and the one that may be meant.
 func (o *object) allowed(key string) string {
 	all := "it has " + enumerate(o.known, "and")
 	if near := nearest(key, o.known); near != "" {
@@ -291,8 +290,8 @@ func (o *object) allowed(key string) string {
 	return all
 }
 
-// slips reports keys at the top that are nearly ours. The others belong to
-// somebody else.
+// slips reports top-level keys that are probably typos of ours. Other keys belong to
+// other programs.
 func (o *object) slips() {
 	if o.node == nil {
 		return
@@ -308,8 +307,8 @@ func (o *object) slips() {
 	}
 }
 
-// isSlip tells whether a key that is near a section is likely to be meant for
-// it. Others have sections too, and short words are near to many.
+// isSlip reports whether a key that is near a section is likely to be a typo of it.
+// Other programs have sections too, and short words are near to many.
 func isSlip(key, section string) bool {
 	const short, long = 4, 8
 	switch {
@@ -323,7 +322,7 @@ func isSlip(key, section string) bool {
 	return true
 }
 
-// enumerate joins words the way people do.
+// enumerate joins words as in a sentence.
 func enumerate(all []string, last string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")

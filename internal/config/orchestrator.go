@@ -9,7 +9,7 @@ import (
 
 // Orchestrator is the section orchestrator: the clusters of variant B.
 type Orchestrator struct {
-	// ServiceLocator is LocatorMultiTenant, or empty if no cluster is named.
+	// ServiceLocator is LocatorMultiTenant, or empty if there are no clusters.
 	ServiceLocator string
 	Clusters       []source.Cluster
 }
@@ -17,7 +17,7 @@ type Orchestrator struct {
 // LocatorMultiTenant looks for a service in all clusters.
 const LocatorMultiTenant = "multiTenant"
 
-// locatorConfig is the one way to name clusters.
+// locatorConfig is the only supported cluster locator.
 const locatorConfig = "config"
 
 func (c *Orchestrator) read(o *object) {
@@ -52,8 +52,7 @@ func (c *Orchestrator) read(o *object) {
 	o.environment(c)
 }
 
-// locator reads the type of a way to find clusters, and reports whether it is
-// the one that is known.
+// locator reads the type of a cluster locator, and reports whether it is supported.
 func (o *object) locator() bool {
 	o.require("type", "write type: "+locatorConfig)
 	v, text, ok := o.str("type")
@@ -75,8 +74,8 @@ var environmentVariables = []struct{ url, name, token, ca string }{
 	{"KUBERNETES_API_URL", "KUBERNETES_CLUSTER_NAME", "KUBERNETES_SERVICE_ACCOUNT_TOKEN", "KUBERNETES_CA_FILE"},
 }
 
-// environment adds the cluster that the environment describes, unless a file
-// describes it.
+// environment adds the cluster that the environment describes, unless a file describes
+// it.
 func (o *object) environment(to *Orchestrator) {
 	for _, e := range environmentVariables {
 		if url, _ := o.r.opts.Lookup(e.url); url == "" || o.r.describing {
@@ -104,7 +103,8 @@ func (o *object) environment(to *Orchestrator) {
 	}
 }
 
-// showEnvironment adds a cluster to what holds, as a file would describe it.
+// showEnvironment adds a cluster to the effective configuration, as a file would
+// describe it.
 func (o *object) showEnvironment(to *Orchestrator, cluster *tree.Node) {
 	to.ServiceLocator = LocatorMultiTenant
 	o.out.Set("serviceLocatorMethod", tree.Obj(tree.F("type", tree.Str(LocatorMultiTenant))))

@@ -9,31 +9,29 @@ import (
 
 // Permission is the section permission: who may do what.
 type Permission struct {
-	// Enabled false lets every caller that is not a guest do everything;
-	// guests read.
+	// Enabled false allows everything to every caller that is not a guest; guests may only
+	// read.
 	Enabled bool
-	// Rules are tried in order, and the first that fits decides; behind them
-	// stands the contract's policy. Without rules it is that policy alone.
+	// Rules are tried in order, and the first that matches decides; after them the
+	// contract's policy applies.
 	Rules []PermissionRule
 }
 
-// PermissionRule is who × permission × what. An empty list fits everything.
+// PermissionRule is who × permission × what. An empty list matches everything.
 type PermissionRule struct {
-	// Who are kinds of caller (guest, user, service), canonical references of
-	// users and groups, or subjects of services.
+	// Who are kinds of caller (guest, user, service), canonical references of users and
+	// groups, or subjects of services.
 	Who []string
-	// Permissions are names, such as catalog.entity.delete; a trailing "*"
-	// stands for any ending.
+	// Permissions are names, such as catalog.entity.delete; a trailing "*" matches any
+	// ending.
 	Permissions []string
-	// Kinds and Namespaces are those of the entity, or of the resource in a
-	// cluster. Namespaces of resources may be patterns.
+	// Kinds and Namespaces are those of the entity, or of the resource in a cluster.
+	// Namespaces of resources may be patterns.
 	Kinds, Namespaces []string
-	// Owners are canonical references; "own" stands for the caller and their
-	// groups.
+	// Owners are canonical references; "own" means the caller and their groups.
 	Owners []string
-	// Actions, Templates, Providers, Clusters, Repositories and Branches are
-	// patterns, in which "*" stands for anything, of what a task does, or of the
-	// provider of a push.
+	// Actions, Templates, Providers, Clusters, Repositories and Branches are patterns for
+	// what a task does, or for the provider of a push. In patterns "*" matches anything.
 	Actions, Templates, Providers    []string
 	Clusters, Repositories, Branches []string
 	// Allow is the decision.
@@ -52,8 +50,8 @@ var Permissions = []string{
 	"git.repository.read", "git.repository.write", "git.pipeline.write",
 }
 
-// The permissions that know what the keys of a rule beside kinds, namespaces
-// and owners are about.
+// The permissions to which the keys of a rule other than kinds, namespaces and owners
+// apply.
 var (
 	ofTemplates    = []string{"scaffolder.action.execute", "scaffolder.task.create", "scaffolder.template.parameter.read", "scaffolder.template.step.read"}
 	ofClusters     = []string{"cluster.resource.read", "cluster.resource.create", "cluster.resource.update", "cluster.resource.delete", "cluster.resource.take-over"}
@@ -72,7 +70,7 @@ var (
 // callers are the kinds of caller that rules can name.
 var callers = []string{"guest", "user", "service"}
 
-// Own stands for the caller and their groups, as an owner in a rule.
+// Own means the caller and their groups, as an owner in a rule.
 const Own = "own"
 
 // The decisions of a rule.
@@ -81,7 +79,7 @@ const (
 	deny  = "deny"
 )
 
-// subjects returns the names of the services that may call; nil if they were
+// subjects returns the names of the services that may call the API; nil if they were
 // not read.
 func (c *Config) subjects(r *reader) []string {
 	if !r.wants(SectionBackend) {
@@ -134,8 +132,8 @@ func (p *Permission) read(o *object, subjects []string) {
 	o.unsupported("write rules: who may do what", "rbac")
 }
 
-// targets reads the patterns of a rule. A rule that a permission does not know
-// the meaning of would never fit, so it is reported.
+// targets reads the patterns of a rule, and reports those that do not apply to its
+// permissions, since such a rule would never match.
 func (rule *PermissionRule) targets(o *object) {
 	for _, t := range []struct {
 		key string
@@ -159,8 +157,8 @@ func (rule *PermissionRule) targets(o *object) {
 	o.out.Set("templates", list(rule.Templates))
 }
 
-// within reports whether every permission that some names or beginnings of
-// names stand for is among others, and that there is one.
+// within reports whether every permission that the names or prefixes in some match is
+// in others. It returns false if some is empty.
 func within(some, others []string) bool {
 	if len(some) == 0 {
 		return false
@@ -177,7 +175,7 @@ func within(some, others []string) bool {
 	return true
 }
 
-// wantCaller says what is wanted of who a rule is about.
+// wantCaller returns what a valid caller of a rule looks like, "" if s is one.
 func wantCaller(s string, subjects []string) string {
 	if slices.Contains(callers, s) || slices.Contains(subjects, s) {
 		return ""
@@ -194,7 +192,7 @@ func wantCaller(s string, subjects []string) string {
 	return enumerate(callers, "or") + ", a user or group such as group:default/platform, or a subject of backend.auth.externalAccess"
 }
 
-// wantKind says what is wanted of a kind of entity.
+// wantKind returns what a valid kind of entity looks like, "" if s is one.
 func wantKind(s string) string {
 	if _, err := entity.ParseExisting(s+":default/x", "", ""); err == nil && !strings.ContainsAny(s, ":/") {
 		return ""
@@ -202,7 +200,7 @@ func wantKind(s string) string {
 	return "a kind of entity, such as Component"
 }
 
-// permissions reads names of permissions, or beginnings of them.
+// permissions reads names of permissions, or prefixes of them.
 func (o *object) permissions(key string, to *[]string) {
 	for _, item := range o.itemsOf(o.get(key)) {
 		text, ok := o.r.textOf(item)

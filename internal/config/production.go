@@ -29,8 +29,7 @@ const (
 	RuleNoAudit     = "PROD013"
 )
 
-// ProductionRules are the rules that Production holds against a configuration,
-// in the order of their ids.
+// ProductionRules are the rules that Production checks, in the order of their ids.
 var ProductionRules = []finding.Rule{
 	{ID: RuleGuests, Severity: finding.Error, Title: "guests are let in",
 		Why: "Every client that reaches the portal reads the catalog without signing in."},
@@ -60,8 +59,8 @@ var ProductionRules = []finding.Rule{
 		Why: "Nothing says afterwards who signed in, who was refused, and who changed what."},
 }
 
-// Production returns the settings that are too weak for a portal that several
-// teams use, in reading order. The configuration must be one without errors.
+// Production returns the settings that are too weak for a portal that several teams
+// use, in reading order. The configuration must have no errors.
 func (c *Config) Production() []finding.Finding {
 	p := &production{c: c}
 	p.reach()
@@ -74,14 +73,14 @@ func (c *Config) Production() []finding.Finding {
 	return p.found
 }
 
-// production collects what is weak.
+// production collects weak settings.
 type production struct {
 	c     *Config
 	found []finding.Finding
 }
 
-// report adds a finding about a key, which is shown where it is written, or
-// where the nearest map is that it would be in.
+// report adds a finding about a key, at the position of the key or of the nearest map
+// that would contain it.
 func (p *production) report(rule, key, hint, format string, args ...any) {
 	f := finding.Finding{
 		Rule: rule, Severity: finding.Error, Path: key, File: p.c.first,
@@ -115,7 +114,7 @@ func (p *production) reach() {
 	}
 }
 
-// signIn checks how people sign in.
+// signIn checks how users sign in.
 func (p *production) signIn() {
 	a := p.c.Auth
 	if a.Guest.Enabled {
@@ -136,7 +135,7 @@ func (p *production) signIn() {
 	}
 }
 
-// secrets checks what services and the portal itself prove who they are with.
+// secrets checks the tokens of services and the keys of the portal.
 func (p *production) secrets() {
 	check := func(key string, s source.Secret) {
 		if want := secret.Predictable(s.Reveal()); s != "" && want != "" {
@@ -153,7 +152,7 @@ func (p *production) secrets() {
 	}
 }
 
-// connections checks how the portal reaches what it keeps things in.
+// connections checks the connections to the database and the cache.
 func (p *production) connections() {
 	b := p.c.Backend
 	if b.Database.Client == ClientPostgres && !isEncrypted(b.Database.URL.Reveal()) {
@@ -165,8 +164,8 @@ func (p *production) connections() {
 	}
 }
 
-// isEncrypted reports whether a connection to PostgreSQL is encrypted whatever
-// the server says, or stays on this machine.
+// isEncrypted reports whether a connection to PostgreSQL is always encrypted,
+// independent of the server, or stays on this machine.
 func isEncrypted(connection string) bool {
 	u, err := url.Parse(connection)
 	if err != nil {
@@ -182,12 +181,13 @@ func isEncrypted(connection string) bool {
 		hosts = given
 	}
 	return !slices.ContainsFunc(strings.Split(hosts, ","), func(host string) bool {
-		// A path is the folder of a socket.
+		// A path is the folder of a Unix socket.
 		return !strings.HasPrefix(host, "/") && !isThisMachine(host)
 	})
 }
 
-// permission checks that there are rules, and that they count.
+// permission checks that there are permission rules, that they are enabled, and that
+// there is an audit log.
 func (p *production) permission() {
 	switch {
 	case !p.c.Permission.Enabled:
@@ -200,7 +200,7 @@ func (p *production) permission() {
 	}
 }
 
-// walk looks for what may stand in several sections.
+// walk checks settings that may occur in several sections.
 func (p *production) walk(n *tree.Node, path string) {
 	if n == nil {
 		return

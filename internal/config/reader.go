@@ -12,37 +12,37 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// reader reads one configuration and collects what is wrong with it.
+// reader reads one configuration and collects its errors.
 type reader struct {
 	opts Options
-	// files says which file each value was written in.
+	// files has the file that each value was written in.
 	files map[*tree.Node]string
 	found []finding.Finding
-	// unshown counts the findings beyond the bound.
+	// unshown counts the findings beyond the maximum.
 	unshown int
 	// clusterAt is where the cluster of a name was first described.
 	clusterAt map[string]described
 	// describing lists keys instead of reading values.
 	describing bool
 	keys       []Key
-	// required are the keys that maps must have, by the way to the map.
+	// required are the required keys of maps, by the path of the map.
 	required map[string][]string
-	// written is where each key that is given is written, by its path in the
-	// contract's words; entries of lists have their number.
+	// written has the position of each given key, by its path in the contract's
+	// vocabulary; entries of lists have their index.
 	written map[string]written
-	// marks is where change detection says where it remembers.
+	// marks is where the storage of change detection is set.
 	marks marks
-	// first is the file that is named first, empty if none is.
+	// first is the first file, empty if there is none.
 	first string
 }
 
-// place is where something is written.
+// place is a position in a file.
 type place struct {
 	file string
 	pos  tree.Pos
 }
 
-// written is where the value of a key is, and the way to it as it is written.
+// written is the position of a value, and its path as it is written.
 type written struct {
 	place
 	path string
@@ -53,10 +53,10 @@ func (p place) String() string {
 	return finding.Finding{File: p.file, Pos: p.pos, Object: environment}.Where()
 }
 
-// environment stands for the file where a value is in none.
+// environment is shown in place of the file for values that are in none.
 const environment = "environment"
 
-// The bounds. More mistakes than that help nobody.
+// The limits. More findings than that do not help.
 const (
 	maxFile     = 16 << 20
 	maxInclude  = 1 << 20
@@ -73,13 +73,14 @@ func newReader(opts Options) *reader {
 	return &reader{opts: opts, files: map[*tree.Node]string{}, clusterAt: map[string]described{}, required: map[string][]string{}, written: map[string]written{}}
 }
 
-// readDisk reads a file, and of one without end no more than is too much.
+// readDisk reads a file. It stops one byte after the maximum size, so that an endless
+// file does no harm.
 func readDisk(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // It was only read.
+	defer func() { _ = f.Close() }() // The file was only read.
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
@@ -88,13 +89,13 @@ func (r *reader) wants(section string) bool {
 	return r.opts.Sections == nil || slices.Contains(r.opts.Sections, section)
 }
 
-// placeOf returns where n is written.
+// placeOf returns the position of n.
 func (r *reader) placeOf(n *tree.Node) place { return place{r.files[n], n.At()} }
 
-// keyPlace returns where the key of a field is written.
+// keyPlace returns the position of the key of a field.
 func (r *reader) keyPlace(f *tree.Field) place { return place{r.files[f.Value], f.Pos} }
 
-// full reports whether there are as many findings as are shown.
+// full reports whether the maximum number of findings is reached.
 func (r *reader) full() bool { return len(r.found) >= maxFindings }
 
 // report adds a finding.
@@ -126,7 +127,7 @@ func (r *reader) findings() []finding.Finding {
 	return r.found
 }
 
-// cause says why a file cannot be read, without its name, and the way out.
+// cause returns why a file cannot be read, without its name, and a hint.
 func cause(err error) (why, hint string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

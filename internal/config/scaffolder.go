@@ -9,41 +9,40 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Scaffolder is the section scaffolder: how what people ask for is made.
+// Scaffolder is the section scaffolder: how Templates are run.
 type Scaffolder struct {
-	// Workers is how many tasks one replica runs at once.
+	// Workers is how many tasks one replica runs concurrently.
 	Workers int
 	// Limits are those of each caller.
 	Limits Limits
-	// TaskTimeout is how long a task may take, and KeepTasks how long those
-	// that are over are shown; zero means for ever.
+	// TaskTimeout is how long a task may take, and KeepTasks how long ended tasks are
+	// kept; zero means forever.
 	TaskTimeout, KeepTasks time.Duration
-	// WorkingDirectory is the folder with the workspaces of tasks; empty means
-	// one of the system's folder for temporary files.
+	// WorkingDirectory is the folder with the workspaces of tasks; empty means one in the
+	// system's folder for temporary files.
 	WorkingDirectory string
-	// SecretKey is what the secrets of tasks are encrypted with; empty means
-	// that tasks can have none.
+	// SecretKey encrypts the secrets of tasks; empty means a generated key with SQLite,
+	// and no secrets with PostgreSQL.
 	SecretKey source.Secret
-	// Author and Email are who makes commits, if a step does not say; empty
-	// means whoever makes them without a configuration.
+	// Author and Email are the default author of commits; empty means the built-in one.
 	Author, Email string
-	// BranchPrefix is how the names of branches begin.
+	// BranchPrefix is the prefix of the names of branches.
 	BranchPrefix string
-	// Clusters are the names of those that steps may write to; nil means all
-	// that are configured. DefaultCluster is that of a step that names none.
+	// Clusters are the names of those that steps may write to; nil means all that are
+	// configured. DefaultCluster is that of a step that names none.
 	Clusters       []string
 	DefaultCluster string
 	// DefaultNamespace is that of objects that name none.
 	DefaultNamespace string
-	// WaitTimeout is how long a step waits that does not say how long.
+	// WaitTimeout is the default of steps that wait.
 	WaitTimeout time.Duration
 }
 
 // Limits are how much of the scaffolder one caller can use at once.
 type Limits struct {
-	// OpenTasks is how many tasks may wait and run on all replicas together,
-	// RunningTasks how many run at once in one replica, and EventStreams how many
-	// requests wait for events there.
+	// OpenTasks is how many tasks may wait and run on all replicas together, RunningTasks
+	// how many run concurrently in one replica, and EventStreams how many requests wait
+	// for events there.
 	OpenTasks, RunningTasks, EventStreams int
 }
 
@@ -76,7 +75,7 @@ func (s *Scaffolder) read(o *object) {
 		"EXPERIMENTAL_workspaceSerializationProvider")
 }
 
-// wantAuthor says what is wanted of who makes a commit.
+// wantAuthor returns what a valid author of a commit looks like, "" if s is one.
 func wantAuthor(s string) string {
 	if strings.ContainsAny(s, "<>\n\r\x00") {
 		return "one line without < and >"
@@ -84,8 +83,8 @@ func wantAuthor(s string) string {
 	return ""
 }
 
-// clusterNames reads the names of some of the clusters. None given are all;
-// an empty list is none.
+// clusterNames reads the names of some of the clusters. A missing key means all; an
+// empty list means none.
 func (o *object) clusterNames(key string, to *[]string) {
 	v := o.get(key)
 	if v.node != nil {
@@ -103,7 +102,7 @@ func (o *object) clusterNames(key string, to *[]string) {
 	o.done(key, "list of string", holds)
 }
 
-// clusterName reads the name of a cluster, which is among some if there are any.
+// clusterName reads the name of a cluster, which must be in among unless that is nil.
 func (o *object) clusterName(key string, to *string, among []string) {
 	v, text, ok := o.str(key)
 	if ok = ok && o.r.isCluster(v, text); ok {
@@ -115,8 +114,8 @@ func (o *object) clusterName(key string, to *string, among []string) {
 	o.done(key, "string", tree.OptStr(*to))
 }
 
-// isCluster reports the name of a cluster that no section describes. Nothing is
-// known of sections that the program does not need.
+// isCluster checks the name of a cluster, and reports one that no section describes.
+// The check needs all sections with clusters to be read.
 func (r *reader) isCluster(v value, name string) bool {
 	_, ok := r.clusterAt[name]
 	if ok || !r.wants(SectionComposer) || !r.wants(SectionOrchestrator) {

@@ -18,13 +18,13 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// kindNames are the kinds as people call them.
+// kindNames are the kinds in messages.
 var kindNames = [...]string{
 	tree.Null: "nothing", tree.Bool: "a boolean", tree.Int: "a number", tree.Float: "a number",
 	tree.String: "text", tree.List: "a list", tree.Map: "a map",
 }
 
-// found describes what v holds, and shows it if it may be seen.
+// found describes the value in v, and shows it unless it may be secret.
 func (v value) found() string {
 	switch {
 	case v.node == nil:
@@ -39,12 +39,12 @@ func (v value) found() string {
 	return shorten(v.node.Text)
 }
 
-// wrongType reports a value that is not of its type.
+// wrongType reports a value of the wrong type.
 func (r *reader) wrongType(v value, want, hint string) {
 	r.report(RuleType, v.at, v.path, hint, "%s: want %s, found %s", v.path, want, v.found())
 }
 
-// wrong reports a value that is of its type, and not allowed.
+// wrong reports a value of the right type that is not allowed.
 func (r *reader) wrong(v value, want, hint string) {
 	r.report(RuleValue, v.at, v.path, hint, "%s: want %s, found %s", v.path, want, v.found())
 }
@@ -57,7 +57,7 @@ func (o *object) flag(key string, to *bool) {
 	o.done(key, "boolean", tree.Boolean(*to))
 }
 
-// flagOf reads the boolean v holds.
+// flagOf reads the boolean in v.
 func (r *reader) flagOf(v value, to *bool) {
 	switch {
 	case v.node.Kind == tree.Bool, v.filled && isBool(v.node.Text):
@@ -71,8 +71,8 @@ func (r *reader) flagOf(v value, to *bool) {
 
 func isBool(s string) bool { return s == "true" || s == "false" }
 
-// str returns the text under a key, and reports what is no text or empty. It
-// returns false if there is none to be used.
+// str returns the text under a key, and reports a value that is not text or is empty.
+// It returns false if there is no valid text.
 func (o *object) str(key string) (value, string, bool) {
 	v := o.get(key)
 	if v.node == nil {
@@ -82,7 +82,7 @@ func (o *object) str(key string) (value, string, bool) {
 	return v, text, ok
 }
 
-// textOf returns the text v holds, and reports what is no text or empty.
+// textOf returns the text in v, and reports a value that is not text or is empty.
 func (r *reader) textOf(v value) (string, bool) {
 	switch {
 	case v.node == nil:
@@ -100,7 +100,7 @@ func (r *reader) textOf(v value) (string, bool) {
 	return v.node.Text, true
 }
 
-// because says where an empty value came from.
+// because returns where an empty value came from.
 func (v value) because() string {
 	if v.from == "" {
 		return ""
@@ -108,8 +108,8 @@ func (v value) because() string {
 	return ", because the " + v.from + " is"
 }
 
-// text reads text that is not empty. If check is not nil it says what is
-// wanted of the text instead, "" if it is right.
+// text reads a non-empty text. check, if not nil, returns what a valid text looks like,
+// "" if the text is valid.
 func (o *object) text(key string, to *string, check func(string) string) {
 	v, text, ok := o.str(key)
 	if ok && check != nil {
@@ -124,7 +124,7 @@ func (o *object) text(key string, to *string, check func(string) string) {
 	o.done(key, "string", tree.OptStr(*to))
 }
 
-// secret reads a secret. Nothing of it is shown, whatever is wrong with it.
+// secret reads a secret. Findings never show any part of it.
 func (o *object) secret(key string, to *source.Secret) {
 	v := o.value(key, true)
 	if text, ok := o.r.textOf(v); ok && o.r.isSecret(v, text) {
@@ -136,7 +136,7 @@ func (o *object) secret(key string, to *source.Secret) {
 // makeSecret is the hint for a secret that can be guessed.
 const makeSecret = "make one with: openssl rand -base64 24"
 
-// strong reports a secret, of a key that was read, that can be guessed.
+// strong reports a secret that can be guessed. The key must have been read.
 func (o *object) strong(key string, s source.Secret) {
 	if s == "" {
 		return
@@ -146,7 +146,7 @@ func (o *object) strong(key string, s source.Secret) {
 	}
 }
 
-// isSecret reports a secret that cannot be sent as it is.
+// isSecret checks a secret, and reports one with characters that cannot be sent.
 func (r *reader) isSecret(v value, text string) bool {
 	bad := strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' })
 	if bad < 0 {
@@ -157,7 +157,7 @@ func (r *reader) isSecret(v value, text string) bool {
 	return false
 }
 
-// password reads a secret that people choose, and that may have spaces.
+// password reads a secret that people choose, and that may contain spaces.
 func (o *object) password(key string, to *source.Secret) {
 	v := o.value(key, true)
 	if text, ok := o.r.textOf(v); ok {
@@ -170,7 +170,7 @@ func (o *object) password(key string, to *source.Secret) {
 	o.done(key, "secret", tree.OptStr(to.String()))
 }
 
-// holding says where the value came from.
+// holding returns where the value came from.
 func (v value) holding() string {
 	if v.from == "" {
 		return ""
@@ -202,7 +202,7 @@ func (o *object) filePath(key string, to *string) {
 	o.done(key, "path", tree.OptStr(*to))
 }
 
-// filePaths reads several paths in one text, separated as the system does it.
+// filePaths reads several paths in one text, separated by the system's list separator.
 func (o *object) filePaths(key string, to *string) {
 	if v, text, ok := o.str(key); ok {
 		var all []string
@@ -220,7 +220,7 @@ func (o *object) filePaths(key string, to *string) {
 	o.done(key, "path", tree.OptStr(*to))
 }
 
-// isPath reports a path that only a shell understands.
+// isPath checks a path, and reports one that only a shell understands.
 func (r *reader) isPath(v value, text string) bool {
 	if text != "~" && !strings.HasPrefix(text, "~/") {
 		return true
@@ -238,7 +238,7 @@ func (o *object) choice(key string, to *string, allowed ...string) {
 	o.done(key, "one of "+strings.Join(allowed, ", "), tree.OptStr(*to))
 }
 
-// isOneOf reports text that is none of the words allowed.
+// isOneOf checks that text is one of the allowed words, and reports it otherwise.
 func (r *reader) isOneOf(v value, text string, allowed []string) bool {
 	for _, a := range allowed {
 		if text == a {
@@ -257,19 +257,19 @@ func (r *reader) isOneOf(v value, text string, allowed []string) bool {
 func (o *object) words(key string, to *words.Choice) {
 	name := "auto"
 	o.choice(key, &name, "auto", words.Portal.String(), words.Upstream.String())
-	// The words are those ParseChoice knows.
+	// ParseChoice accepts all of these words.
 	*to, _ = words.ParseChoice(name)
 }
 
-// level reads how much is logged.
+// level reads the log level.
 func (o *object) level(key string, to *slog.Level) {
 	name := strings.ToLower(to.String())
 	o.choice(key, &name, "debug", "info", "warn", "error")
-	// The words are those slog knows.
+	// slog accepts all of these words.
 	_ = to.UnmarshalText([]byte(name))
 }
 
-// reference reads the name of an entity, of a kind if it does not say.
+// reference reads the reference of an entity, with a default kind.
 func (o *object) reference(key string, to *string, kind string) {
 	o.text(key, to, func(s string) string {
 		if _, err := entity.ParseExisting(s, kind, entity.DefaultNamespace); err != nil {
@@ -322,18 +322,17 @@ func (o *object) whole(key string, to *int64, of string, least, most int64) {
 	}
 }
 
-// number returns the number v holds. All that are allowed anywhere are small
-// enough to be exact.
+// number returns the number in v. All allowed numbers are small enough to be exact.
 func (v value) number() (float64, bool) {
 	if v.node.Kind != tree.Int && v.node.Kind != tree.Float && !(v.filled && isNumber(v.node.Text)) {
 		return 0, false
 	}
-	// A number too large is infinite, and out of any bounds.
+	// A number that is too large becomes infinite, and exceeds all bounds.
 	n, _ := strconv.ParseFloat(strings.TrimSpace(v.node.Text), 64)
 	return n, true
 }
 
-// isNumber reports whether text is a number as JSON has them, or too large.
+// isNumber reports whether text is a number as in JSON, or one that is too large.
 func isNumber(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.Trim(s, "+-.0123456789eE") != "" {

@@ -7,16 +7,16 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Schema returns a JSON Schema (draft 2020-12) of a configuration file, for
-// editors. It knows the keys and their types; what only several keys together
-// can be wrong about, or a file that is not there, it does not see.
+// Schema returns a JSON Schema (draft 2020-12) of a configuration file, for editors. It
+// has the keys and their types, but cannot detect conflicts between keys or missing
+// files.
 func Schema() *tree.Node {
 	r := describe()
 	root := &shape{}
 	for _, k := range r.keys {
 		root.add(strings.Split(k.Path, "."), k)
 	}
-	// The file may have keys that others read.
+	// The file may have keys that other programs read.
 	root.open = true
 	n := tree.Obj(
 		tree.F("$schema", tree.Str("https://json-schema.org/draft/2020-12/schema")),
@@ -33,13 +33,13 @@ type shape struct {
 	key  Key
 	// fields are the keys below, in order.
 	fields []*shape
-	// open says that there may be further keys that nobody reads.
+	// open allows further keys, which are ignored.
 	open bool
-	// again says that each further key holds a map like this one.
+	// again reports that each further key holds a map like this one.
 	again bool
 }
 
-// add puts a key where its path leads.
+// add inserts a key at its path.
 func (s *shape) add(path []string, k Key) {
 	if name := path[0]; strings.HasPrefix(name, "<") {
 		s.open, s.again = k.Type == typeIdle, k.Type != typeIdle
@@ -58,8 +58,8 @@ func (s *shape) add(path []string, k Key) {
 	s.fields[i].add(path[1:], k)
 }
 
-// object returns the schema of a map. Doc is the way to it as keys are listed,
-// pointer the way in the schema.
+// object returns the schema of a map. doc is its path as keys are listed, pointer its
+// JSON pointer in the schema.
 func (s *shape) object(required map[string][]string, doc, pointer string) *tree.Node {
 	properties := tree.Obj()
 	for _, f := range s.fields {
@@ -84,7 +84,7 @@ func (s *shape) hasAlias(key string) bool {
 	return slices.ContainsFunc(s.fields, func(f *shape) bool { return f.key.Type == "as `"+key+"`" })
 }
 
-// schema returns the schema of what a key holds.
+// schema returns the schema of the value of a key.
 func (s *shape) schema(required map[string][]string, doc, in, name string) *tree.Node {
 	if other, ok := strings.CutPrefix(s.key.Type, "as `"); ok {
 		return tree.Obj(tree.F("$ref", tree.Str(in+strings.TrimSuffix(other, "`"))))
@@ -110,7 +110,7 @@ func (s *shape) schema(required map[string][]string, doc, in, name string) *tree
 	return n
 }
 
-// preset returns the default as the value it stands for.
+// preset returns the default as a typed value.
 func (k Key) preset() *tree.Node {
 	if k.Type == "boolean" || k.Least != nil || strings.Contains(k.Type, "list of") {
 		if n, err := (tree.Wire{}).DecodeText(k.Default); err == nil {
@@ -123,7 +123,7 @@ func (k Key) preset() *tree.Node {
 // reference is a value that comes from elsewhere.
 var reference = tree.Obj(tree.F("$ref", tree.Str("#/$defs/elsewhere")))
 
-// elsewhere is the schema of a value that comes from elsewhere.
+// elsewhere returns the schema of a value that comes from elsewhere.
 func elsewhere() *tree.Node {
 	from := func(key string) *tree.Node {
 		return tree.Obj(
@@ -138,12 +138,12 @@ func typed(name string) *tree.Node { return tree.Obj(tree.F("type", tree.Str(nam
 
 func anyOf(all ...*tree.Node) *tree.Node { return tree.Obj(tree.F("anyOf", tree.Arr(all...))) }
 
-// text is the schema of text that matches a pattern.
+// text returns the schema of text that matches a pattern.
 func text(pattern string) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("string")), tree.F("pattern", tree.Str(pattern)))
 }
 
-// whole is the schema of a whole number within bounds.
+// whole returns the schema of a whole number within bounds.
 func whole(least, most int64) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("integer")), tree.F("minimum", tree.Number(least)), tree.F("maximum", tree.Number(most)))
 }
@@ -154,10 +154,10 @@ func items(of *tree.Node) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("array")), tree.F("items", of))
 }
 
-// notEmpty is text with something in it.
+// notEmpty matches non-empty text.
 const notEmpty = `\S`
 
-// forms are the ways to write what a key holds.
+// forms returns the schemas of the forms in which a value can be written.
 func (k Key) forms() []*tree.Node {
 	if words, ok := strings.CutPrefix(k.Type, "one of "); ok {
 		return []*tree.Node{enum(strings.Split(words, ", "))}

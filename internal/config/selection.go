@@ -6,8 +6,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Selection returns how definitions are chosen for a profile: the profile as
-// the configuration has it, and what chooses among those it takes.
+// Selection returns how definitions are selected for a profile: the profile with the
+// configuration applied, and a filter on the definitions it accepts.
 func (c *Config) Selection(p engine.Profile) (engine.Profile, xrd.Filter) {
 	switch p.Name {
 	case engine.ComposerIngestor.Name:
@@ -19,9 +19,9 @@ func (c *Config) Selection(p engine.Profile) (engine.Profile, xrd.Filter) {
 		if !c.ClusterIngestor.XRDs.IngestAll {
 			return p, xrd.Filter{}
 		}
-		// The label is enough, whatever it says but no.
+		// The label is sufficient, with any value but false.
 		p.RequiredLabel = ""
-		// It is the contract's, so it can be read.
+		// The label is that of the contract, so that parsing cannot fail.
 		labels, _ := xrd.ParseSelector(words.LabelGenerateForm + "," + words.LabelGenerateForm + "!=false")
 		return p, xrd.Filter{Labels: labels}
 	}

@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// mapOr reads a key that holds a map, or something shorter of a type that is
-// called kind. It returns what holds of the map; the caller says what is shown.
+// mapOr reads a key that holds a map, or a short form, whose type is kind. It returns
+// the effective map; the caller decides what is shown.
 func (o *object) mapOr(v value, key, kind string, def *tree.Node, short func(value), read func(*object)) *tree.Node {
 	o.note(key, kind, def)
 	if v.node != nil && v.node.Kind != tree.Map {
@@ -25,9 +25,9 @@ func (o *object) mapOr(v value, key, kind string, def *tree.Node, short func(val
 	return child.out
 }
 
-// rest returns the keys that nobody has asked for yet and that are no slips of
-// those that are read, for maps that plugins of a portal add their own to. Name
-// is what such a key is called.
+// rest returns the keys that have not been read yet and are not typos of those that
+// are, for maps that plugins of a portal extend. name is the placeholder for such a
+// key.
 func (o *object) rest(name string) []string {
 	o.note("<"+name+">", typeIdle, nil)
 	if o.node == nil {
@@ -44,8 +44,8 @@ func (o *object) rest(name string) []string {
 	return out
 }
 
-// unsupported reports keys of Backstage that would do something there, and
-// that it would be wrong to leave undone in silence.
+// unsupported reports keys of Backstage that have an effect there, and that must not be
+// ignored silently.
 func (o *object) unsupported(hint string, keys ...string) {
 	o.idle = append(o.idle, keys...)
 	for _, key := range keys {
@@ -55,7 +55,7 @@ func (o *object) unsupported(hint string, keys ...string) {
 	}
 }
 
-// never reads a switch of Backstage that can only be off.
+// never reads a boolean of Backstage that must be false.
 func (o *object) never(key, hint string) {
 	on := false
 	if v := o.get(key); v.node != nil {
@@ -91,7 +91,7 @@ func (o *object) size(key string, to *int64, least, most int64) {
 	o.done(key, "size", tree.Str(showSize(*to)))
 }
 
-// sizeOf returns the number of bytes v holds.
+// sizeOf returns the number of bytes in v.
 func sizeOf(v value) (int64, bool) {
 	if v.node.Kind != tree.String && v.node.Kind != tree.Int {
 		return 0, false
@@ -111,7 +111,7 @@ func sizeOf(v value) (int64, bool) {
 	return n * unit, true
 }
 
-// showSize writes a size as people do: 4MiB, not 4194304.
+// showSize formats a size with a unit: 4MiB, not 4194304.
 func showSize(n int64) string {
 	for _, unit := range []struct {
 		name string

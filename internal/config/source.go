@@ -22,22 +22,21 @@ type Source struct {
 	Name string
 	// Type is one of the constants.
 	Type string
-	// Path is a file or folder: of the machine, or inside the repository, of
-	// which empty is all.
+	// Path is a local file or folder, or one inside the repository, where empty means all.
 	Path string
-	// Repo is the address of a repository, and Branch the one that is read;
-	// empty means the repository's own default.
+	// Repo is the address of a repository, and Branch the branch that is read; empty means
+	// the default branch.
 	Repo, Branch string
-	// Recursive says that folders of the machine are read with those below;
-	// those of a repository always are.
+	// Recursive includes subfolders of local folders; those of a repository are always
+	// included.
 	Recursive bool
 
-	// Username, Token or SSHKeyFile prove to a repository who one is;
-	// TokenFile holds the token instead, and is read again each time.
+	// Username, Token or SSHKeyFile are the credentials for a repository; TokenFile is a
+	// file with the token, and is read each time.
 	Username              string
 	Token                 source.Secret
 	TokenFile, SSHKeyFile string
-	// KnownHostsFile or CAFile prove who the repository is.
+	// KnownHostsFile or CAFile authenticate the server of the repository.
 	KnownHostsFile, CAFile string
 }
 
@@ -72,13 +71,13 @@ func (o *object) sources(key string, to *[]Source) {
 	})
 }
 
-// The keys of a repository that belong to one way to reach it.
+// The keys of a repository that belong to one protocol.
 var (
 	webKeys   = []string{"token", "tokenFile", "caFile"}
 	shellKeys = []string{"sshKeyFile", "knownHostsFile"}
 )
 
-// auth reads how to prove who one is to a repository, and how it does.
+// auth reads the credentials for a repository, and how its server is authenticated.
 func (s *Source) auth(o *object) {
 	o.text("username", &s.Username, nil)
 	o.secret("token", &s.Token)
@@ -101,8 +100,7 @@ func (s *Source) auth(o *object) {
 	}
 }
 
-// meaningless reports keys that are given and that something else makes
-// useless.
+// meaningless reports given keys that have no effect because of another setting.
 func (o *object) meaningless(with, hint string, keys ...string) {
 	for _, key := range keys {
 		if o.has(key) {
@@ -111,7 +109,7 @@ func (o *object) meaningless(with, hint string, keys ...string) {
 	}
 }
 
-// inside reads a path that does not leave the repository it is in.
+// inside reads a path that must not leave its repository.
 func (o *object) inside(key string, to *string) {
 	if v, text, ok := o.str(key); ok {
 		if !filepath.IsLocal(text) {
@@ -123,8 +121,8 @@ func (o *object) inside(key string, to *string) {
 	o.done(key, "path", tree.OptStr(*to))
 }
 
-// repository reads the address of a repository: a URL, or host:path as SSH has
-// it. Nothing of it is shown, for it may hold credentials.
+// repository reads the address of a repository: a URL, or host:path as in SSH. It is
+// never quoted in findings, since it may contain credentials.
 func (o *object) repository(key string, to *string) {
 	v, text, ok := o.str(key)
 	if ok && o.r.isRepository(v, text) {
@@ -133,7 +131,7 @@ func (o *object) repository(key string, to *string) {
 	o.done(key, "string", tree.OptStr(*to))
 }
 
-// isRepository reports an address that cannot be used.
+// isRepository checks the address of a repository, and reports one that cannot be used.
 func (r *reader) isRepository(v value, text string) bool {
 	if !strings.Contains(text, "://") && strings.Contains(text, ":") && !strings.ContainsAny(text, " \t\r\n") {
 		return true
@@ -152,7 +150,7 @@ func (r *reader) isRepository(v value, text string) bool {
 	return true
 }
 
-// wantBranch says what is wanted of the name of a branch.
+// wantBranch returns what a valid name of a branch looks like, "" if s is one.
 func wantBranch(s string) string {
 	if strings.HasPrefix(s, "-") || strings.ContainsAny(s, " \t\r\n~^:?*[\\") || strings.Contains(s, "..") {
 		return "the name of a branch"

@@ -10,32 +10,31 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// value is what a key holds once variables and files are filled in.
+// value is the value of a key after variables and files are substituted.
 type value struct {
-	// node is nil if there is nothing, or nothing that could be filled in.
+	// node is nil if there is no value, or if it could not be substituted.
 	node *tree.Node
 	at   place
 	path string
-	// filled says that the value is text because it was filled in, and may
-	// mean a number or a boolean.
+	// filled reports that the value is text because it was substituted, and may be meant
+	// as a number or a boolean.
 	filled bool
-	// from says where text came from that is not in the file. Such text is
-	// never shown.
+	// from is where text came from that is not in the file. Such text is never shown.
 	from string
-	// secret says that nothing of the value is ever shown.
+	// secret reports that no part of the value is ever shown.
 	secret bool
 }
 
 var (
-	// variable is ${NAME}, ${NAME:-default}, or either after a dollar sign,
-	// which makes it plain text.
+	// variable matches ${NAME} and ${NAME:-default}, or either after a dollar sign, which
+	// escapes it.
 	variable = regexp.MustCompile(`\$?\$\{[^{}]*\}`)
-	// variableName is what an environment variable can be called.
+	// variableName matches the name of an environment variable.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// resolve returns what n holds. If lenient, what cannot be filled in is absent
-// without a finding.
+// resolve returns the value of n. If lenient is set, a value that cannot be substituted
+// is absent without a finding.
 func (r *reader) resolve(n *tree.Node, path string, secret, lenient bool) value {
 	v := value{at: r.placeOf(n), path: path, secret: secret}
 	switch {
@@ -54,13 +53,13 @@ func (r *reader) resolve(n *tree.Node, path string, secret, lenient bool) value 
 	return v
 }
 
-// fill puts text into v that came from somewhere.
+// fill sets v to text that came from elsewhere.
 func (v *value) fill(text, from string) {
 	v.node = &tree.Node{Kind: tree.String, Text: text, Pos: v.at.pos}
 	v.filled, v.from = true, from
 }
 
-// substitute fills the variables into text. From names one that was.
+// substitute substitutes the variables in text. from names one of them.
 func (r *reader) substitute(text string, v value, lenient bool) (out, from string, ok bool) {
 	ok = true
 	complain := func(hint, format string, args ...any) {
@@ -97,8 +96,8 @@ func (r *reader) substitute(text string, v value, lenient bool) (out, from strin
 	return out, from, ok
 }
 
-// wayOut says what to do about a variable that is not set. The default of a
-// secret would be in the file for all to see.
+// wayOut returns a hint for a variable that is not set. It suggests no default for a
+// secret, which would be visible in the file.
 func (v value) wayOut(name string) string {
 	if v.secret {
 		return "set it"
@@ -106,8 +105,8 @@ func (v value) wayOut(name string) string {
 	return "set it, or write ${" + shorten(name) + ":-default}"
 }
 
-// unclosed reports whether text has a ${ that no brace closes. Doubled braces
-// are of another language, and a doubled dollar sign makes plain text.
+// unclosed reports whether text has a ${ without a closing brace. Double braces belong
+// to another language, and a double dollar sign is an escape.
 func unclosed(text string) bool {
 	rest := variable.ReplaceAllString(text, "")
 	i := strings.LastIndex(rest, "${")
@@ -148,9 +147,9 @@ func (r *reader) include(n *tree.Node, v value, lenient bool) value {
 	return v
 }
 
-// includeFile fills v with the text of a file that is named relative to the one
-// v is written in, without the line ends that editors put behind it. A name
-// that came from elsewhere is not shown: it may be the secret itself.
+// includeFile sets v to the text of a file, whose name is relative to the file of v,
+// without trailing line breaks. A name that came from elsewhere is not shown: it may be
+// the secret itself.
 func (r *reader) includeFile(name, from string, v *value, lenient bool) {
 	file := fmt.Sprintf("file %q", name)
 	if from != "" {
@@ -169,7 +168,7 @@ func (r *reader) includeFile(name, from string, v *value, lenient bool) {
 	}
 }
 
-// beside returns a path that is relative to the file at was written in.
+// beside returns a path relative to the file of at.
 func (r *reader) beside(name string, at place) string {
 	if filepath.IsAbs(name) || at.file == "" {
 		return name
@@ -177,6 +176,6 @@ func (r *reader) beside(name string, at place) string {
 	return filepath.Join(filepath.Dir(at.file), name)
 }
 
-// besideFirst returns a path that is relative to the file that is named first,
-// or to where the program runs if there is no file.
+// besideFirst returns a path relative to the first file, or to the working directory if
+// there is no file.
 func (r *reader) besideFirst(name string) string { return r.beside(name, place{file: r.first}) }

@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// Backup copies a database of SQLite to a new file, beside a server that writes to
-// it: as it is at one moment, without holding up who writes. The copy has its name
-// when it is complete and on the disk, and only its owner may read it. The error is
-// fs.ErrExist if there is a file of that name, and fs.ErrNotExist if there is no
-// database.
+// Backup copies a database of SQLite to a new file, also while a server writes to it:
+// as one snapshot, without blocking writers. The copy gets its name only when it is
+// complete and synced to disk, and only its owner may read it. The error is fs.ErrExist
+// if there is a file of that name, and fs.ErrNotExist if there is no database.
 func Backup(ctx context.Context, path, to string) error {
 	doing := fmt.Sprintf("back up the database %s to %s", path, to)
 	if err := missing(to); err != nil {
@@ -26,14 +25,14 @@ func Backup(ctx context.Context, path, to string) error {
 	if err != nil {
 		return Fail(doing, err)
 	}
-	defer func() { _ = db.Close() }() // It was only read.
+	defer func() { _ = db.Close() }() // The database was only read.
 	return Fail(doing, putNew(to, func(temp string) error {
 		_, err := db.ExecContext(ctx, "VACUUM INTO ?", temp)
 		return err
 	}))
 }
 
-// CopyFile copies a small file in the way of Backup.
+// CopyFile copies a small file with the same guarantees as Backup.
 func CopyFile(path, to string) error {
 	doing := fmt.Sprintf("copy %s to %s", path, to)
 	if err := missing(to); err != nil {
@@ -58,7 +57,8 @@ func missing(path string) error {
 	return err
 }
 
-// putNew has a file written under another name beside it, and gives it its name.
+// putNew has a file written under a temporary name in the same directory, and renames
+// it.
 func putNew(to string, write func(temp string) error) (err error) {
 	temp := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+"."+rand.Text()[:8]+".tmp")
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -85,7 +85,7 @@ func putNew(to string, write func(temp string) error) (err error) {
 	return os.Rename(temp, to)
 }
 
-// syncFile has a file be on the disk.
+// syncFile syncs a file to disk.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -94,17 +94,18 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// DumpCommand is the command that backs up a database of PostgreSQL to a file,
+// DumpCommand returns the command that backs up a database of PostgreSQL to a file,
 // without the password.
 func DumpCommand(connection, to string) string {
 	return "pg_dump --format=custom --file=" + quote(to) + " --dbname=" + quote(withoutPassword(connection))
 }
 
-// withoutPassword is a connection string as other programs may read it.
+// withoutPassword returns a connection string without passwords and without parameters
+// that only our driver understands.
 func withoutPassword(connection string) string {
 	u, err := url.Parse(connection)
 	if err != nil {
-		// What cannot be read may have a password anywhere.
+		// A string that cannot be parsed may contain a password anywhere.
 		return "postgres://user@host:5432/database"
 	}
 	if u.User != nil {

@@ -1,6 +1,7 @@
-// Package db opens the database, SQLite or PostgreSQL, brings its tables up to date,
-// and is how all slices read and write: queries, transactions, locks and fences, with
-// one SQL text for both engines. What the tables hold is the business of the slices.
+// Package db opens the database, SQLite or PostgreSQL, migrates its tables, and
+// provides queries, transactions, locks and fences to all other packages, with the same
+// SQL for both engines. The contents of the tables are defined by the packages that use
+// them.
 package db
 
 import (
@@ -32,16 +33,16 @@ type Options struct {
 	URL string
 	// Now is the clock.
 	Now func() time.Time
-	// Answer, if not 0, replaces how long PostgreSQL may take to answer.
+	// Answer, if not 0, overrides how long PostgreSQL may take to answer.
 	Answer time.Duration
 }
 
-// The errors that callers branch on. The engine's error is wrapped behind them.
+// The errors that callers branch on. They wrap the engine's error.
 var (
 	ErrNotFound = errors.New("there is no such thing in the store")
 	ErrExists   = errors.New("it is in the store already")
-	// ErrUnavailable is a database that is gone, locked, full or read-only: nothing
-	// was changed, and trying later may help.
+	// ErrUnavailable is a database that is gone, locked, full or read-only: nothing was
+	// changed, and a later retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
 	// ErrSuperseded is returned by a write whose fence was raised by another caller.
 	ErrSuperseded = errors.New("another process has begun the same since")
@@ -57,17 +58,16 @@ type DB struct {
 	Patience time.Duration
 
 	locks locks
-	// config is how connections to PostgreSQL are made.
+	// config is the configuration of connections to PostgreSQL.
 	config *pgx.ConnConfig
 	// file is SQLite's file as it was opened.
 	file       fs.FileInfo
 	statements statements
-	// lists are the snapshots of reads that may take their time, and pages those of
-	// reads that end at once.
+	// lists limits the snapshots of long reads, and pages those of short ones.
 	lists, pages snapshots
 }
 
-// Open opens the database and brings its tables up to date. The caller closes it.
+// Open opens the database and migrates its tables. The caller must close it.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	d := &DB{Options: opts}
 	var err error
@@ -102,8 +102,8 @@ func (d *DB) Close() error {
 	return err
 }
 
-// Present returns an error if SQLite's file is not where it was: what is written to a
-// file that was removed is lost.
+// Present returns an error if SQLite's file was removed or replaced: writes to a
+// removed file are lost.
 func (d *DB) Present() error {
 	if d.file == nil {
 		return nil

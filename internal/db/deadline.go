@@ -9,16 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// How long PostgreSQL may take to say something: a server that stands still keeps
-// its connections open for as long as it does. Whoever writes may wait for whoever
-// else does.
+// How long PostgreSQL may take to answer: a server that hangs keeps its connections
+// open. A writer may have to wait for another writer.
 const (
 	readAnswer  = 10 * time.Second
 	writeAnswer = lockTimeout + 5*time.Second
 )
 
-// within returns how connections are made that end when the server says nothing
-// for so long.
+// within returns the configuration of connections that fail when the server does not
+// answer for that long.
 func within(c *pgx.ConnConfig, most time.Duration) *pgx.ConnConfig {
 	c = c.Copy()
 	dial := c.DialFunc
@@ -32,17 +31,17 @@ func within(c *pgx.ConnConfig, most time.Duration) *pgx.ConnConfig {
 	return c
 }
 
-// answering is a connection that does not wait for good.
+// answering is a connection with a timeout for every read and write.
 type answering struct {
 	net.Conn
 	most time.Duration
 
 	mu sync.Mutex
-	// until is the deadline that somebody else has set; zero for none.
+	// until is the deadline that the caller has set; zero for none.
 	until time.Time
 }
 
-// Read is called when an answer is expected.
+// Read fails when the server does not answer in time.
 func (a *answering) Read(p []byte) (int, error) {
 	if err := a.limit(a.Conn.SetReadDeadline); err != nil {
 		return 0, err
@@ -50,7 +49,7 @@ func (a *answering) Read(p []byte) (int, error) {
 	return a.Conn.Read(p)
 }
 
-// Write gives up when the server takes nothing more.
+// Write fails when the server accepts no more data.
 func (a *answering) Write(p []byte) (int, error) {
 	if err := a.limit(a.Conn.SetWriteDeadline); err != nil {
 		return 0, err
@@ -58,7 +57,7 @@ func (a *answering) Write(p []byte) (int, error) {
 	return a.Conn.Write(p)
 }
 
-// limit sets a deadline, unless somebody else has set an earlier one.
+// limit sets a deadline, unless the caller has set an earlier one.
 func (a *answering) limit(set func(time.Time) error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +68,7 @@ func (a *answering) limit(set func(time.Time) error) error {
 	return set(limit)
 }
 
-// SetDeadline is how a caller gives up, and takes that back.
+// SetDeadline sets the caller's deadline, or clears it.
 func (a *answering) SetDeadline(t time.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 )
 
 // Fail returns an error that says what could not be done, as in Fail(`read "x"`, err).
-// It wraps ErrUnavailable or ErrNotFound where the engine's error means that. It returns
-// nil for nil, and an error that Fail returned before as it is.
+// It wraps ErrUnavailable or ErrNotFound where the engine's error means that. It
+// returns nil for nil, and an error that Fail returned before as it is.
 func Fail(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -41,16 +41,16 @@ func Fail(doing string, err error) error {
 	return f
 }
 
-// failure is something that could not be done.
+// failure is an operation that failed.
 type failure struct {
 	doing string
 	is    error
 	cause error
-	// text is what the cause says, without anything secret.
+	// text is the message of the cause, without secrets.
 	text string
 }
 
-// Error says what could not be done and why.
+// Error returns what could not be done and why.
 func (f *failure) Error() string {
 	if f.is != nil {
 		return fmt.Sprintf("cannot %s: %v: %s", f.doing, f.is, f.text)
@@ -75,11 +75,11 @@ func (u unavailable) Unwrap() error { return u.error }
 // Unavailable returns err as an error of a database that is not available.
 func Unavailable(err error) error { return unavailable{err} }
 
-// said is the text of err on one line. How the connection is made is not in it.
+// said returns the message of err on one line, without connection details.
 func said(err error) string {
 	if c, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = c.Unwrap()
-		// What the server says is enough, without all the ways to reach it.
+		// The server's message is sufficient, without the list of addresses that were tried.
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 			err = e
 		}
@@ -87,8 +87,8 @@ func said(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
 }
 
-// isUnavailable tells whether another try may succeed without anybody changing
-// the program or its data.
+// isUnavailable reports whether a retry may succeed without a change to the program or
+// its data.
 func isUnavailable(err error) bool {
 	if _, ok := errors.AsType[unavailable](err); ok {
 		return true
@@ -119,24 +119,24 @@ func isUnavailable(err error) bool {
 			return true
 		}
 	}
-	// The standard library does not export this one.
+	// The standard library does not export this error.
 	return strings.Contains(err.Error(), "sql: database is closed")
 }
 
-// unavailableState tells the same of what PostgreSQL calls SQLSTATE.
+// unavailableState is isUnavailable for an SQLSTATE of PostgreSQL.
 func unavailableState(code string) bool {
 	switch code {
 	case "25006", // read-only
-		"40001", "40P01", // two transactions in each other's way
-		"55P03",                   // locked for too long
+		"40001", "40P01", // serialization failure, deadlock
+		"55P03",                   // lock timeout
 		"57P01", "57P02", "57P03", // shutting down, crashed, starting
-		"57P05", "25P03", // idle for too long
-		"58030": // input and output
+		"57P05", "25P03", // idle timeout
+		"58030": // I/O error
 		return true
 	}
 	for _, class := range []string{
 		"08", // connection
-		"28", // not let in
+		"28", // authentication failed
 		"3D", // no such database
 		"53", // out of disk, memory or connections
 	} {
@@ -147,7 +147,7 @@ func unavailableState(code string) bool {
 	return false
 }
 
-// IsDuplicate reports whether err is a row that exists already.
+// IsDuplicate reports whether err is a violation of a unique or primary key.
 func IsDuplicate(err error) bool {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY

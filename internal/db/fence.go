@@ -8,20 +8,20 @@ import (
 	"slices"
 )
 
-// fence is the fencing number that a caller was given.
+// fence is the fencing token of a caller.
 type fence struct {
 	name string
 	n    int64
 }
 
-// fenceKey is the key of a context's fences.
+// fenceKey is the context key of fences.
 type fenceKey struct{}
 
-// Fence returns a context for work that other callers may do as well, in this process
-// or in another: once one of them has asked for a fence of the same name, everything
-// that is written with the context of an earlier one fails with ErrSuperseded. Whatever
-// the later one reads is newer for that reason, however long the earlier one stood
-// still in between.
+// Fence returns a context for work that several callers may do, in this process or in
+// another: once one of them has called Fence with the same name, all writes with the
+// context of an earlier caller fail with ErrSuperseded. So stale data of an earlier
+// caller never overwrites what a later one has read and written, however long the
+// earlier one was suspended.
 func (d *DB) Fence(ctx context.Context, name string) (context.Context, error) {
 	doing := fmt.Sprintf("begin %q", name)
 	if err := d.Present(); err != nil {
@@ -39,7 +39,7 @@ const raiseFence = `INSERT INTO fences (name, n) VALUES ($1, 1)
 	ON CONFLICT (name) DO UPDATE SET n = fences.n + 1 RETURNING n`
 
 // FenceOf returns the number of the fence of that name in a context, one more than that
-// of the caller before; 0 if there is none.
+// of the previous caller; 0 if there is none.
 func FenceOf(ctx context.Context, name string) int64 {
 	all, _ := ctx.Value(fenceKey{}).([]fence)
 	for _, f := range all {
@@ -50,14 +50,14 @@ func FenceOf(ctx context.Context, name string) int64 {
 	return 0
 }
 
-// around returns a context with one more fence.
+// around returns a context with the fence added.
 func (f fence) around(ctx context.Context) context.Context {
 	all, _ := ctx.Value(fenceKey{}).([]fence)
 	return context.WithValue(ctx, fenceKey{}, append(slices.Clip(all), f))
 }
 
-// checkFences returns ErrSuperseded if a fence of the context is not the last of its
-// name. A caller that asks for one while the transaction goes on begins after it.
+// checkFences returns ErrSuperseded if a fence of the context is not the latest of its
+// name. A caller that raises it during the transaction starts after this transaction.
 func checkFences(ctx context.Context, tx *sql.Tx) error {
 	all, _ := ctx.Value(fenceKey{}).([]fence)
 	for _, f := range all {

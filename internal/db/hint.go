@@ -9,8 +9,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Hint says what to do about an error of the file of SQLite, or of the system it
-// is on; empty if that is not known.
+// Hint returns what to do about an error of SQLite's file or of its file system; empty
+// if unknown.
 func Hint(err error) string {
 	code := 0
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {

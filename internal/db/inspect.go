@@ -15,12 +15,12 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Inspection is a database that is looked at, beside a server or without one,
-// whatever its version. Nothing is written to it. All methods may be called at once.
+// Inspection is a read-only view of a database of any version, with or without a
+// running server. All methods may be called concurrently.
 type Inspection struct{ DB }
 
-// Inspect opens the database for reading alone, without bringing it up to date. The
-// error is fs.ErrNotExist if SQLite's file is missing. Close it.
+// Inspect opens the database read-only, without migrating it. The error is
+// fs.ErrNotExist if SQLite's file is missing. The caller must close the Inspection.
 func Inspect(ctx context.Context, opts Options) (*Inspection, error) {
 	i := &Inspection{DB{Options: opts}}
 	var err error
@@ -43,7 +43,7 @@ func Inspect(ctx context.Context, opts Options) (*Inspection, error) {
 	return i, nil
 }
 
-// ReadSQLite opens a file of SQLite for reading alone.
+// ReadSQLite opens a file of SQLite read-only.
 func ReadSQLite(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -57,11 +57,11 @@ func ReadSQLite(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// readPostgres opens PostgreSQL for reading alone.
+// readPostgres opens PostgreSQL read-only.
 func readPostgres(connection string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(connection)
 	if err != nil {
-		// The error itself may show the password.
+		// The original error may contain the password.
 		return nil, errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
@@ -72,7 +72,7 @@ func readPostgres(connection string) (*sql.DB, error) {
 }
 
 // Versions returns the version of the database, zero if it has no tables, and the
-// one that this program knows.
+// latest version that this program supports.
 func (i *Inspection) Versions(ctx context.Context) (has, known int64, err error) {
 	steps, err := migrationSteps(sqliteDialect)
 	if err != nil {
@@ -93,8 +93,8 @@ func isNoTable(err error) bool {
 	return strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")
 }
 
-// Integrity looks for damage and returns what it finds. SQLite reads the whole
-// file; PostgreSQL knows which pages it could not read.
+// Integrity checks for damage and returns what it finds. SQLite reads the whole file;
+// PostgreSQL counts the pages that it could not read.
 func (i *Inspection) Integrity(ctx context.Context) ([]string, error) {
 	if i.Client == Postgres {
 		var n int64
@@ -107,7 +107,7 @@ func (i *Inspection) Integrity(ctx context.Context) ([]string, error) {
 	return CheckSQLite(ctx, i.Read)
 }
 
-// CheckSQLite looks for damage of a database of SQLite, and returns what it finds.
+// CheckSQLite checks a database of SQLite for damage, and returns what it finds.
 func CheckSQLite(ctx context.Context, db *sql.DB) ([]string, error) {
 	const most = 5
 	rows, err := db.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", most))
@@ -128,7 +128,7 @@ func CheckSQLite(ctx context.Context, db *sql.DB) ([]string, error) {
 	return found, Fail("check the database", rows.Err())
 }
 
-// ReadOnly reports whether PostgreSQL takes no changes, as a standby does.
+// ReadOnly reports whether PostgreSQL accepts no writes, as a standby does.
 func (i *Inspection) ReadOnly(ctx context.Context) (bool, error) {
 	if i.Client != Postgres {
 		return false, nil
@@ -139,7 +139,7 @@ func (i *Inspection) ReadOnly(ctx context.Context) (bool, error) {
 }
 
 // Skew returns by how much the clock of PostgreSQL is ahead of ours. SQLite has no
-// clock, and ok is false.
+// clock; ok is false then.
 func (i *Inspection) Skew(ctx context.Context) (ahead time.Duration, ok bool, err error) {
 	if i.Client != Postgres {
 		return 0, false, nil

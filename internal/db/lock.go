@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgreSQL is asked for an advisory lock again and again, with growing pauses: a
-// statement that waits would keep old rows from being vacuumed.
+// An advisory lock of PostgreSQL is polled, with growing pauses: a waiting statement
+// would prevent vacuum from removing old rows.
 const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
-	// heartbeat is how often the connection that holds a lock is checked, and how
-	// long it may take to answer.
+	// heartbeat is how often the connection that holds a lock is checked, and how long it
+	// may take to answer.
 	heartbeat = 5 * time.Second
 )
 
@@ -28,11 +28,11 @@ type locks struct {
 	closed bool
 }
 
-// namedLock is held by one goroutine of this process.
+// namedLock is held by at most one goroutine of this process.
 type namedLock struct {
 	held chan struct{}
-	// conn is a connection to PostgreSQL for this lock, kept from one holder to the
-	// next, nil if there is none. It belongs to the holder.
+	// conn is a connection to PostgreSQL for this lock, kept from one holder to the next,
+	// nil if there is none. Only the holder uses it.
 	conn *pgx.Conn
 }
 
@@ -69,7 +69,7 @@ func (l *locks) isClosed() bool {
 	return l.closed
 }
 
-// free lets the next goroutine of this process have the lock.
+// free lets the next goroutine of this process acquire the lock.
 func (l *locks) free(k *namedLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,14 +85,14 @@ func (k *namedLock) disconnect() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	// Whatever happens, the server frees what the connection had.
+	// Even if this fails, the server releases the locks of the connection.
 	_ = k.conn.Close(ctx)
 	k.conn = nil
 }
 
-// WithLock runs do while it holds the lock of that name, for which it waits as long as
-// ctx lasts. With PostgreSQL the lock is exclusive across all replicas, with SQLite
-// within the process. The context of do ends when the lock is lost.
+// WithLock runs do while it holds the lock of that name, for which it waits until ctx
+// ends. With PostgreSQL the lock is exclusive across all replicas, with SQLite within
+// the process. The context of do ends when the lock is lost.
 func (d *DB) WithLock(ctx context.Context, name string, do func(context.Context) error) error {
 	doing := fmt.Sprintf("run %q alone", name)
 	k := d.locks.get(name)
@@ -110,8 +110,8 @@ func (d *DB) WithLock(ctx context.Context, name string, do func(context.Context)
 		return Fail(doing, err)
 	}
 	defer k.release(key)
-	// A holder that stands still until the lock goes to another one writes nothing
-	// more, whether or not it has noticed.
+	// A holder that is suspended until another one has acquired the lock cannot write any
+	// more, whether or not it has noticed the loss.
 	f := fence{name: "alone " + Storable(name)}
 	if err := k.conn.QueryRow(ctx, raiseFence, f.name).Scan(&f.n); err != nil {
 		return Fail(doing, err)
@@ -135,10 +135,10 @@ func (d *DB) WithLock(ctx context.Context, name string, do func(context.Context)
 	return err
 }
 
-// lockKey is the number by which PostgreSQL knows a lock.
+// lockKey returns the number of a lock in PostgreSQL.
 func lockKey(name string) int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte("ingestor alone " + name)) // It never fails.
+	_, _ = h.Write([]byte("ingestor alone " + name)) // Write never fails.
 	return int64(h.Sum64())
 }
 
@@ -157,7 +157,8 @@ func (d *DB) acquire(ctx context.Context, k *namedLock, key int64) error {
 	}
 }
 
-// tryLock asks for the lock once. A connection that was kept may have ended since.
+// tryLock tries once to acquire the lock. It reconnects if a kept connection has failed
+// since.
 func (d *DB) tryLock(ctx context.Context, k *namedLock, key int64) (got bool, err error) {
 	if d.locks.isClosed() {
 		return false, Unavailable(errors.New("the store is closed"))
@@ -168,8 +169,8 @@ func (d *DB) tryLock(ctx context.Context, k *namedLock, key int64) (got bool, er
 				k.conn = nil
 				return false, err
 			}
-			// A machine that vanished, or stands still, must not keep the lock. A
-			// server that does not know the setting uses its own timeout.
+			// A machine that disappeared or hangs must not keep the lock. A server that does not
+			// support the setting uses its own timeout.
 			_, _ = k.conn.Exec(ctx, fmt.Sprintf("SET idle_session_timeout = %d", (4*heartbeat).Milliseconds()))
 		}
 		err := k.conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&got)
@@ -206,8 +207,8 @@ func (k *namedLock) watch(ctx context.Context) error {
 	}
 }
 
-// release gives the lock back. If that fails, it ends the connection, and the lock with
-// it.
+// release releases the lock. If that fails, it closes the connection, which releases
+// the lock too.
 func (k *namedLock) release(key int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), heartbeat)
 	defer cancel()

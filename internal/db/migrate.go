@@ -17,17 +17,17 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// dialect is what the engines call differently.
+// dialect is what differs between the engines.
 type dialect struct {
 	name goose.Dialect
 	// Text is compared byte by byte, so that both engines sort alike.
 	Text, Bytes string
 	// Clustered makes a table an index of its primary key.
 	Clustered string
-	// Uncompressed keeps bodies as they are and beside their row: they are
-	// read far more often than written. Unpacked is the same for fields.
+	// Uncompressed stores bodies uncompressed and inline in their row: they are read far
+	// more often than written. Unpacked does the same for fields.
 	Uncompressed, Unpacked string
-	// Char makes a character of its number.
+	// Char is the function that converts a number to a character.
 	Char string
 }
 
@@ -46,8 +46,8 @@ var (
 	}
 )
 
-// migrate brings the database to the version this program knows, and refuses
-// one that is newer: nobody can tell what its rows mean.
+// migrate migrates the database to the latest version that this program supports, and
+// refuses a newer one, since the meaning of its rows is unknown.
 func migrate(ctx context.Context, db *sql.DB, d dialect) error {
 	p, err := newMigrator(db, d)
 	if err != nil {
@@ -65,9 +65,9 @@ func migrate(ctx context.Context, db *sql.DB, d dialect) error {
 		if has == known {
 			return nil
 		}
-		// SQLite has no lock to hold over several transactions. If another
-		// program makes the same step at the same time, one of the two fails
-		// as a whole, and finds the step done when it looks again.
+		// SQLite has no lock that spans several transactions. If another program runs the
+		// same step at the same time, one of the two fails as a whole, and finds the step
+		// done on the next attempt.
 		if _, err := p.Up(ctx); err != nil && attempt == len(p.ListSources())+1 {
 			return err
 		}
@@ -81,8 +81,8 @@ func newMigrator(db *sql.DB, d dialect) (*goose.Provider, error) {
 	}
 	opts := []goose.ProviderOption{goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true)}
 	if d.name == goose.DialectPostgres {
-		// Replicas may open an empty database at once. Those that come second
-		// look every second, for five minutes.
+		// Replicas may open an empty database at the same time. The others retry every
+		// second, for five minutes.
 		l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 		if err != nil {
 			return nil, err
@@ -92,8 +92,7 @@ func newMigrator(db *sql.DB, d dialect) (*goose.Provider, error) {
 	return goose.NewProvider(d.name, db, nil, opts...)
 }
 
-// migrationSteps renders the embedded files, of which NNNN_name.sql is version
-// NNNN.
+// migrationSteps renders the embedded files. The version of NNNN_name.sql is NNNN.
 func migrationSteps(d dialect) ([]*goose.Migration, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What SQLite may use. The caches are small because the operating system keeps
-// the file's pages as well.
+// Limits of SQLite. The caches are small because the operating system also caches the
+// file's pages.
 const (
 	sqliteReaders  = 4
 	sqlitePage     = 8 << 10
@@ -26,12 +26,12 @@ const (
 	writeCacheKiB  = 8 << 10
 	busyTimeout    = 10 * time.Second
 	journalMaximum = 32 << 20
-	// checkpointPages is how many pages of the journal are brought into the
-	// file at once: large changes in a row write the same ones again and again.
+	// checkpointPages is after how many pages the journal is checkpointed into the file:
+	// consecutive large changes write the same pages again and again.
 	checkpointPages = 4000
 )
 
-// What PostgreSQL is asked for.
+// Limits of PostgreSQL.
 const (
 	postgresReaders = 12
 	postgresWriters = 6
@@ -49,9 +49,9 @@ func (d *DB) openSQLite(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
-	// The engine is never asked to make the file: a connection that is opened
-	// while somebody moves the file would begin an empty catalog in its place.
-	// Others may not read it, since it has secrets in it.
+	// SQLite must never create the file: a connection that is opened while the file is
+	// being moved would start an empty catalog in its place. Other users must not read the
+	// file, since it contains secrets.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -76,8 +76,8 @@ func (d *DB) openSQLite(ctx context.Context) error {
 	return nil
 }
 
-// migratePatiently is migrate for SQLite, which does not wait, whatever it is
-// told, when two programs make the same new file a database at once.
+// migratePatiently is migrate for SQLite, which ignores the busy timeout when two
+// programs initialize the same new file at the same time.
 func migratePatiently(ctx context.Context, db *sql.DB) error {
 	const pause = 50 * time.Millisecond
 	for left := busyTimeout; ; left -= pause {
@@ -93,9 +93,9 @@ func migratePatiently(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// sqliteDSN is how a connection is opened. A commit is synced to the disk
-// (synchronous FULL): there is one for each change that changes something, so
-// that costs little, and what a caller was told is stored survives a power cut.
+// sqliteDSN returns the DSN of a connection. Commits are synced to disk (synchronous
+// FULL): there is one only for each change that makes a difference, so that this costs
+// little, and what was reported as stored survives a power failure.
 func sqliteDSN(path string, cacheKiB int, key, value string) string {
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, key: {value}}
 	for _, p := range []string{
@@ -116,7 +116,7 @@ func sqliteDSN(path string, cacheKiB int, key, value string) string {
 func (d *DB) openPostgres(ctx context.Context) error {
 	config, err := pgx.ParseConfig(d.URL)
 	if err != nil {
-		// The error itself may show the password.
+		// The original error may contain the password.
 		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
@@ -124,14 +124,14 @@ func (d *DB) openPostgres(ctx context.Context) error {
 	}
 	d.Patience, d.config = lockTimeout, config
 	d.Read, d.Write = pool(within(config, cmp.Or(d.Answer, readAnswer)), postgresReaders), pool(within(config, cmp.Or(d.Answer, writeAnswer)), postgresWriters)
-	// To bring tables up to date may take minutes.
+	// A migration may take minutes.
 	db := pool(config, 1)
 	return errors.Join(migrate(ctx, db, postgresDialect), db.Close())
 }
 
-// pool returns so many connections.
+// pool returns a pool of at most that many connections.
 func pool(config *pgx.ConnConfig, most int) *sql.DB {
-	// To compile a long filter takes seconds, to run it milliseconds.
+	// JIT compilation of a long filter takes seconds, running it milliseconds.
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, "SET jit = off")
 		return err

@@ -11,15 +11,15 @@ import (
 // keptStatements is how many statements for reading are kept prepared.
 const keptStatements = 128
 
-// statements are prepared statements for reading from SQLite, the ones used
-// last. PostgreSQL's driver keeps its own.
+// statements caches prepared statements for reading from SQLite, the most recently used
+// ones. PostgreSQL's driver has its own cache.
 type statements struct {
 	mu     sync.Mutex
 	byText map[string]*list.Element
 	recent list.List
 }
 
-// prepared is a statement and how many are using it.
+// prepared is a statement and the number of its users.
 type prepared struct {
 	text    string
 	stmt    *sql.Stmt
@@ -27,7 +27,7 @@ type prepared struct {
 	dropped bool
 }
 
-// get returns the prepared statement, to be given back.
+// get returns the prepared statement, which the caller must return with giveBack.
 func (k *statements) get(ctx context.Context, db *sql.DB, text string) (*prepared, error) {
 	if p := k.find(text); p != nil {
 		return p, nil
@@ -60,7 +60,7 @@ func (k *statements) keep(text string, stmt *sql.Stmt) *prepared {
 	}
 	p := &prepared{text: text, stmt: stmt, users: 1}
 	if _, ok := k.byText[text]; ok {
-		// Another goroutine was faster: this one is used once.
+		// Another goroutine was faster: this statement is used once.
 		p.dropped = true
 		return p
 	}
@@ -83,13 +83,13 @@ func (k *statements) giveBack(p *prepared) {
 	}
 }
 
-// Rows are the result of a query. The caller closes them.
+// Rows are the result of a query. The caller must close them.
 type Rows struct {
 	*sql.Rows
 	release func()
 }
 
-// Close frees what the rows hold.
+// Close closes the rows and releases their statement.
 func (r *Rows) Close() error {
 	err := r.Rows.Close()
 	if r.release != nil {
@@ -139,7 +139,7 @@ func Each(ctx context.Context, ask Asker, text string, args []any, f func(*Rows)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err tells what went wrong.
+	defer func() { _ = rows.Close() }() // rows.Err returns the error.
 	for rows.Next() {
 		if err := f(rows); err != nil {
 			return err
@@ -161,8 +161,8 @@ func (d *DB) Texts(ctx context.Context, query string, args ...any) ([]string, er
 	})
 }
 
-// SelectIn runs a query that ends in "IN" for the values, which it sorts, and calls
-// scan for each row. before are the parameters before that word.
+// SelectIn runs a query that ends in "IN" for the values, which it sorts, in batches,
+// and calls scan for each row. before are the parameters before the values.
 func (d *DB) SelectIn(ctx context.Context, ask Asker, query string, in []string, scan func(*Rows) error, before ...any) error {
 	sizes := sqliteAsked
 	if d.Client == Postgres {
@@ -187,8 +187,9 @@ func (d *DB) SelectIn(ctx context.Context, ask Asker, query string, in []string,
 	return nil
 }
 
-// Brief returns the context for a statement that touches a few rows. To watch a context
-// costs as much as that, and SQLite waits for nothing meanwhile.
+// Brief returns the context for a statement that touches a few rows. With SQLite it is
+// not cancelable: watching a context costs as much as the statement, which does not
+// wait for anything.
 func (d *DB) Brief(ctx context.Context) context.Context {
 	if d.Client == SQLite {
 		return context.WithoutCancel(ctx)
@@ -196,14 +197,14 @@ func (d *DB) Brief(ctx context.Context) context.Context {
 	return ctx
 }
 
-// snapshots bounds how many snapshots there are at once. Each holds a connection, a
-// list for as long as its reader takes, and other calls need some too.
+// snapshots limits the number of concurrent snapshots. Each holds a connection, for a
+// list as long as its reader takes, and other calls need connections too.
 type snapshots struct {
 	once  sync.Once
 	turns chan struct{}
 }
 
-// begin waits for one of n turns.
+// begin waits for one of n slots.
 func (k *snapshots) begin(ctx context.Context, n int) error {
 	k.once.Do(func() { k.turns = make(chan struct{}, n) })
 	select {
@@ -216,12 +217,12 @@ func (k *snapshots) begin(ctx context.Context, n int) error {
 
 func (k *snapshots) end() { <-k.turns }
 
-// LongSnapshot calls f with an Asker that reads one snapshot. It may take its time.
+// LongSnapshot calls f with an Asker that reads one snapshot. f may take long.
 func (d *DB) LongSnapshot(ctx context.Context, f func(Asker) error) error {
 	return d.snapshot(ctx, &d.lists, max(1, d.Read.Stats().MaxOpenConnections/2), f)
 }
 
-// Snapshot is LongSnapshot for what ends at once, and does not wait for lists.
+// Snapshot is LongSnapshot for short reads, which do not wait for long ones.
 func (d *DB) Snapshot(ctx context.Context, f func(Asker) error) error {
 	return d.snapshot(ctx, &d.pages, max(1, d.Read.Stats().MaxOpenConnections/4), f)
 }
@@ -242,7 +243,8 @@ func (d *DB) snapshot(ctx context.Context, k *snapshots, n int, f func(Asker) er
 	})
 }
 
-// isolation is what a snapshot takes: with SQLite every transaction is one.
+// isolation returns the isolation level of a snapshot: with SQLite every transaction is
+// a snapshot.
 func (d *DB) isolation() sql.IsolationLevel {
 	if d.Client == SQLite {
 		return sql.LevelDefault

@@ -11,8 +11,8 @@ import (
 // secretSize is the number of random bytes of a secret.
 const secretSize = 32
 
-// Secret returns random bytes that are made when they are first asked for, and
-// are the same for everybody who shares the database.
+// Secret returns random bytes that are generated on first use, and are the same for all
+// replicas.
 func (d *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	doing := fmt.Sprintf("read secret %q", name)
 	var value []byte
@@ -27,7 +27,7 @@ func (d *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	if _, err := rand.Read(fresh); err != nil {
 		return nil, Fail(doing, err)
 	}
-	// Whoever comes first decides.
+	// The first replica that inserts the secret decides.
 	if _, err := d.Write.ExecContext(ctx,
 		"INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", name, fresh); err != nil {
 		return nil, Fail(doing, err)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Statement is SQL in the making. The zero value is ready for use.
+// Statement is an SQL statement that is being built. The zero value is ready for use.
 type Statement struct {
 	strings.Builder
 	// Args are the arguments of the parameters $1, $2 and so on.
 	Args []any
 }
 
-// Add appends text in which each %s stands for the next argument: Add("a = %s", 1)
-// appends "a = $1".
+// Add appends text in which each %s is replaced by a parameter for the next argument:
+// Add("a = %s", 1) appends "a = $1".
 func (b *Statement) Add(format string, args ...any) {
 	for _, arg := range args {
 		before, after, ok := strings.Cut(format, "%s")
@@ -35,8 +35,8 @@ func (b *Statement) Arg(v any) {
 	fmt.Fprintf(b, "$%d", len(b.Args))
 }
 
-// List appends parameters in parentheses. Their number is a power of two, the last one
-// repeated, so that there are few different statements.
+// List appends parameters in parentheses. Their number is rounded up to a power of two,
+// with the last value repeated, so that there are few different statements.
 func (b *Statement) List(values []string) {
 	b.WriteString("(")
 	for i := range powerOfTwo(len(values)) {
@@ -73,8 +73,8 @@ func (b *Statement) Each(ctx context.Context, ask Asker, f func(*Rows) error) er
 	return Each(ctx, ask, b.String(), b.Args, f)
 }
 
-// AddNow appends the time in milliseconds: that of PostgreSQL, so that replicas agree,
-// or that of the process.
+// AddNow appends the current time in milliseconds: that of PostgreSQL, so that replicas
+// agree, or that of the process.
 func (d *DB) AddNow(b *Statement) {
 	if d.Client == Postgres {
 		b.Add("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
@@ -83,10 +83,10 @@ func (d *DB) AddNow(b *Statement) {
 	b.Arg(d.Now().UnixMilli())
 }
 
-// FromMilli returns the time of a number of milliseconds.
+// FromMilli converts milliseconds since 1970 to a time in UTC.
 func FromMilli(n int64) time.Time { return time.UnixMilli(n).UTC() }
 
-// OrNull returns NULL for nil, which would be stored as an empty text otherwise.
+// OrNull returns NULL for nil, which would otherwise be stored as an empty text.
 func OrNull(b []byte) any {
 	if b == nil {
 		return nil
@@ -94,7 +94,7 @@ func OrNull(b []byte) any {
 	return b
 }
 
-// NonNil returns an empty text for nil, which would be stored as NULL otherwise.
+// NonNil returns an empty text for nil, which would otherwise be stored as NULL.
 func NonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText sorts behind every text that is stored.
+// MaxText sorts after every text that is stored.
 const MaxText = string(unicode.MaxRune)
 
-// Separators are the characters that storages may use to separate texts: Storable
+// Separators are characters that other packages may use to separate texts: Storable
 // removes them.
 const (
 	FileSeparator   = "\x1d"
@@ -20,8 +20,7 @@ const (
 // separates reports whether a character is a separator.
 func separates(r rune) bool { return r >= 0x1d && r <= 0x1f }
 
-// Storable returns s without what cannot be stored, and without MaxText and
-// separators.
+// Storable returns s without characters that cannot be stored, MaxText and separators.
 func Storable(s string) string {
 	if isStorable(s) {
 		return s
@@ -52,7 +51,7 @@ func IsText(s string) bool {
 	return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
 }
 
-// After returns the least text that sorts behind all texts that begin with prefix.
+// After returns the smallest text that sorts after all texts with the prefix.
 func After(prefix string) string {
 	for prefix != "" {
 		r, n := utf8.DecodeLastRuneInString(prefix)

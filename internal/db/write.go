@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// These are the numbers of rows or values in one statement. There are few of
-// them, so that statements can be prepared and kept. More rows make fewer trips
-// to PostgreSQL. SQLite is not far away, and its driver goes through all values
-// to find each, so that its number of rows depends on how many values they have.
+// These are the numbers of rows or values per statement. There are few different ones,
+// so that statements can be prepared and reused. More rows save round trips to
+// PostgreSQL. SQLite has no round trips, and its driver scans all values to find each,
+// so that its number of rows depends on the number of columns.
 var (
 	sqliteBatches   = []int{16, 4, 1}
 	sqliteNarrow    = []int{32, 8, 1}
@@ -26,27 +26,28 @@ var (
 // Tx is a transaction that writes.
 type Tx struct {
 	*sql.Tx
-	// N is the number that the transaction raised: see Transact.
+	// N is the new value of the number that Transact increased.
 	N int64
-	// AroundCommit, if not nil, is called with how to commit, and must do so.
+	// AroundCommit, if not nil, is called with the function that commits, and must call
+	// it.
 	AroundCommit func(commit func() error) error
 
 	d *DB
 	// prepared are the statements of this transaction by their text.
 	prepared map[string]*sql.Stmt
-	// args is memory that is used again.
+	// args is a buffer that is reused.
 	args []any
 }
 
-// Writers lets one goroutine of a process write at a time. Those that wait for a row of
-// PostgreSQL would hold a connection each, and leave none to readers. SQLite has one
-// connection for all of them.
+// Writers lets one goroutine of a process write at a time. Goroutines that wait for a
+// row lock of PostgreSQL would hold a connection each, and leave none to readers.
+// SQLite has one write connection anyway.
 type Writers struct{ turn chan struct{} }
 
-// NewWriters returns Writers of which nobody writes.
+// NewWriters returns Writers without an active writer.
 func NewWriters() Writers { return Writers{make(chan struct{}, 1)} }
 
-// wait waits for the turn, and returns how to end it.
+// wait waits for the turn to write, and returns a function that ends it.
 func (d *DB) wait(ctx context.Context, w Writers) (end func(), err error) {
 	if d.Client == SQLite {
 		return func() {}, nil
@@ -63,9 +64,10 @@ func (d *DB) wait(ctx context.Context, w Writers) (end func(), err error) {
 	}
 }
 
-// Transact runs do in a transaction that raises the number n in a table with one row,
-// which is the lock that transactions of all replicas wait for. Readers see all of it or
-// nothing. It fails with ErrSuperseded if a fence of the context was raised.
+// Transact runs do in a transaction that increases the number n in a table with one
+// row, whose row lock serializes the transactions of all replicas. Readers see all of
+// the transaction or nothing. It fails with ErrSuperseded if a fence of the context was
+// raised.
 func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx) error) error {
 	if err := d.Present(); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx)
 	}
 	defer func() { _ = tx.Rollback() }()
 	if d.Client == Postgres {
-		// A replica that vanished must not keep the others waiting for good.
+		// A replica that disappeared must not block the others forever.
 		_, err := tx.ExecContext(ctx, fmt.Sprintf(
 			"SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", d.Patience.Milliseconds()))
 		if err != nil {
@@ -103,8 +105,8 @@ func (d *DB) Transact(ctx context.Context, w Writers, table string, do func(*Tx)
 	return tx.Commit()
 }
 
-// InTx runs do in a transaction that waits for no Transact, except with SQLite, which
-// has one writer.
+// InTx runs do in a transaction that does not wait for Transact, except with SQLite,
+// which has one writer.
 func (d *DB) InTx(ctx context.Context, do func(*Tx) error) error {
 	tx, err := d.begin(ctx)
 	if err != nil {
@@ -125,8 +127,8 @@ func (d *DB) begin(ctx context.Context) (*Tx, error) {
 	return &Tx{Tx: tx, d: d, prepared: map[string]*sql.Stmt{}}, nil
 }
 
-// Insert writes rows: into is the table with its columns, tail what is behind the
-// values, and row appends the columns of one row.
+// Insert writes rows: into is the table with its columns, tail follows the values, and
+// row appends the columns of one row.
 func (tx *Tx) Insert(ctx context.Context, into, tail string, columns, rows int, row func(i int, args []any) []any) error {
 	return tx.ExecValues(ctx, tx.d.inserting(into), tail, columns, rows, row)
 }
@@ -135,7 +137,7 @@ func (tx *Tx) Insert(ctx context.Context, into, tail string, columns, rows int, 
 //
 //	head ($1,$2),($3,$4) tail
 //
-// as often as the number of rows takes.
+// as often as the number of rows requires.
 func (tx *Tx) ExecValues(ctx context.Context, head, tail string, columns, rows int, row func(i int, args []any) []any) error {
 	var stmt *sql.Stmt
 	for i, size := 0, 0; i < rows; i += size {
@@ -157,20 +159,18 @@ func (tx *Tx) ExecValues(ctx context.Context, head, tail string, columns, rows i
 	return nil
 }
 
-// inserting is how a statement begins that writes rows.
+// inserting returns the beginning of an INSERT statement.
 func (d *DB) inserting(into string) string {
 	if d.Client == SQLite {
-		// Whatever fails, the transaction is undone as a whole, so SQLite
-		// need not be able to undo the statement alone, which costs a copy of
-		// every page.
+		// On any failure, the whole transaction is rolled back, so that SQLite need not be
+		// able to roll back the single statement, which costs a copy of every page.
 		return "INSERT OR FAIL INTO " + into + " VALUES "
 	}
 	return "INSERT INTO " + into + " VALUES "
 }
 
-// InsertRuns is Insert for rows of which many in a row are the same but for the
-// last column: SQLite is told once what they share, since to hand it a value is a
-// good part of the work.
+// InsertRuns is Insert for rows with long runs that differ only in the last column:
+// SQLite gets the shared values once, since passing values is a large part of the work.
 func (tx *Tx) InsertRuns(
 	ctx context.Context, into string, columns, rows int, same func(i, j int) bool, row func(i int, args []any) []any,
 ) error {
@@ -219,7 +219,7 @@ func (tx *Tx) InsertRuns(
 	return flush(rows)
 }
 
-// alike writes the placeholders of rows that share all columns but the last:
+// alike returns the placeholders of rows that share all columns but the last:
 // (?1,?2),(?1,?3).
 func alike(columns, rows int) string {
 	var b strings.Builder
@@ -242,8 +242,8 @@ type Equal struct {
 	Value  any
 }
 
-// DeleteIn deletes the rows of a table whose column is one of the values, and
-// for which the other conditions hold.
+// DeleteIn deletes the rows of a table whose column is one of the values, and for which
+// the other conditions hold.
 func (tx *Tx) DeleteIn(ctx context.Context, table, column string, in []string, and ...Equal) error {
 	for i, size := 0, 0; i < len(in); i += size {
 		size = tx.d.batch(1, len(in)-i)
@@ -289,7 +289,7 @@ func (tx *Tx) Ask(ctx context.Context, query string, args ...any) (*Rows, error)
 	return &Rows{Rows: found}, nil
 }
 
-// prepare returns a statement that the end of the transaction closes.
+// prepare returns a statement that is closed at the end of the transaction.
 func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt := tx.prepared[query]; stmt != nil {
 		return stmt, nil
@@ -302,7 +302,7 @@ func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// batchOf returns the largest batch that left rows fill.
+// batchOf returns the largest batch size that the remaining rows fill.
 func batchOf(sizes []int, left int) int {
 	for _, size := range sizes {
 		if left >= size {
@@ -312,7 +312,7 @@ func batchOf(sizes []int, left int) int {
 	return left
 }
 
-// batch is batchOf for rows of so many columns that are written.
+// batch is batchOf for writing rows with that many columns.
 func (d *DB) batch(columns, left int) int {
 	switch {
 	case d.Client == Postgres:
@@ -323,9 +323,9 @@ func (d *DB) batch(columns, left int) int {
 	return batchOf(sqliteBatches, left)
 }
 
-// values writes so many rows of placeholders: ($1,$2),($3,$4), behind others.
-// SQLite gets question marks, because its driver would look for numbers by their
-// text.
+// values returns rows of placeholders, ($1,$2),($3,$4), that follow before other
+// parameters. SQLite gets question marks, because its driver would look up numbered
+// parameters by their text.
 func (d *DB) values(before, rows, columns int) string {
 	var b strings.Builder
 	for i := range rows {
@@ -341,7 +341,7 @@ func (d *DB) values(before, rows, columns int) string {
 	return b.String()
 }
 
-// Placeholder is the n-th parameter of a statement: $n, or ? with SQLite.
+// Placeholder returns the n-th parameter of a statement: $n, or ? with SQLite.
 func (d *DB) Placeholder(n int) string {
 	if d.Client == Postgres {
 		return "$" + strconv.Itoa(n)

@@ -12,32 +12,30 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// leadership is where River tells replicas that a leader has resigned.
+// leadership is the topic on which River notifies replicas that a leader has resigned.
 const leadership = "river_leadership"
 
-// engine is a River client, whichever type the transactions of its database
-// have.
+// engine is a River client, independent of the transaction type of its database.
 type engine interface {
 	start(ctx context.Context) error
-	// stop ends the contexts of what runs and waits for it, until ctx ends.
+	// stop cancels the contexts of running jobs and waits for them, until ctx ends.
 	stop(ctx context.Context) error
 	schedule(p *river.PeriodicJob)
-	// add makes a lane of so many workers, before start.
+	// add creates a lane with a number of workers. It must be called before start.
 	add(lane string, workers int) error
-	// wake has somebody look for jobs of a lane whose time has come.
+	// wake makes a replica look for jobs of a lane that are due.
 	wake(ctx context.Context, lane string) error
-	// insert adds a job unless there is one of the same task and key that
-	// waits or runs, which it returns then.
+	// insert adds a job unless one of the same task and key waits or runs, which it
+	// returns then.
 	insert(ctx context.Context, w work, opts *river.InsertOpts) (*rivertype.JobInsertResult, error)
-	// retry makes a job that waits for later wait no longer.
+	// retry makes a scheduled or retryable job available at once.
 	retry(ctx context.Context, id int64) error
-	// settle brings a running job to its end and adds the one that was asked
-	// for while it ran.
+	// settle finishes a running job and adds the one that was requested while it ran.
 	settle(ctx context.Context, row *rivertype.JobRow, params *riverdriver.JobSetStateIfRunningParams) error
-	// takeOver ends a running job, which query finds, in favour of a new one.
+	// takeOver discards a running job, which query finds, and replaces it with a new one.
 	// It returns nil if there is none.
 	takeOver(ctx context.Context, query string, args ...any) (*work, error)
-	// resign ends the term of a leader, and has another elected.
+	// resign ends the term of a leader, and triggers an election.
 	resign(ctx context.Context, leader string, elected time.Time) error
 	migrate(ctx context.Context, config *rivermigrate.Config) error
 }
@@ -46,8 +44,8 @@ type riverEngine[T any] struct {
 	driver riverdriver.Driver[T]
 	client *river.Client[T]
 	now    func() time.Time
-	// tell is how this process hears of new jobs in a lane if the database does
-	// not tell.
+	// tell notifies this process of new jobs in a lane, if the database cannot. It is nil
+	// otherwise.
 	tell func(ctx context.Context, lane string) error
 }
 
@@ -70,7 +68,7 @@ func (e *riverEngine[T]) wake(ctx context.Context, lane string) error {
 	return e.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: inserted, Payload: []string{payload(lane)}})
 }
 
-// changed is wake after a change that the database tells of if it can.
+// changed is wake after a change for which the database sends notifications, if it can.
 func (e *riverEngine[T]) changed(ctx context.Context, lane string, err error) error {
 	if err == nil && e.tell != nil && lane != "" {
 		return e.tell(ctx, lane)
@@ -104,7 +102,7 @@ func (e *riverEngine[T]) settle(ctx context.Context, row *rivertype.JobRow, para
 	return e.inside(ctx, func(exec riverdriver.ExecutorTx) (lane string, err error) {
 		after, err := setState(ctx, exec, params)
 		if err != nil || after == nil || after.State != params.State || after.Attempt != row.Attempt {
-			return "", err // It is no longer ours.
+			return "", err // The job belongs to another process now.
 		}
 		next, ok := again(after)
 		if !ok {
@@ -134,8 +132,8 @@ func (e *riverEngine[T]) takeOver(ctx context.Context, query string, args ...any
 			return "", err
 		}
 		taken = &w
-		// The row is not used again: whoever ran it may only be slow, and must
-		// find nothing to bring to an end when it comes back.
+		// The row is not used again: the process that ran it may only be slow, and must not
+		// finish the new job when it comes back.
 		_, err = setState(ctx, exec, riverdriver.JobSetStateDiscarded(id, e.now(), attemptError(row, e.now(), errLost), nil))
 		if err != nil {
 			return "", err
@@ -158,8 +156,8 @@ func (e *riverEngine[T]) resign(ctx context.Context, leader string, elected time
 	return err
 }
 
-// inside runs do in a transaction. It returns the lane that it added a job to,
-// if it did.
+// inside runs do in a transaction. do returns the lane that it added a job to, if it
+// did.
 func (e *riverEngine[T]) inside(ctx context.Context, do func(exec riverdriver.ExecutorTx) (lane string, err error)) error {
 	exec, err := e.driver.GetExecutor().Begin(ctx)
 	if err != nil {
@@ -167,13 +165,13 @@ func (e *riverEngine[T]) inside(ctx context.Context, do func(exec riverdriver.Ex
 	}
 	lane, err := do(exec)
 	if err != nil {
-		_ = exec.Rollback(context.WithoutCancel(ctx)) // It failed already.
+		_ = exec.Rollback(context.WithoutCancel(ctx)) // The transaction failed already.
 		return err
 	}
 	return e.changed(ctx, lane, exec.Commit(ctx))
 }
 
-// setState returns the row as it is afterwards, whether it was running or not.
+// setState returns the row after the update, whether it was running or not.
 func setState(ctx context.Context, exec riverdriver.Executor, p *riverdriver.JobSetStateIfRunningParams) (*rivertype.JobRow, error) {
 	rows, err := exec.JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
 		ID:              []int64{p.ID},
@@ -191,8 +189,8 @@ func setState(ctx context.Context, exec riverdriver.Executor, p *riverdriver.Job
 	return rows[0], nil
 }
 
-// insertOpts are how River stores a job. A job that ended says nothing about a
-// new one; any other of the same task and key is in its way.
+// insertOpts returns how River stores a job. A job that has not ended prevents a new
+// one of the same task and key; one that has ended does not.
 func insertOpts(w work, lane string) *river.InsertOpts {
 	return &river.InsertOpts{
 		Queue:       lane,
@@ -204,10 +202,10 @@ func insertOpts(w work, lane string) *river.InsertOpts {
 	}
 }
 
-// mark is what is remembered beside a running job: that it shall be done once
-// more. It holds for the attempt it was made in, since the next one sees
-// everything that was there when the mark was made. A job that is postponed has
-// the same attempt again, so that it counts too how often that was.
+// mark is stored in the metadata of a running job to request another run. It is valid
+// only for the attempt it was made in, since the next attempt sees everything that was
+// there when the mark was made. A postponed job has the same attempt number again, so
+// that the mark includes the number of snoozes too.
 type mark struct {
 	Snoozes int `json:"snoozes"`
 	Again   *struct {
@@ -220,11 +218,11 @@ type mark struct {
 // snoozes returns how often a job was postponed, which River counts.
 func snoozes(row *rivertype.JobRow) int {
 	var m mark
-	_ = json.Unmarshal(row.Metadata, &m) // What cannot be read counts nothing.
+	_ = json.Unmarshal(row.Metadata, &m) // Unreadable metadata counts as none.
 	return m.Snoozes
 }
 
-// again returns the job that was asked for while row ran.
+// again returns the job that was requested while row ran.
 func again(row *rivertype.JobRow) (work, bool) {
 	var m mark
 	if json.Unmarshal(row.Metadata, &m) != nil || m.Again == nil || m.Again.Attempt != row.Attempt || m.Again.Snoozes != m.Snoozes {
@@ -236,7 +234,7 @@ func again(row *rivertype.JobRow) (work, bool) {
 func attemptError(row *rivertype.JobRow, at time.Time, why error) []byte {
 	text, err := json.Marshal(rivertype.AttemptError{At: at.UTC(), Attempt: row.Attempt, Error: why.Error()})
 	if err != nil {
-		return []byte("{}") // It is made of text and numbers: this cannot happen.
+		return []byte("{}") // Marshaling strings and numbers cannot fail.
 	}
 	return text
 }

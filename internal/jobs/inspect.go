@@ -15,23 +15,24 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Condition is how a queue fares, as its database has it.
+// Condition is the state of a queue, according to its database.
 type Condition struct {
-	// Version is that of its tables, zero if there are none, and Known the one
-	// that this program knows. What follows is only known of the latter.
+	// Version is that of its tables, zero if there are none, and Known the one that this
+	// program supports. The counts below are only set if both are equal.
 	Version, Known int
 	// Damage is what is wrong with the file of SQLite.
 	Damage []string
-	// Overdue are jobs that run for longer than they may, Waiting those whose time
-	// came longer ago than a queue with workers leaves them, and Failed those that
-	// were given up in the last day: so many of each task.
+	// Overdue, Waiting and Failed count the jobs of each task that exceed their timeout,
+	// that have been due for longer than waitsLong, and that failed permanently in the
+	// last day.
 	Overdue, Waiting, Failed map[string]int
 }
 
-// waitsLong is how long after its time a job is still not begun that is counted.
+// waitsLong is for how long a job must be due, but not started, to be counted as
+// waiting.
 const waitsLong = 5 * time.Minute
 
-// Inspect looks at a queue, beside a server or without one, and writes nothing. The
+// Inspect reads the state of a queue, also while a server runs, and writes nothing. The
 // error is fs.ErrNotExist if SQLite's file is missing.
 func Inspect(ctx context.Context, opts Options) (Condition, error) {
 	doing := "look at the queue"
@@ -50,7 +51,7 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 	if err != nil {
 		return c, err
 	}
-	defer func() { _ = queue.Close() }() // It was only read.
+	defer func() { _ = queue.Close() }() // The database was only read.
 	m, err := rivermigrate.New(riversqlite.New(nil), nil)
 	if err != nil {
 		return c, err
@@ -87,7 +88,7 @@ func inspect(ctx context.Context, opts Options) (c Condition, err error) {
 	return c, nil
 }
 
-// openRead opens the database for reading alone.
+// openRead opens the database read-only.
 func openRead(opts Options) (*sql.DB, dialect, error) {
 	if opts.Client == db.SQLite {
 		queue, err := db.ReadSQLite(opts.Path)
@@ -95,7 +96,7 @@ func openRead(opts Options) (*sql.DB, dialect, error) {
 	}
 	config, err := pgx.ParseConfig(opts.URL)
 	if err != nil {
-		// The error itself may show the password.
+		// The original error may contain the password.
 		return nil, dialect{}, errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
 	}
 	if t := &config.ConnectTimeout; *t == 0 || *t > connectTimeout {
@@ -105,7 +106,7 @@ func openRead(opts Options) (*sql.DB, dialect, error) {
 	return stdlib.OpenDB(*config), postgresDialect, nil
 }
 
-// countJobs counts the jobs of each task for which a condition holds.
+// countJobs counts the jobs of each task that match a condition.
 func countJobs(ctx context.Context, db *sql.DB, where string, arg float64) (map[string]int, error) {
 	rows, err := db.QueryContext(ctx, "SELECT args ->> 'task', count(*) FROM river_job WHERE "+where+" GROUP BY 1", arg)
 	if err != nil {

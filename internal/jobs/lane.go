@@ -8,13 +8,13 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// inserted is where River tells replicas of new jobs.
+// inserted is the topic on which River notifies replicas of new jobs.
 const inserted = "river_insert"
 
-// payload is what it says there.
+// payload returns the payload of such a notification.
 func payload(lane string) string { return `{"queue":"` + lane + `"}` }
 
-// ownLane is how the lanes of tasks that have workers of their own begin.
+// ownLane is the prefix of the lanes of tasks with dedicated workers.
 const ownLane = "task-"
 
 // lane returns the lane for jobs of a task, which River calls a queue.
@@ -27,7 +27,7 @@ func (q *Queue) lane(task string) string {
 	return river.QueueDefault
 }
 
-// openLanes makes the lanes of tasks that have workers of their own.
+// openLanes creates the lanes of tasks with dedicated workers.
 func (q *Queue) openLanes() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,9 +9,10 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
 
-// local is SQLite for one process. River's own driver asks the database twenty
-// times a second whether there is news, for other processes have no other way
-// to tell. There are none, so who adds a job says so by itself.
+// local is the SQLite driver for a single process. River's own driver polls the
+// database twenty times a second for notifications, since other processes have no other
+// way to send them. Here there are no other processes, so that notifications are sent
+// in memory.
 type local struct {
 	*riversqlite.Driver
 	news *news
@@ -21,25 +22,25 @@ func newLocal(db *sql.DB) local {
 	return local{Driver: riversqlite.New(db), news: &news{lanes: map[string]bool{}, some: make(chan struct{}, 1)}}
 }
 
-// tell says that there may be a job to do in a lane.
+// tell notifies listeners that there may be a job in a lane.
 func (l local) tell(_ context.Context, lane string) error {
 	l.news.put(lane)
 	return nil
 }
 
-// SupportsListenNotify tells River to write no news into the database.
+// SupportsListenNotify makes River write no notifications into the database.
 func (local) SupportsListenNotify() bool { return false }
 
-// GetListener returns who hears what tell says.
+// GetListener returns the listener that receives the notifications of tell.
 func (l local) GetListener(*riverdriver.GetListenenerParams) riverdriver.Listener {
 	return listener{news: l.news}
 }
 
-// news are the lanes in which there may be a job to do.
+// news are the lanes in which there may be a job.
 type news struct {
 	mu    sync.Mutex
 	lanes map[string]bool
-	// some has a value if there may be news.
+	// some has a value if lanes may not be empty.
 	some chan struct{}
 }
 
@@ -57,7 +58,7 @@ func (n *news) say() {
 	}
 }
 
-// take returns one lane, and says so if there are more.
+// take removes and returns one lane, and signals if there are more.
 func (n *news) take() (lane string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,7 +73,7 @@ func (n *news) take() (lane string, ok bool) {
 	return lane, ok
 }
 
-// listener hears of new jobs. There is nothing to connect.
+// listener receives notifications of new jobs. It has no connection.
 type listener struct{ news *news }
 
 // Close does nothing.
@@ -81,7 +82,7 @@ func (listener) Close(context.Context) error { return nil }
 // Connect does nothing.
 func (listener) Connect(context.Context) error { return nil }
 
-// Listen does nothing: there is one kind of news.
+// Listen does nothing: there is only one topic.
 func (listener) Listen(context.Context, string) error { return nil }
 
 // Ping does nothing.
@@ -96,7 +97,7 @@ func (listener) SetAfterConnectExec(string) {}
 // Unlisten does nothing.
 func (listener) Unlisten(context.Context, string) error { return nil }
 
-// WaitForNotification waits for news.
+// WaitForNotification waits for a notification.
 func (l listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	for {
 		select {

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// sayAgain is how long something that was said is not said again.
+// sayAgain is how long a repeated message is suppressed.
 const sayAgain = 5 * time.Minute
 
-// quiet is the log for River. What River tells of its daily life is for those
-// who debug, and what it complains about is said once in a while: it looks for
-// jobs five times a second, and would complain as often while the database is
-// away.
+// quiet is the log handler for River. River's routine messages become debug messages,
+// and warnings are rate-limited: River looks for jobs five times a second, and would
+// warn as often while the database is unavailable.
 type quiet struct {
 	slog.Handler
 	said *said
@@ -23,12 +22,12 @@ func newQuiet(log *slog.Logger, now func() time.Time) slog.Handler {
 	return quiet{Handler: log.Handler(), said: newSaid(now)}
 }
 
-// Enabled tells whether a record would be written.
+// Enabled reports whether a record would be written.
 func (h quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.Handler.Enabled(ctx, lower(level))
 }
 
-// Handle writes a record, unless it was written lately.
+// Handle writes a record. One that repeats a recent warning is written at debug level.
 func (h quiet) Handle(ctx context.Context, r slog.Record) error {
 	level := lower(r.Level)
 	if level >= slog.LevelWarn && !h.said.first(r.Message) {
@@ -41,12 +40,12 @@ func (h quiet) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs returns the log with attributes.
+// WithAttrs returns the handler with attributes.
 func (h quiet) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return quiet{Handler: h.Handler.WithAttrs(attrs), said: h.said}
 }
 
-// WithGroup returns the log with a group.
+// WithGroup returns the handler with a group.
 func (h quiet) WithGroup(name string) slog.Handler {
 	return quiet{Handler: h.Handler.WithGroup(name), said: h.said}
 }
@@ -58,7 +57,7 @@ func lower(level slog.Level) slog.Level {
 	return level
 }
 
-// said remembers what was said.
+// said records when messages were logged.
 type said struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -67,8 +66,8 @@ type said struct {
 
 func newSaid(now func() time.Time) *said { return &said{now: now, when: map[string]time.Time{}} }
 
-// first tells whether message was not said lately. There are few messages:
-// they are constants.
+// first reports whether message was not logged recently. There are few messages: they
+// are constants.
 func (s *said) first(message string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +79,7 @@ func (s *said) first(message string) bool {
 	return true
 }
 
-// once logs for us as quiet does for River.
+// once rate-limits this package's own warnings as quiet does River's.
 type once struct {
 	log  *slog.Logger
 	said *said

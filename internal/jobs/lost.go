@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// grace is how long after its timeout a task may take to notice.
+	// grace is how long after its timeout a task may take to return.
 	grace = 15 * time.Second
-	// absence is how long a process must have had no session until it is taken
-	// for gone. One that lost its connections, and with it the database maybe
-	// all others theirs, is back by then: it looks for jobs all the time.
+	// absence is how long a process must have had no session to count as gone. A process
+	// that only lost its connections, perhaps together with all others, has reconnected by
+	// then, since it polls for jobs all the time.
 	absence = 5 * time.Second
-	// look is how often somebody looks for jobs that run for too long, for
-	// processes that are gone, and for a leader that is.
+	// look is the interval of checks for overdue jobs, for processes that are gone, and
+	// for a leader that is gone.
 	look = 2 * time.Second
-	// mostLost is how often a job is begun again after its process was killed:
-	// it may be the job that kills it.
+	// mostLost is how often a job is started again after its process was killed: the job
+	// itself may be what kills it.
 	mostLost = 5
 )
 
-// errLost is what a job failed with whose process is gone.
+// errLost is the error of a job whose process is gone.
 var errLost = errors.New("it did not end in time: the process that ran it is gone or does not answer")
 
-// watchOver takes over, from time to time, what other processes did not bring
-// to an end.
+// watchOver periodically takes over jobs that other processes did not finish.
 func (q *Queue) watchOver(ctx context.Context) {
 	quiet := newOnce(q.log, q.opts.Now)
 	unseen := map[string]time.Time{}
@@ -43,16 +42,16 @@ func (q *Queue) watchOver(ctx context.Context) {
 	}
 }
 
-// inherit takes over the jobs of processes that are gone. It remembers in unseen
-// since when it has not seen those that run jobs: the first time says little, for
-// connections break and are made again.
+// inherit takes over the jobs of processes that are gone. It records in unseen since
+// when a process that runs jobs has had no session: one missing session says little,
+// since connections break and are reopened.
 func (q *Queue) inherit(ctx context.Context, unseen map[string]time.Time) error {
 	if q.dialect.absent == "" {
 		return nil
 	}
 	absent, err := q.absent(ctx)
 	if err != nil {
-		// While the database is away nobody is seen.
+		// While the database is unavailable, no process can be seen.
 		clear(unseen)
 		return err
 	}
@@ -74,7 +73,7 @@ func (q *Queue) inherit(ctx context.Context, unseen map[string]time.Time) error 
 	return nil
 }
 
-// absent returns the names of those that run jobs and have no session.
+// absent returns the names of processes that run jobs and have no session.
 func (q *Queue) absent(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, q.dialect.absent, sessions+q.id, sessions)
 	if err != nil {
@@ -92,9 +91,9 @@ func (q *Queue) absent(ctx context.Context) ([]string, error) {
 	return names, rows.Err()
 }
 
-// depose resigns for a leader whose process is gone. River would wait until its
-// term is over, for twenty seconds, in which no schedule is kept. A process that
-// is only cut off from the database for a moment stands for election again.
+// depose resigns for a leader whose process is gone. River would wait until its term
+// ends, for twenty seconds, in which no scheduled jobs are queued. A process that was
+// only disconnected for a moment takes part in the next election.
 func (q *Queue) depose(ctx context.Context) error {
 	if q.dialect.gone == "" {
 		return nil
@@ -111,7 +110,7 @@ func (q *Queue) depose(ctx context.Context) error {
 	return q.engine.resign(ctx, leader, elected)
 }
 
-// takeOver ends all running jobs that query finds in favour of new ones.
+// takeOver replaces all running jobs that query finds with new ones.
 func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
 	for {
 		w, err := q.engine.takeOver(ctx, query, args...)
@@ -126,7 +125,7 @@ func (q *Queue) takeOver(ctx context.Context, query string, args ...any) error {
 	}
 }
 
-// abandoned logs that a job is not begun again because its process ended too often.
+// abandoned logs that a job is not started again because its process ended too often.
 func (q *Queue) abandoned(w *work) {
 	if w.Requeued {
 		q.log.Info("job ended: its process ended too often; it will be queued again", "task", w.Task, "key", w.Key, "times", w.Lost)

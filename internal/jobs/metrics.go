@@ -8,11 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collectWithin is how long counting may take: who asks for numbers must not
-// wait for a database that is away.
+// collectWithin is the timeout of counting: a scrape must not wait for a database that
+// is unavailable.
 const collectWithin = 2 * time.Second
 
-// metrics are the numbers of the queue. Nil counts nothing.
+// metrics are the metrics of the queue. A nil *metrics counts nothing.
 type metrics struct {
 	queue    *Queue
 	queued   *prometheus.Desc
@@ -67,18 +67,18 @@ func (m *metrics) ran(task, result string, took time.Duration) {
 	m.duration.WithLabelValues(task).Observe(took.Seconds())
 }
 
-// postponed counts a job that was put back. It took no time to speak of.
+// postponed counts a postponed job. Its duration is negligible.
 func (m *metrics) postponed(task string) {
 	if m != nil {
 		m.runs.WithLabelValues(task, "postponed").Inc()
 	}
 }
 
-// Describe names what Collect gives.
+// Describe describes the metrics of Collect.
 func (m *metrics) Describe(to chan<- *prometheus.Desc) { to <- m.queued }
 
-// Collect counts the jobs. While the database is away there are no numbers,
-// which is not the same as zero.
+// Collect counts the jobs. While the database is unavailable it returns no metrics,
+// since zero would be wrong.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectWithin)
 	defer cancel()

@@ -20,20 +20,20 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
-	_ "modernc.org/sqlite" // The driver of SQLite.
+	_ "modernc.org/sqlite" // The SQLite driver.
 
 	"example.dev/ingestor/internal/db"
 )
 
 const (
-	// fetchCooldown is the least time between two looks for jobs. River tells
-	// of a new one at most once in that time, so it is short.
+	// fetchCooldown is the minimum time between two fetches of jobs. River sends at most
+	// one notification of a new job in that time, so it is short.
 	fetchCooldown = 2 * time.Millisecond
-	// fetchInterval is how often River looks without being told.
+	// fetchInterval is how often River fetches without a notification.
 	fetchInterval = 2 * time.Second
-	// soon is how far ahead River looks for jobs whose time comes.
+	// soon is how far ahead River looks for scheduled jobs.
 	soon = 5 * time.Second
-	// completedFor and failedFor are how long jobs are kept that are over.
+	// completedFor and failedFor are how long ended jobs are kept.
 	completedFor = time.Hour
 	failedFor    = 24 * time.Hour
 )
@@ -43,23 +43,23 @@ const (
 	connectTimeout = 5 * time.Second
 	postgresConns  = 8
 	postgresIdle   = 5 * time.Minute
-	// migrating is the number of the lock that replicas hold to migrate.
+	// migrating is the number of the advisory lock that replicas hold to migrate.
 	migrating = 7_260_117_315
-	// sessions is how the names of sessions begin, which end with the name of
-	// the queue that has them.
+	// sessions is the prefix of the names of database sessions, followed by the id of the
+	// queue.
 	sessions = "jobs "
 )
 
-// Queue is an open queue. All methods may be called at once, but for Handle and
-// Every, which come before Run. Who handles a task that has workers of its own
-// does so before Add: a job that was added earlier is done by those all share.
+// Queue is an open queue. All methods may be called concurrently, except for Handle and
+// Every, which must be called before Run. A task with dedicated workers must be handled
+// before Add: a job that was added earlier runs on the shared workers.
 type Queue struct {
 	opts Options
-	// id tells the queue from those of other processes.
+	// id distinguishes the queue from those of other processes.
 	id     string
 	log    *slog.Logger
 	engine engine
-	// db is for what River has no function for.
+	// db is used where River has no function.
 	db       *sql.DB
 	close    func()
 	dialect  dialect
@@ -68,19 +68,19 @@ type Queue struct {
 	mistakes []error
 	due      *due
 	schedule map[string]schedule
-	// started tells that Run was called.
+	// started records that Run was called.
 	started sync.Once
 
-	// mu is for tasks and what follows. running are the jobs that run here. One
-	// that was taken for lost, though it is only slow, does not begin a second
-	// time beside itself.
+	// mu guards tasks and the fields below. running are the jobs that run here. A job that
+	// was considered lost, though it is only slow, must not run here twice at the same
+	// time.
 	mu      sync.Mutex
 	running map[string]bool
-	// failing are the jobs that failed last time, and why.
+	// failing are the jobs whose last attempt failed, with the reason.
 	failing map[string]string
 }
 
-// Open opens the queue and brings its tables up to date. Close it.
+// Open opens the queue and migrates its tables. The caller must close it.
 func Open(ctx context.Context, opts Options) (*Queue, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = defaultWorkers
@@ -120,7 +120,7 @@ func Open(ctx context.Context, opts Options) (*Queue, error) {
 	return q, nil
 }
 
-// Close closes the database. Run has returned before.
+// Close closes the database. Run must have returned before.
 func (q *Queue) Close() error {
 	q.metrics.unregister(q.opts.Registry)
 	q.close()
@@ -135,7 +135,7 @@ func (q *Queue) openSQLite(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
-	// Others may not read it: nobody knows what tasks are told.
+	// Others must not read the file: the arguments of tasks may be confidential.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -148,8 +148,8 @@ func (q *Queue) openSQLite(ctx context.Context) error {
 		return err
 	}
 	q.close = func() { _ = q.db.Close() }
-	// River writes with all of its parts at once. With one connection they
-	// queue up here, and not in SQLite, which would let some of them starve.
+	// Several parts of River write concurrently. With one connection they queue up here,
+	// and not in SQLite, which would let some of them starve.
 	q.db.SetMaxOpenConns(1)
 	q.dialect = sqliteDialect
 	driver := newLocal(q.db)
@@ -162,8 +162,8 @@ func (q *Queue) openSQLite(ctx context.Context) error {
 	return q.freeAlone(ctx)
 }
 
-// freeAlone frees what a process that was killed held: nobody else is there,
-// so it does not have to be waited for.
+// freeAlone takes over what a killed process held. No other process uses the file, so
+// that there is no need to wait.
 func (q *Queue) freeAlone(ctx context.Context) error {
 	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader"); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (q *Queue) freeAlone(ctx context.Context) error {
 func (q *Queue) openPostgres(ctx context.Context) error {
 	config, err := pgxpool.ParseConfig(q.opts.URL)
 	if err != nil {
-		// The error itself may show the password.
+		// The original error may contain the password.
 		return errors.New("its connection string cannot be read; write it as postgres://user:password@host:port/database")
 	}
 	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > connectTimeout {
@@ -193,7 +193,7 @@ func (q *Queue) openPostgres(ctx context.Context) error {
 	if q.engine, err = newEngine(riverpgxv5.New(pool), q.config(), q.opts.Now, nil); err != nil {
 		return err
 	}
-	// Replicas may open an empty database at once.
+	// Replicas may open an empty database at the same time.
 	conn, err := q.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -211,8 +211,8 @@ func (q *Queue) migrate(ctx context.Context) error {
 	return q.engine.migrate(ctx, &rivermigrate.Config{Logger: slog.New(newQuiet(q.log, q.opts.Now))})
 }
 
-// migrate brings the tables to the version that River knows, and refuses a
-// newer one: nobody can tell what its rows mean.
+// migrate migrates the tables to the version that River supports, and refuses a newer
+// one, since the meaning of its rows is unknown.
 func (e *riverEngine[T]) migrate(ctx context.Context, config *rivermigrate.Config) error {
 	m, err := rivermigrate.New(e.driver, config)
 	if err != nil {
@@ -251,10 +251,9 @@ func isNoTable(err error) bool {
 	return strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01")
 }
 
-// config is how River works. It neither ends jobs that take too long nor
-// rescues those of a process that is gone: it would do so by the clock of this
-// machine, as soon as their time is over, and count it as an attempt. See
-// watchOver.
+// config returns the configuration of River. River neither ends jobs that take too long
+// nor rescues those of a process that is gone: it would do so by the clock of this
+// machine, at the moment of their timeout, and count that as an attempt. See watchOver.
 func (q *Queue) config() *river.Config {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{q: q})
@@ -270,15 +269,15 @@ func (q *Queue) config() *river.Config {
 		Logger:                      slog.New(newQuiet(q.log, q.opts.Now)),
 		Queues:                      map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: q.opts.Workers}},
 		Workers:                     workers,
-		// This does one thing: who leads begins at once. Otherwise each of
-		// River's parts waits for up to a second, one after the other, before
-		// the first schedule is kept.
+		// TestOnly has one effect: a new leader starts at once. Otherwise each of River's
+		// services waits for up to a second, one after the other, before the first scheduled
+		// job is queued.
 		TestOnly: true,
 	}
 }
 
-// soon makes a job that waits for a moment one that is fetched when its time
-// comes. River would look for it every five seconds.
+// soon makes a job that waits only briefly available, so that it is fetched when it is
+// due. River would look for scheduled jobs every five seconds.
 func (q *Queue) soon(_ context.Context, p *rivertype.JobInsertParams) error {
 	if p.State == rivertype.JobStateScheduled && p.ScheduledAt != nil && p.ScheduledAt.Sub(q.opts.Now()) <= soon {
 		p.State = rivertype.JobStateAvailable

@@ -11,36 +11,35 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// dialect is what the engines say differently.
+// dialect is the SQL that differs between the engines.
 type dialect struct {
-	// again writes the mark $2 beside the running job $1, if it still is in its
-	// attempt $3.
+	// again writes the mark $2 into the running job $1, if its attempt is still $3.
 	again string
-	// overdue finds a job that runs for $1 seconds longer than it may, by the
-	// clock of the database: it is the one clock that all replicas share.
+	// overdue finds a job that has exceeded its timeout by $1 seconds, by the clock of the
+	// database: it is the only clock that all replicas share.
 	overdue string
-	// isOverdue, isWaiting and isFailed are conditions: that a job runs for $1
-	// seconds longer than it may, that its time came before $1, in seconds since
-	// 1970, and it was not begun, and that it was given up after $1.
+	// isOverdue, isWaiting and isFailed are conditions: that a job has exceeded its
+	// timeout by $1 seconds; that it was due before $1, in seconds since 1970, and has not
+	// started; and that it failed permanently after $1.
 	isOverdue, isWaiting, isFailed string
-	// renew sets the arguments $2 and the maximum number of attempts $3 of the
-	// running job $1.
+	// renew sets the arguments $2 and the maximum number of attempts $3 of the running job
+	// $1.
 	renew string
-	// gone finds a leader that has no session $2 and its name in the database,
-	// if sessions are seen at all, which that of the caller, $1, shows. absent
-	// finds whoever runs jobs and has none, and orphan a job of $1 that is so.
-	// They are empty where one process has the database for itself.
+	// gone finds a leader without a session that is named $2 and its id, provided that the
+	// caller's own session, $1, is visible. absent finds processes that run jobs and have
+	// no session, and orphan a job of such a process $1. They are empty for SQLite, which
+	// one process uses alone.
 	gone, absent, orphan string
 }
 
-// These are parts of what PostgreSQL is asked: the names of all sessions, and who
-// runs a job.
+// These are parts of PostgreSQL queries: the names of all sessions, and the process
+// that runs a job.
 const (
 	withNames = "WITH names AS (SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database()) "
 	runner    = "attempted_by[array_length(attempted_by, 1)]"
 )
 
-// These are isOverdue of both.
+// These are isOverdue of both dialects.
 const (
 	sqliteOverdue   = "state = 'running' AND unixepoch(attempted_at, 'subsec') + (args ->> 'timeout') + $1 < unixepoch('now', 'subsec')"
 	postgresOverdue = "state = 'running' AND attempted_at + make_interval(secs => (args ->> 'timeout')::float8 + $1::float8) < now()"
@@ -74,15 +73,14 @@ var (
 	}
 )
 
-// answer is how long the database may take until somebody who asks for a job is
-// told that it does not answer.
+// answer is how long Add waits for the database before it fails.
 const answer = 10 * time.Second
 
-// tries is how often something is tried that a connection may break that was
-// lost without anybody noticing.
+// tries is how often an operation is tried that may fail because of a connection that
+// was lost unnoticed.
 const tries = 3
 
-// Handle makes t known.
+// Handle registers a task.
 func (q *Queue) Handle(t Task) {
 	if t.Name == "" || t.Run == nil {
 		q.mistakes = append(q.mistakes, fmt.Errorf("cannot handle task %q: it needs a name and a function", t.Name))
@@ -93,10 +91,9 @@ func (q *Queue) Handle(t Task) {
 	q.tasks[t.Name] = t
 }
 
-// Every makes a job of task and key as soon as Run begins, and once every while
-// from then on; replicas make one together. If the last one still waits or
-// runs, none is made. Of two schedules of the same task and key the second
-// counts.
+// Every creates a job of task and key when Run begins, and then at every interval; all
+// replicas together create one. If the previous job still waits or runs, none is
+// created. A second schedule of the same task and key replaces the first.
 func (q *Queue) Every(task, key string, every time.Duration, how How) {
 	if how.Trigger == "" {
 		how.Trigger = Scheduled
@@ -110,9 +107,9 @@ func (q *Queue) Every(task, key string, every time.Duration, how How) {
 	q.schedule[w.name()] = schedule{work: w, every: every, now: q.opts.Now}
 }
 
-// Add asks for a job. One that waits already is enough, and then added is
-// false. One that runs is not, since it may have looked before the caller's
-// reason was there: another is made that waits until that one has ended.
+// Add queues a job. If one waits already, Add queues no other and returns false. A
+// running job is not sufficient, since it may have read its input before the caller's
+// change: another job is queued that waits until that one has ended.
 func (q *Queue) Add(ctx context.Context, task, key string, how How) (added bool, err error) {
 	if len(how.Args) > 0 && !json.Valid(how.Args) {
 		return false, fmt.Errorf("cannot queue task %q for %q: its arguments are not JSON", task, key)
@@ -161,12 +158,11 @@ func (q *Queue) add(ctx context.Context, w work, how How) (added bool, err error
 		if marked, err := q.mark(ctx, res.Job, w); err != nil || marked {
 			return marked, err
 		}
-		// It ended in the meantime, so there is room.
+		// The running job ended in the meantime, so that insert can succeed.
 	}
 }
 
-// mark says that row shall be done once more. It returns false if it does not
-// run any more.
+// mark requests another run of row. It returns false if row does not run any more.
 func (q *Queue) mark(ctx context.Context, row *rivertype.JobRow, w work) (bool, error) {
 	text, err := json.Marshal(map[string]any{"attempt": row.Attempt, "snoozes": snoozes(row), "work": w})
 	if err != nil {
@@ -180,7 +176,7 @@ func (q *Queue) mark(ctx context.Context, row *rivertype.JobRow, w work) (bool, 
 	return n == 1, err
 }
 
-// Waiting returns how many jobs of each task wait: for their turn, for their
+// Waiting returns how many jobs of each task wait: for a worker, for their scheduled
 // time, or for their next attempt.
 func (q *Queue) Waiting(ctx context.Context) (map[string]int, error) {
 	waiting := map[string]int{}
@@ -195,7 +191,7 @@ func (q *Queue) Waiting(ctx context.Context) (map[string]int, error) {
 	return waiting, nil
 }
 
-// count counts the jobs that are not over.
+// count counts the jobs that have not ended.
 func (q *Queue) count(ctx context.Context, each func(task, state string, n int)) error {
 	rows, err := q.db.QueryContext(ctx, `SELECT args ->> 'task', CAST(state AS text), count(*) FROM river_job
 		WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2`)

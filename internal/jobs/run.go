@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// stopWithin is how long Run waits for tasks after it has told them to end.
+	// stopWithin is how long Run waits for tasks after it has canceled them.
 	stopWithin = 20 * time.Second
-	// busyPause is how long a job waits for the one of the same task and key
-	// that still runs here though it should not, and strangePause for a process
-	// that knows its task.
+	// busyPause is how long a job waits for one of the same task and key that still runs
+	// here though it should not, and strangePause how long it waits for a process that
+	// handles its task.
 	busyPause    = time.Second
 	strangePause = 10 * time.Second
 )
 
-// Run does jobs until ctx ends, which also ends the contexts of the tasks that
-// run; it waits twenty seconds for them. What they did not bring to an end waits
-// for the next who runs the queue. Run can be called once.
+// Run runs jobs until ctx ends, which also cancels the contexts of running tasks; it
+// waits twenty seconds for them. Jobs that did not end wait for the next process that
+// runs the queue. Run can be called once.
 func (q *Queue) Run(ctx context.Context) error {
 	first := false
 	q.started.Do(func() { first = true })
@@ -45,8 +45,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	if len(q.mistakes) > 0 {
 		return errors.Join(q.mistakes...)
 	}
-	// The context is River's until it is told to stop: if its end were ours,
-	// River would take tasks that end with it for failed ones.
+	// River's context ends only when River is told to stop: if it ended with ctx, River
+	// would count tasks that end with it as failed.
 	own := context.WithoutCancel(ctx)
 	if !q.start(ctx, own) {
 		return nil
@@ -65,8 +65,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	return nil
 }
 
-// start starts River, and returns false if ctx ends before the database is
-// there.
+// start starts River, and returns false if ctx ends before the database is available.
 func (q *Queue) start(ctx, own context.Context) bool {
 	quiet := newOnce(q.log, q.opts.Now)
 	for ctx.Err() == nil {
@@ -80,13 +79,13 @@ func (q *Queue) start(ctx, own context.Context) bool {
 	return false
 }
 
-// worker does jobs for River.
+// worker runs jobs for River.
 type worker struct {
 	river.WorkerDefaults[work]
 	q *Queue
 }
 
-// Timeout tells River to leave the time to us.
+// Timeout disables River's timeout, since try sets one.
 func (*worker) Timeout(*river.Job[work]) time.Duration { return -1 }
 
 // NextRetry returns when a job is tried again.
@@ -94,7 +93,7 @@ func (k *worker) NextRetry(j *river.Job[work]) time.Time {
 	return k.q.opts.Now().Add(j.Args.retryDelay())
 }
 
-// Work does a job.
+// Work runs a job.
 func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	q, w := k.q, j.Args
 	task, ok := q.tasks[w.Task]
@@ -116,7 +115,7 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	began := q.opts.Now()
 	err := q.try(ctx, task, job, w.timeout())
 	took := q.opts.Now().Sub(began)
-	// From here on the next one may begin, which settle lets in.
+	// From here on the next job may start, which settle queues.
 	q.end(w)
 	switch {
 	case err == nil:
@@ -128,7 +127,7 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 		q.metrics.postponed(w.Task)
 		return q.postpone(ctx, j, err)
 	case ctx.Err() != nil:
-		// River stops, which is no fault of the task's.
+		// River stops, which is not a failure of the task.
 		q.metrics.ran(w.Task, "stopped", took)
 		return fmt.Errorf("%w: %w", context.Canceled, err)
 	}
@@ -148,8 +147,8 @@ func (k *worker) Work(ctx context.Context, j *river.Job[work]) error {
 	return err
 }
 
-// renew applies the current settings to a job that was stored with other ones. It
-// stores them too: other replicas take over a job by its stored timeout.
+// renew applies the current settings to a job that was stored with other ones. It also
+// stores them: other replicas take over a job by its stored timeout.
 func (q *Queue) renew(ctx context.Context, t Task, j *river.Job[work]) error {
 	if t.How == nil {
 		return nil
@@ -179,7 +178,7 @@ func isLater(err error) bool {
 	return ok
 }
 
-// postpone has River put a job back for a while, as it was before its attempt.
+// postpone has River put a job back for a while, in its state before the attempt.
 func (q *Queue) postpone(ctx context.Context, j *river.Job[work], why error) error {
 	l, _ := errors.AsType[*later](why)
 	q.reach(ctx, j.Args)
@@ -189,20 +188,19 @@ func (q *Queue) postpone(ctx context.Context, j *river.Job[work], why error) err
 	return river.JobSnooze(l.after)
 }
 
-// wakeAfter has somebody look for a job whose time comes in a while, rather
-// than find it at the next look. River writes down what it knows of a job in
-// batches, a moment later.
+// wakeAfter makes a replica look for a job when it is due, rather than at the next
+// poll. River writes the states of jobs in batches, a moment later.
 func (q *Queue) wakeAfter(d time.Duration, lane string) {
 	const moment, late, within = 300 * time.Millisecond, 20 * time.Millisecond, 5 * time.Second
 	time.AfterFunc(max(d, moment)+late, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
-		_ = q.engine.wake(ctx, lane) // If it fails, somebody looks soon anyway.
+		_ = q.engine.wake(ctx, lane) // If it fails, the next poll finds the job.
 	})
 }
 
-// news reports whether a job fails for another reason than the last time, which
-// is worth a line; that it fails again for the same one is not. Empty is none.
+// news reports whether a job fails for another reason than the last time, which is
+// worth a log line; a repeated failure is not. An empty reason is success.
 func (q *Queue) news(w work, why string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -215,7 +213,7 @@ func (q *Queue) news(w work, why string) bool {
 	return true
 }
 
-// begin tells whether a job may run here.
+// begin reports whether a job may run here, and marks it as running.
 func (q *Queue) begin(w work) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -232,7 +230,7 @@ func (q *Queue) end(w work) {
 	delete(q.running, w.name())
 }
 
-// try is one attempt.
+// try runs one attempt.
 func (q *Queue) try(ctx context.Context, t Task, j Job, timeout time.Duration) (err error) {
 	late := fmt.Errorf("it took longer than %s: %w", timeout, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
@@ -249,21 +247,21 @@ func (q *Queue) try(ctx context.Context, t Task, j Job, timeout time.Duration) (
 	return err
 }
 
-// settle brings a job to its end. If the database is away, it waits for it: a
-// job that nobody ends is in the way of the next until it is taken over. If it
-// waits in vain, River tries to end the job, and then somebody takes it over.
+// settle finishes a job. If the database is unavailable, it retries: a job that is not
+// finished blocks the next until it is taken over. If the retries fail, River tries to
+// finish the job, and after that it is taken over.
 func (q *Queue) settle(ctx context.Context, j *river.Job[work], params *riverdriver.JobSetStateIfRunningParams) {
 	q.persist(ctx, j.Args, func(ctx context.Context) error { return q.engine.settle(ctx, j.JobRow, params) })
 }
 
-// reach waits until the database is there, since River does not wait for long
-// to write down that a job failed.
+// reach waits until the database is available, since River does not wait long to store
+// that a job failed.
 func (q *Queue) reach(ctx context.Context, w work) {
 	q.persist(ctx, w, q.db.PingContext)
 }
 
-// persist does something with the database, and tries until it succeeds, or
-// until the job is somebody else's anyway, or the queue stops.
+// persist runs do, and retries until it succeeds, until the job can be taken over by
+// another process, or until the queue stops.
 func (q *Queue) persist(ctx context.Context, w work, do func(context.Context) error) {
 	const longest = 2 * time.Second
 	quiet := newOnce(q.log, q.opts.Now)
@@ -283,7 +281,7 @@ func (q *Queue) persist(ctx context.Context, w work, do func(context.Context) er
 	}
 }
 
-// These have to be what River expects.
+// These types must implement River's interfaces.
 var (
 	_ river.Worker[work]     = (*worker)(nil)
 	_ river.PeriodicSchedule = schedule{}

@@ -10,17 +10,16 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// schedule is a job that is made every while.
+// schedule is a job that is created periodically.
 type schedule struct {
 	work  work
 	every time.Duration
 	now   func() time.Time
 }
 
-// Next returns when the job is due after it was due at last. What was missed
-// because the process stood still is not made up for. Both times carry the
-// steady clock of the process, so that nothing happens when somebody sets the
-// other one.
+// Next returns when the job is due after last. Runs that were missed because the
+// process was suspended are not made up for. Both times have a monotonic clock reading,
+// so that setting the wall clock has no effect.
 func (s schedule) Next(last time.Time) time.Time {
 	next := last.Add(s.every)
 	if now := s.now(); next.Before(now) {
@@ -29,10 +28,9 @@ func (s schedule) Next(last time.Time) time.Time {
 	return next
 }
 
-// periodic is the schedule for River, which knows who of the replicas makes
-// jobs, and when. It does not make them itself: it would not try again if the
-// database were away just then, and would have them wait until a time by the
-// clock of this machine.
+// periodic returns the schedule for River, which knows which replica creates jobs, and
+// when. River does not insert them itself: it would not retry if the database were
+// unavailable at that moment, and would schedule them by the clock of this machine.
 func (s schedule) periodic(d *due) *river.PeriodicJob {
 	return river.NewPeriodicJob(s, func() (river.JobArgs, *river.InsertOpts) {
 		d.put(s.work)
@@ -40,8 +38,7 @@ func (s schedule) periodic(d *due) *river.PeriodicJob {
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// due are the jobs that schedules have asked for and that are not in the queue
-// yet.
+// due are the jobs that schedules have requested and that are not in the queue yet.
 type due struct {
 	mu     sync.Mutex
 	jobs   map[string]work
@@ -74,7 +71,7 @@ func (d *due) take() []work {
 	return works
 }
 
-// enqueue puts what is due into the queue, until ctx ends.
+// enqueue queues jobs that are due, until ctx ends.
 func (q *Queue) enqueue(ctx context.Context) {
 	const pause = time.Second
 	quiet := newOnce(q.log, q.opts.Now)
@@ -99,7 +96,7 @@ func (q *Queue) enqueue(ctx context.Context) {
 	}
 }
 
-// wait waits, unless ctx ends.
+// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// header is one that is the same for every response. Its values are shared, so
-// that nobody may change them in place.
+// header is one that is the same for every response. Its values are shared, and must
+// not be changed in place.
 type header struct {
 	key    string
 	values []string
@@ -21,15 +21,15 @@ var (
 
 const contentPolicy = "Content-Security-Policy"
 
-// fixedHeaders are those that tell browsers to be careful.
+// fixedHeaders returns the security headers for browsers.
 func (s *Server) fixedHeaders() []header {
 	hs := []header{
 		{"X-Content-Type-Options", []string{"nosniff"}},
 		{"X-Frame-Options", []string{"SAMEORIGIN"}},
 		{"Referrer-Policy", []string{"no-referrer"}},
 		{"Cross-Origin-Resource-Policy", []string{"same-origin"}},
-		// What the API answers is data: were it ever shown as a page, that
-		// page could do nothing.
+		// Responses of the API are data: if one were ever shown as a page, that page could do
+		// nothing.
 		{contentPolicy, []string{"default-src 'none'; frame-ancestors 'none'"}},
 	}
 	if s.opts.HTTPS.CertFile != "" || strings.HasPrefix(strings.ToLower(s.opts.BaseURL), "https://") {
@@ -47,8 +47,8 @@ func (s *Server) setHeaders(res *response, r *http.Request) {
 	s.cors.set(h, r)
 }
 
-// logAccess writes the line of a request. The query is left out: it may hold
-// what is secret, such as the code of a sign-in.
+// logAccess writes the log line of a request. The query is left out: it may contain
+// secrets, such as the code of a sign-in.
 func (s *Server) logAccess(res *response, took time.Duration, aborted bool) {
 	level := slog.LevelInfo
 	if res.endpoint != nil && res.endpoint.quiet {

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// ReadJSON reads the body into v. What is wrong with it is a *Fault that says
-// where.
+// ReadJSON reads the body into v. An error of the client is a *Fault that says where.
 func ReadJSON(r *http.Request, v any) error {
 	data, err := ReadBody(r)
 	if err != nil {
@@ -23,7 +22,7 @@ func ReadJSON(r *http.Request, v any) error {
 	return DecodeJSON(data, v)
 }
 
-// DecodeJSON is ReadJSON of a body that has been read.
+// DecodeJSON is ReadJSON for a body that has been read.
 func DecodeJSON(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {
@@ -46,7 +45,7 @@ func DecodeJSON(data []byte, v any) error {
 }
 
 func badSyntax(data []byte, wrong *json.SyntaxError) error {
-	// The offset is behind the byte that is wrong, or at the end of the data.
+	// The offset is after the invalid byte, or at the end of the data.
 	at := max(int(wrong.Offset)-1, 0)
 	what := wrong.Error()
 	if strings.HasPrefix(what, "unexpected end") {
@@ -58,7 +57,7 @@ func badSyntax(data []byte, wrong *json.SyntaxError) error {
 	return Input("%s%s in JSON at position %d (line %d column %d)", strings.ToUpper(what[:1]), what[1:], at, line, column)
 }
 
-// typeName returns what JSON calls a Go type.
+// typeName returns the JSON name of a Go type.
 func typeName(t reflect.Type) string {
 	if t == nil {
 		return "of another type"
@@ -80,7 +79,7 @@ func typeName(t reflect.Type) string {
 	return "integer"
 }
 
-// ReadBody reads the whole body. What is wrong with it is a *Fault.
+// ReadBody reads the whole body. An error of the client is a *Fault.
 func ReadBody(r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -89,8 +88,8 @@ func ReadBody(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// BodyFault returns the error of reading a body as clients are told of it, for
-// handlers that read it piece by piece.
+// BodyFault converts an error of reading a body into the one for the client, for
+// handlers that read the body piece by piece.
 func BodyFault(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
@@ -105,8 +104,8 @@ func BodyFault(err error) error {
 	return f
 }
 
-// bound limits what is read of a body, and for how long. A body that says
-// itself that it is too long is refused unread.
+// bound limits the size of a body, and the time to read it. A body whose Content-Length
+// is too large is refused unread.
 func (e *endpoint) bound(res *response, r *http.Request) error {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
@@ -119,28 +118,28 @@ func (e *endpoint) bound(res *response, r *http.Request) error {
 		most = min(most, e.Timeout)
 	}
 	in := &body{ReadCloser: http.MaxBytesReader(res.ResponseWriter, r.Body, e.MaxBody), res: res, most: most, left: most}
-	// Without a deadline a client that stops in the middle holds the connection
-	// even if nobody reads, because the rest is drained.
+	// Without a deadline a client that stops in the middle holds the connection even if
+	// the handler does not read, because the rest is drained.
 	in.until(e.server.opts.Now().Add(in.left))
 	r.Body = in
 	return nil
 }
 
 const (
-	// bodyTimeout is how long a client may take to send something of a body.
+	// bodyTimeout is how long a client may take to send a part of a body.
 	bodyTimeout = 30 * time.Second
-	// slowestBody is how slowly a body may arrive in the long run, in bytes a
-	// second: a byte now and then is not progress.
+	// slowestBody is the minimum average rate of a body, in bytes per second: a byte now
+	// and then is not progress.
 	slowestBody = 16 << 10
 )
 
-// body waits for what the client sends as long as there is progress, however large
-// it is. It takes the deadline back once it has been read, lest it end what the
+// body waits for the client as long as there is progress, however large the body is. It
+// clears the deadline once the body has been read, so that it does not affect what the
 // handler does next.
 type body struct {
 	io.ReadCloser
 	res *response
-	// left is how long the client may still be waited for, of most.
+	// left is how long to wait for the client from now on, at most most.
 	left, most time.Duration
 	done       bool
 }

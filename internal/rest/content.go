@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-// Content is a body that clients may keep.
+// Content is a body that clients may cache.
 type Content struct {
 	// Type is the media type; empty means JSON.
 	Type string
-	// ETag is the strong tag of the body, with or without its quotes; empty
-	// means none.
+	// ETag is the strong entity tag of the body, with or without its quotes; empty means
+	// none.
 	ETag string
 	Body []byte
 }
 
 const jsonType = "application/json; charset=utf-8"
 
-// Header values that every response of their kind shares.
+// Header values that are shared by responses.
 var (
 	jsonHeader     = []string{jsonType}
 	encodingHeader = "Accept-Encoding"
 )
 
-// ETagOf returns a strong tag of a body, in its quotes.
+// ETagOf returns a strong entity tag of a body, in quotes.
 func ETagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
-// WriteJSON answers with v as JSON.
+// WriteJSON responds with v as JSON.
 func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -49,8 +49,7 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 	return send(w, r, status, body, gzipped(r, body))
 }
 
-// Write answers with c, or with 304 and without a body if the client has it
-// already.
+// Write responds with c, or with 304 and without a body if the client has it already.
 func Write(w http.ResponseWriter, r *http.Request, c Content) error {
 	h := w.Header()
 	compress := gzipped(r, c.Body)
@@ -73,8 +72,7 @@ func Write(w http.ResponseWriter, r *http.Request, c Content) error {
 	return send(w, r, http.StatusOK, c.Body, compress)
 }
 
-// send writes a body, compressed or not. It fails only once the response has
-// begun.
+// send writes a body, compressed or not. It fails only after the response has begun.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte, compress bool) error {
 	h := w.Header()
 	if len(body) >= compressFrom {
@@ -102,8 +100,8 @@ type tag string
 
 func newTag(s string) tag { return tag(strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`)) }
 
-// quoted returns the tag of the content compressed or not: two bodies of
-// different bytes may not have the same.
+// quoted returns the tag of the compressed or uncompressed content: bodies with
+// different bytes must not share a tag.
 func (t tag) quoted(compress bool) string {
 	if compress {
 		return `"` + string(t) + `-gzip"`
@@ -111,8 +109,8 @@ func (t tag) quoted(compress bool) string {
 	return `"` + string(t) + `"`
 }
 
-// match returns the tag to answer with, and whether the client has the content
-// in either form.
+// match returns the tag to respond with, and whether the client has the content in
+// either form.
 func (t tag) match(r *http.Request, compress bool) (shown string, matched bool) {
 	mine := t.quoted(compress)
 	held := r.Header["If-None-Match"]
@@ -128,15 +126,15 @@ func (t tag) match(r *http.Request, compress bool) (shown string, matched bool) 
 	return mine, false
 }
 
-// Holds reports whether the client says that it has the content of an ETag, so
-// that the answer is 304.
+// Holds reports whether the client has the content of an ETag, according to its
+// request, so that the response is 304.
 func Holds(r *http.Request, etag string) bool {
 	_, held := newTag(etag).match(r, false)
 	return held
 }
 
-// holds reports whether the values of If-None-Match have the tag. They are
-// compared weakly, as RFC 9110 asks for here.
+// holds reports whether the values of If-None-Match contain the tag. They are compared
+// weakly, as RFC 9110 requires here.
 func holds(values []string, want string) bool {
 	for _, list := range values {
 		for list != "" {
@@ -146,8 +144,7 @@ func holds(values []string, want string) bool {
 			}
 			list = strings.TrimPrefix(list, "W/")
 			if !strings.HasPrefix(list, `"`) {
-				// What is no tag ends the list: nothing behind it can be
-				// told apart.
+				// Anything but a tag ends the list: what follows cannot be parsed.
 				break
 			}
 			end := strings.IndexByte(list[1:], '"')

@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// cors lets pages of other sites ask. Those that are not named are not told
-// that they may, so that browsers keep the answer from them.
+// cors allows requests by pages of other origins. Origins that are not configured get
+// no CORS headers, so that browsers do not let them read the response.
 type cors struct {
 	origins     []string
 	any         bool
@@ -28,12 +28,13 @@ func newCORS(c config.CORS) cors {
 		origins: c.Origins,
 		any:     slices.Contains(c.Origins, "*"),
 		methods: strings.Join(methods, ","),
-		// Every site at once gets no say in the name of a signed-in person.
+		// The wildcard origin must not send requests with the credentials of a signed-in
+		// user.
 		credentials: c.Credentials && !slices.Contains(c.Origins, "*"),
 	}
 }
 
-// origin returns the origin of the request if it may ask, and else "".
+// origin returns the origin of the request if it is allowed, else "".
 func (c cors) origin(r *http.Request) string {
 	from := r.Header["Origin"]
 	if len(from) != 1 || len(c.origins) == 0 {
@@ -62,8 +63,8 @@ func (c cors) set(h http.Header, r *http.Request) {
 	}
 }
 
-// preflight answers a browser that asks whether it may ask, if it may. Others
-// are answered as any request.
+// preflight responds to a CORS preflight request of an allowed origin. Others are
+// handled as any request.
 func (c cors) preflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header["Access-Control-Request-Method"] == nil || c.origin(r) == "" {
 		return false

@@ -8,27 +8,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// endpoint is a Route that is mounted.
+// endpoint is a mounted Route.
 type endpoint struct {
 	Route
 	server *Server
 	plugin string
-	// quiet requests are those of machines that look after the server: they
-	// are neither limited nor logged but at Debug.
+	// quiet requests are those of probes and monitoring: they are not rate-limited, and
+	// logged only at Debug.
 	quiet bool
-	// page is what a handler of Options.Extra answers.
+	// page is a handler of Options.Extra.
 	page     http.Handler
 	duration prometheus.Observer
 }
 
-// requestTimeout is how long a request may take, and longest how long one with a
-// large body may: what is written of it bit by bit has deadlines of its own.
+// requestTimeout is how long a request may take, and longest how long one with a large
+// body may. Writes of a streamed response have their own deadlines.
 const (
 	requestTimeout = time.Minute
 	longest        = 15 * time.Minute
 )
 
-// largeBody is the size from which a body takes its time.
+// largeBody is the size above which a body gets the longer timeout.
 const largeBody = 16 << 20
 
 func (s *Server) endpoint(plugin string, r Route) *endpoint {
@@ -49,7 +49,7 @@ func (s *Server) extra(pattern string, h http.Handler) *endpoint {
 	return e
 }
 
-// ServeHTTP answers what the mux found the endpoint for.
+// ServeHTTP handles a request that the mux routed to the endpoint.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := w.(*response)
 	res.endpoint = e
@@ -89,7 +89,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// caller returns the context with who asks.
+// caller returns the context with the caller of the request.
 func (e *endpoint) caller(r *http.Request) (context.Context, error) {
 	if guest := e.server.opts.Guest; e.Guests && guest != nil && r.Header["Authorization"] == nil {
 		if ctx, ok := guest(r); ok {
@@ -99,7 +99,7 @@ func (e *endpoint) caller(r *http.Request) (context.Context, error) {
 	return e.server.authenticate(r)
 }
 
-// admit reports whether the client may ask again so soon, and answers if not.
+// admit reports whether the client is within its rate limit, and responds if not.
 func (e *endpoint) admit(res *response, r *http.Request) bool {
 	wait := e.server.limit.wait(r.RemoteAddr, res.start)
 	if wait > 0 {

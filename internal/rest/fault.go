@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Fault is an error as the portal's clients know it.
+// Fault is an error in the format of the portal's clients.
 type Fault struct {
 	Status int
 	// Name is the kind of error clients branch on, such as NotFoundError.
@@ -28,72 +28,72 @@ func (f *Fault) Error() string { return f.Message }
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// The names of faults, and their statuses.
+// fault returns a Fault with a status, a name and a formatted message.
 func fault(status int, name, format string, args []any) *Fault {
 	return &Fault{Status: status, Name: name, Message: fmt.Sprintf(format, args...)}
 }
 
-// Input is a request that says something wrong.
+// Input is the fault for an invalid request.
 func Input(format string, args ...any) *Fault {
 	return fault(http.StatusBadRequest, "InputError", format, args)
 }
 
-// Unauthenticated is a request that does not say who asks.
+// Unauthenticated is the fault for a request without credentials.
 func Unauthenticated(format string, args ...any) *Fault {
 	return fault(http.StatusUnauthorized, "AuthenticationError", format, args)
 }
 
-// BadToken is a request that says who asks and cannot prove it. The contract
-// answers it with 403, and a 403 has one name.
+// BadToken is the fault for a request with invalid credentials. The API contract
+// requires 403 for it, and a 403 has one name.
 func BadToken(format string, args ...any) *Fault { return NotAllowed(format, args...) }
 
-// NotAllowed is a request that the caller may not make.
+// NotAllowed is the fault for a request that the caller may not make.
 func NotAllowed(format string, args ...any) *Fault {
 	return fault(http.StatusForbidden, "NotAllowedError", format, args)
 }
 
-// NotFound is a request for something that is not there.
+// NotFound is the fault for a request for something that does not exist.
 func NotFound(format string, args ...any) *Fault {
 	return fault(http.StatusNotFound, "NotFoundError", format, args)
 }
 
-// Conflict is a request that something else stands against.
+// Conflict is the fault for a request that conflicts with the current state.
 func Conflict(format string, args ...any) *Fault {
 	return fault(http.StatusConflict, "ConflictError", format, args)
 }
 
-// TooLarge is a request with more than is accepted.
+// TooLarge is the fault for a request that exceeds a size limit.
 func TooLarge(format string, args ...any) *Fault {
 	return fault(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", format, args)
 }
 
-// Unsupported is a request in a form that is not understood.
+// Unsupported is the fault for a request in an unsupported format.
 func Unsupported(format string, args ...any) *Fault {
 	return fault(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", format, args)
 }
 
-// TooMany is a client that asks too often.
+// TooMany is the fault for a client that exceeds its rate limit.
 func TooMany(wait time.Duration) *Fault {
 	f := fault(http.StatusTooManyRequests, "TooManyRequestsError", "Too many requests, try again later", nil)
 	f.RetryAfter = wait
 	return f
 }
 
-// OverLimit is a caller who has as much as one may have at once.
+// OverLimit is the fault for a caller who has reached a limit of concurrent use.
 func OverLimit(wait time.Duration, format string, args ...any) *Fault {
 	f := fault(http.StatusTooManyRequests, "TooManyRequestsError", format, args)
 	f.RetryAfter = wait
 	return f
 }
 
-// Unavailable is a request that may succeed later.
+// Unavailable is the fault for a request that may succeed later.
 func Unavailable(err error, format string, args ...any) *Fault {
 	f := fault(http.StatusServiceUnavailable, "ServiceUnavailableError", format, args)
 	f.RetryAfter, f.Err = 5*time.Second, err
 	return f
 }
 
-// FaultOf returns err as clients are told of it.
+// FaultOf converts err into the fault for the client.
 func FaultOf(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -110,14 +110,14 @@ func FaultOf(err error) *Fault {
 	return internal(err)
 }
 
-// internal is an error that is nobody's fault but the server's.
+// internal is the fault for an internal server error.
 func internal(err error) *Fault {
 	f := fault(http.StatusInternalServerError, "InternalServerError", "Something went wrong here; the log says what, under the request id of the response", nil)
 	f.Err = err
 	return f
 }
 
-// faultBody is an error as it is written.
+// faultBody is the JSON of a fault.
 type faultBody struct {
 	Error struct {
 		Name    string `json:"name"`
@@ -132,7 +132,7 @@ type faultBody struct {
 	} `json:"response"`
 }
 
-// body returns the fault as the answer to a request.
+// body returns the fault as the response to a request.
 func (f *Fault) body(r *http.Request) *faultBody {
 	var b faultBody
 	b.Error.Name, b.Error.Message = f.Name, f.Message

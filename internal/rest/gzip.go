@@ -13,7 +13,7 @@ import (
 const compressFrom = 4 << 10
 
 var gzipWriters = sync.Pool{New: func() any {
-	// The level is a valid one, so that there is no error.
+	// The level is valid, so that there is no error.
 	w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
 	return w
 }}
@@ -23,7 +23,7 @@ func gzipped(r *http.Request, body []byte) bool {
 	return len(body) >= compressFrom && accepts(r)
 }
 
-// accepts reports whether the client reads gzip.
+// accepts reports whether the client accepts gzip.
 func accepts(r *http.Request) bool {
 	for _, list := range r.Header["Accept-Encoding"] {
 		for part := range strings.SplitSeq(list, ",") {
@@ -36,8 +36,7 @@ func accepts(r *http.Request) bool {
 	return false
 }
 
-// refused reports whether a parameter such as "q=0" says that a coding is not
-// wanted.
+// refused reports whether a parameter such as "q=0" excludes a coding.
 func refused(param string) bool {
 	name, value, ok := strings.Cut(param, "=")
 	if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {

@@ -10,13 +10,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// health is what probes are told.
+// health is the response to probes.
 type health struct {
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
 }
 
-// mountHealth mounts what machines look after the server with.
+// mountHealth mounts the endpoints of probes and monitoring.
 func (s *Server) mountHealth() {
 	probes := map[string]Handler{
 		"/.backstage/health/v1/liveness":  s.live,
@@ -36,9 +36,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
 }
 
-// NotReady is why a server is not ready, in words that everybody may read.
+// NotReady is why a server is not ready, with a reason that may be public.
 type NotReady struct {
-	// Reason is for whoever asks, who needs no credentials; Err for the log.
+	// Reason is for the client, which needs no credentials; Err is for the log.
 	Reason string
 	Err    error
 }
@@ -49,8 +49,8 @@ func (e *NotReady) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *NotReady) Unwrap() error { return e.Err }
 
-// ready tells whether requests may be sent here. Why not is in the log, and in
-// the answer only if everybody may know: probes need no credentials.
+// ready reports whether requests may be sent here. If not, the reason is in the log,
+// and in the response only if it may be public: probes need no credentials.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	w.Header()["Cache-Control"] = []string{"no-store"}
 	if s.draining.Load() {
@@ -69,9 +69,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	return WriteJSON(w, r, http.StatusOK, health{Status: "ok"})
 }
 
-// showMetrics shows metrics to this machine and, unless they are public, to
-// others only with credentials: they tell how busy the portal is, and with
-// what.
+// showMetrics serves metrics to this machine and, unless they are public, to other
+// machines only with credentials: they reveal the load of the portal.
 func (s *Server) showMetrics() Handler {
 	show := promhttp.HandlerFor(s.opts.Registry, promhttp.HandlerOpts{})
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -85,8 +84,8 @@ func (s *Server) showMetrics() Handler {
 	}
 }
 
-// isLocal reports whether a request is made on this machine. What a proxy on it
-// passes on is not.
+// isLocal reports whether a request was made on this machine. A request that a local
+// proxy forwards was not.
 func isLocal(r *http.Request) bool {
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
 		if r.Header[name] != nil {

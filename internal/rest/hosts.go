@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// hosts are the hosts that requests may be for. A page of another site can have
-// its own name resolve to the portal's address (DNS rebinding), and is then of
-// the same origin as what it asks for; its requests have that name in Host.
+// hosts are the allowed hosts of requests. A page of another site can have its own name
+// resolve to the portal's address (DNS rebinding), and then has the same origin as the
+// portal for the browser; its requests have that name in Host.
 type hosts struct {
 	// ports are the ports of each name: nil means any.
 	ports map[string][]string
-	// below are the endings of names, such as ".example.org".
+	// below are suffixes of names, such as ".example.org".
 	below []ending
 }
 
@@ -24,8 +24,8 @@ type ending struct {
 	port string
 }
 
-// newHosts returns the hosts of addresses, with any port, and those of entries
-// such as "example.org", "example.org:8443" and "*.example.org".
+// newHosts returns the hosts of addresses, with any port, and those of entries such as
+// "example.org", "example.org:8443" and "*.example.org".
 func newHosts(addresses, entries []string) hosts {
 	h := hosts{ports: map[string][]string{}}
 	for _, a := range addresses {
@@ -38,7 +38,7 @@ func newHosts(addresses, entries []string) hosts {
 		name, port, ok := splitHost(wild)
 		switch {
 		case !ok:
-			// Configuration has complained of it; it lets nothing in.
+			// The configuration has reported the entry; it allows nothing.
 		case isWild:
 			h.below = append(h.below, ending{name, port})
 		default:
@@ -58,8 +58,8 @@ func (h hosts) add(name, port string) {
 	}
 }
 
-// accepts reports whether a request is for the portal. Probes and Prometheus
-// know the portal by its address, and old balancers say no host at all.
+// accepts reports whether the host of a request is allowed. Probes and Prometheus use
+// the portal's IP address, and old load balancers send no host at all.
 func (h hosts) accepts(r *http.Request) bool {
 	name, port, ok := splitHost(r.Host)
 	if !ok {
@@ -81,8 +81,7 @@ func (h hosts) accepts(r *http.Request) bool {
 	return false
 }
 
-// isName reports whether a name, in lower case, has only signs that names of
-// hosts have.
+// isName reports whether a name, in lower case, has only characters of host names.
 func isName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_') {
@@ -92,8 +91,8 @@ func isName(name string) bool {
 	return true
 }
 
-// isPortOf reports whether a port is one of some; nil means any. Clients leave
-// the port out if it is their scheme's own.
+// isPortOf reports whether a port is one of ports; nil means any. Clients omit the
+// default port of the scheme.
 func isPortOf(ports []string, port string) bool {
 	for _, p := range ports {
 		if p == port || port == "" && (p == "443" || p == "80") {
@@ -111,8 +110,8 @@ func isForMachines(path string) bool {
 	return path == "/metrics"
 }
 
-// splitHost returns the name and the port of a Host header. A name is in lower
-// case, and an address of IPv6 without its brackets.
+// splitHost returns the name and the port of a Host header: the name in lower case, and
+// an IPv6 address without its brackets.
 func splitHost(host string) (name, port string, ok bool) {
 	rest := ""
 	if inside, v6 := strings.CutPrefix(host, "["); v6 {
@@ -133,11 +132,11 @@ func splitHost(host string) (name, port string, ok bool) {
 	return name, port, name != ""
 }
 
-// canonicalName returns a name as it is compared: DNS knows no case, and a dot
-// at the end means the same name.
+// canonicalName returns a name as it is compared: DNS names are case-insensitive, and a
+// trailing dot makes no difference.
 func canonicalName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// misdirect answers a request for another host.
+// misdirect responds to a request for another host.
 func (s *Server) misdirect(res *response, r *http.Request) {
 	res.endpoint = s.none
 	if !s.none.admit(res, r) {

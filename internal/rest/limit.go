@@ -11,11 +11,11 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// maxClients is how many clients are remembered. Beyond it those go that have
-// not asked for long, and then any.
+// maxClients is how many clients are tracked. Beyond it, clients that have been
+// inactive are dropped first, then any.
 const maxClients = 16384
 
-// limiter is how often each client may ask. A nil one has no limit.
+// limiter limits the request rate of each client. A nil limiter has no limit.
 type limiter struct {
 	every rate.Limit
 	burst int
@@ -35,7 +35,7 @@ func newLimiter(c config.RateLimit) *limiter {
 		clients: map[netip.Addr]*rate.Limiter{},
 	}
 	for _, s := range c.AllowIPs {
-		// What is neither, configuration has complained of; it lets nobody in.
+		// The configuration has reported entries that are neither; they allow nothing.
 		if p, err := netip.ParsePrefix(s); err == nil {
 			l.allow = append(l.allow, p.Masked())
 			continue
@@ -48,15 +48,14 @@ func newLimiter(c config.RateLimit) *limiter {
 	return l
 }
 
-// wait returns how long the client must wait before it may ask, 0 if not at
-// all.
+// wait returns how long the client must wait before its next request, 0 if not at all.
 func (l *limiter) wait(remote string, now time.Time) time.Duration {
 	if l == nil {
 		return 0
 	}
 	addr, ok := addressOf(remote)
 	if !ok {
-		return 0 // No network: a socket of this machine.
+		return 0 // No network: a Unix socket.
 	}
 	for _, p := range l.allow {
 		if p.Contains(addr) {
@@ -78,8 +77,8 @@ func addressOf(remote string) (netip.Addr, bool) {
 	return ap.Addr().Unmap().WithZone(""), err == nil
 }
 
-// siteOf returns what stands for all addresses that one client may have: a site
-// of IPv6 has a whole /64 to ask from.
+// siteOf returns the representative of all addresses that one client may have: an IPv6
+// site has a whole /64.
 func siteOf(addr netip.Addr) netip.Addr {
 	if !addr.Is6() {
 		return addr
@@ -88,9 +87,8 @@ func siteOf(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// ClientKey returns what tells the client of a request from others as far as limits
-// go, empty if it is on this machine without a network. Behind a proxy that is
-// the proxy.
+// ClientKey returns the key by which limits identify the client of a request, empty if
+// it has no network address. Behind a proxy, the client is the proxy.
 func ClientKey(r *http.Request) string {
 	addr, ok := addressOf(r.RemoteAddr)
 	if !ok {
@@ -114,8 +112,8 @@ func (l *limiter) client(addr netip.Addr, now time.Time) *rate.Limiter {
 	return c
 }
 
-// forget makes room: of the clients that have waited long enough to begin anew,
-// and if there are none of an eighth of the others.
+// forget drops clients whose limit has fully recovered and, if there are still too
+// many, others until an eighth is free.
 func (l *limiter) forget(now time.Time) {
 	for addr, c := range l.clients {
 		if c.TokensAt(now) >= float64(l.burst) {

@@ -15,34 +15,34 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// The limits of a connection. Those of a body are its route's.
+// The limits of a connection. Those of a body belong to its route.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
-	// drainTimeout is how long requests may take to end once the server
-	// stops: less than what orchestrators wait before they kill.
+	// drainTimeout is how long requests may take to end once the server stops: less than
+	// orchestrators wait before they kill the process.
 	drainTimeout = 25 * time.Second
 )
 
 const (
-	// warmFor is how long after a request the next one is expected on the same
-	// connection. One that is closed just then is a request that fails.
+	// warmFor is how long after a request the next one is expected on the same connection.
+	// If the connection is closed in that time, that request fails.
 	warmFor = 500 * time.Millisecond
-	// warmLook is how often connections are looked at.
+	// warmLook is how often connections are checked.
 	warmLook = 10 * time.Millisecond
 )
 
-// Serve answers what comes in at ln until ctx ends. Then it says that it is not
-// ready, and with every response that its connection ends; after the delay takes no
-// more connections, finishes what it has begun, waits a moment for requests over
-// connections that were just used, and returns nil. It closes ln.
+// Serve serves requests from ln until ctx ends. Then it reports not ready, and closes
+// every connection after its next response; after the delay it accepts no more
+// connections, finishes running requests, waits a moment for requests on connections
+// that were just used, and returns nil. It closes ln.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return s.serveUntil(ctx, ln, drainTimeout)
 }
 
 func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Duration) error {
-	// Requests outlive ctx: they are what is finished.
+	// Requests must outlive ctx, so that they can finish.
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	idle := &idleConns{now: s.opts.Now, since: map[net.Conn]time.Time{}}
@@ -82,7 +82,7 @@ func (s *Server) serveUntil(ctx context.Context, ln net.Listener, drain time.Dur
 	s.leave()
 	limit, stop := context.WithTimeout(base, drain)
 	defer stop()
-	// Who connects from now on is refused, and can go elsewhere at once.
+	// New connections are refused from now on, so that clients can go elsewhere at once.
 	_ = ln.Close()
 	if err := <-failed; !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("cannot serve at %s: %w", ln.Addr(), err)
@@ -103,7 +103,7 @@ type idleConns struct {
 	since map[net.Conn]time.Time
 }
 
-// track hears of the states of connections.
+// track records the states of connections.
 func (i *idleConns) track(c net.Conn, state http.ConnState) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -114,8 +114,8 @@ func (i *idleConns) track(c net.Conn, state http.ConnState) {
 	delete(i.since, c)
 }
 
-// cool waits until no connection is idle that was just used, or ctx ends. There are
-// fewer and fewer: each response is the last one of its connection.
+// cool waits until no idle connection was used just now, or until ctx ends. Their
+// number only decreases: each response is the last one of its connection.
 func (i *idleConns) cool(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, 2*warmFor)
 	defer stop()
@@ -141,7 +141,7 @@ func (i *idleConns) warm() bool {
 	return false
 }
 
-// certificate is that of the server, read anew when its files change.
+// certificate is that of the server, reloaded when its files change.
 type certificate struct {
 	files config.HTTPS
 	log   *slog.Logger
@@ -153,16 +153,16 @@ type certificate struct {
 	checked time.Time
 }
 
-// stamp tells a file from what it was before.
+// stamp identifies the version of a file.
 type stamp struct {
 	size    int64
 	changed time.Time
 }
 
-// checkEvery is how often the files are looked at.
+// checkEvery is how often the files are checked.
 const checkEvery = 5 * time.Second
 
-// Check says whether the server's certificate can be used.
+// Check returns an error if the server's certificate cannot be used.
 func (s *Server) Check() error {
 	if s.opts.HTTPS.CertFile == "" {
 		return nil
@@ -205,8 +205,8 @@ func (c *certificate) stamps() ([2]stamp, error) {
 	return out, nil
 }
 
-// get returns the certificate for a connection. One that cannot be read, as
-// when only half of the files have been replaced, leaves the last one in use.
+// get returns the certificate for a connection. If the files cannot be read, as when
+// only one of them has been replaced, the last certificate stays in use.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

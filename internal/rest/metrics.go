@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics are what is counted of requests. Routes are as they are written, and
-// not as they are asked for, so that their number has a bound.
+// metrics are the metrics of requests. Routes are labeled by pattern, not by path, so
+// that their number is limited.
 type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -48,8 +48,8 @@ func (m *metrics) count(res *response, took time.Duration) {
 	m.requests.WithLabelValues(plugin, route, methodLabel(res.request.Method), statusLabel(res.status)).Inc()
 }
 
-// methodLabel returns the method, if it is one that HTTP knows: clients may
-// invent any number of others.
+// methodLabel returns the method, if it is a standard one: clients may send any number
+// of others.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

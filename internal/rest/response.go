@@ -8,33 +8,31 @@ import (
 	"time"
 )
 
-// response is the http.ResponseWriter of a request, and what is known of the
-// request besides.
+// response is the http.ResponseWriter of a request, with the state of the request.
 type response struct {
 	http.ResponseWriter
 	server *Server
 	start  time.Time
 	id     string
-	// request is as it came in.
+	// request is the original request.
 	request *http.Request
 	// endpoint is nil until the mux has found one.
 	endpoint *endpoint
-	// caller is the context that knows who asks, nil if nobody was asked.
+	// caller is the context with the caller, nil if there was no authentication.
 	caller context.Context
 	status int
 	bytes  int64
-	// extended is when the client was last given time to read.
+	// extended is when the write deadline was last extended.
 	extended time.Time
-	// said is what the mux itself said, of a path or method it does not know.
-	// It is kept from the client, who gets the portal's words.
+	// said is the status of the mux itself, for a path or method it does not know. The
+	// mux's response is not sent; the client gets a Fault instead.
 	said int
-	// lost is why the client did not get what was written.
+	// lost is why a write to the client failed.
 	lost error
 }
 
-// A client must take a piece of a response in the time for a write: one that
-// reads nothing does not hold its connection for ever, and one that is slow
-// gets everything.
+// A client must accept a piece of a response within the write timeout: one that reads
+// nothing does not hold its connection forever, and a slow one gets everything.
 const (
 	pieceSize    = 64 << 10
 	writeTimeout = 30 * time.Second
@@ -53,8 +51,8 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// part tells the client, once the server was told to stop, that the connection
-// ends with this response, so that no further request is sent over it.
+// part closes the connection after this response once the server is stopping, so that
+// the client sends no further request on it.
 func (w *response) part() {
 	if w.server.draining.Load() {
 		w.Header()["Connection"] = []string{"close"}
@@ -87,7 +85,7 @@ func (w *response) Write(p []byte) (int, error) {
 // Flush sends what is buffered.
 func (w *response) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush that says whether the client took it.
+// FlushError is Flush with an error.
 func (w *response) FlushError() error {
 	w.extend()
 	err := http.NewResponseController(w.ResponseWriter).Flush()
@@ -97,11 +95,11 @@ func (w *response) FlushError() error {
 	return err
 }
 
-// Unwrap returns the writer below, for http.ResponseController.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// extend gives the client time to take what is written next. Most of the time
-// that it was given last is enough.
+// extend extends the write deadline. Most of the time, the last extension is recent
+// enough.
 func (w *response) extend() {
 	now := w.server.opts.Now()
 	if now.Sub(w.extended) < w.server.writeTimeout/8 {
@@ -118,8 +116,8 @@ func responseOf(ctx context.Context) *response {
 	return res
 }
 
-// RequestID returns the id of the request a context belongs to; empty if there
-// is none.
+// RequestID returns the id of the request that a context belongs to; empty if there is
+// none.
 func RequestID(ctx context.Context) string {
 	if res := responseOf(ctx); res != nil {
 		return res.id
@@ -127,9 +125,9 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Client returns the IP address of the client whose request a context belongs
-// to; empty if there is none. It is the address of the connection: behind a
-// proxy that is the proxy.
+// Client returns the IP address of the client whose request a context belongs to; empty
+// if there is none. It is the address of the connection: behind a proxy, that of the
+// proxy.
 func Client(ctx context.Context) string {
 	res := responseOf(ctx)
 	if res == nil {
@@ -141,8 +139,8 @@ func Client(ctx context.Context) string {
 	return clientOf(res.request.RemoteAddr)
 }
 
-// URL returns the request's path below its plugin with its query, as the
-// portal's clients are shown it in errors and links.
+// URL returns the request's path relative to its plugin, with its query, as the
+// portal's clients see it in errors and links.
 func URL(r *http.Request) string {
 	if res := responseOf(r.Context()); res != nil {
 		r = res.request

@@ -16,11 +16,11 @@ import (
 
 const apiPrefix = "/api/"
 
-// clientGone is the status, in the log and in metrics, of a request whose
-// client did not wait for the answer.
+// clientGone is the status, in the log and in metrics, of a request whose client did
+// not wait for the response.
 const clientGone = 499
 
-// serve is everything that happens around a request.
+// serve handles a request, with everything around its endpoint.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	res := &response{ResponseWriter: w, server: s, start: s.opts.Now(), id: requestID(r), request: r}
 	s.metrics.inFlight.Inc()
@@ -36,13 +36,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.route(res, r)
 }
 
-// route hands the request to its endpoint, or says that there is none.
+// route passes the request to its endpoint, or responds that there is none.
 func (s *Server) route(res *response, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, apiPrefix) {
 		path := r.URL.EscapedPath()
 		if isCrooked(path) {
-			// The mux would redirect, which the portal's clients do not
-			// expect, and which loses what they send.
+			// The mux would redirect, which the portal's clients do not expect, and which loses
+			// the request body.
 			s.miss(res, r)
 			return
 		}
@@ -62,8 +62,8 @@ func isCrooked(path string) bool {
 		strings.HasSuffix(path, "/.") || strings.HasSuffix(path, "/..")
 }
 
-// withoutSlash returns the request for the path without the slash at its end:
-// to the portal's clients the two are the same.
+// withoutSlash returns the request without the trailing slash of its path: for the
+// portal's clients the two are the same.
 func withoutSlash(r *http.Request) *http.Request {
 	short, u := *r, *r.URL
 	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
@@ -71,8 +71,8 @@ func withoutSlash(r *http.Request) *http.Request {
 	return &short
 }
 
-// miss answers a request that fits no route. What a plugin has is told only to
-// those who may use it.
+// miss responds to a request that matches no route. Which routes a plugin has is
+// revealed only to callers who may use it.
 func (s *Server) miss(res *response, r *http.Request) {
 	allow := res.Header()["Allow"]
 	delete(res.Header(), "Allow")
@@ -113,8 +113,8 @@ func (s *Server) miss(res *response, r *http.Request) {
 	s.fail(res, r, NotFound("There is nothing at %s", shorten(URL(res.request))))
 }
 
-// forPage reports whether a request may be a browser's for a page: a GET of a
-// path that is neither the API's nor a machine's, by who takes HTML.
+// forPage reports whether a request may be that of a browser for a page: a GET of a
+// path outside the API, probes and monitoring, by a client that accepts HTML.
 func forPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -129,7 +129,7 @@ func forPage(r *http.Request) bool {
 	})
 }
 
-// shorten bounds what of a request is repeated.
+// shorten limits the length of request data in messages.
 func shorten(s string) string {
 	const most = 200
 	if len(s) <= most {
@@ -138,13 +138,13 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// fail answers with an error, and logs it if it is the server's own. A response
-// that has begun is aborted, so that the client does not take it for whole.
+// fail responds with an error, and logs it if it is a server error. A response that has
+// begun is aborted, so that the client does not consider it complete.
 func (s *Server) fail(res *response, r *http.Request, err error) {
 	ctx := r.Context()
 	f := FaultOf(err)
-	// What is wrong with a request is said even to who may have left: a body
-	// that does not come in time looks the same.
+	// An invalid request gets a response even if the client may be gone: a body that does
+	// not arrive in time looks the same.
 	if res.lost != nil || f.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
 		s.opts.Log.LogAttrs(ctx, slog.LevelDebug, "client gone", slog.String("id", res.id), slog.Any("error", err))
 		if res.status == 0 {
@@ -162,7 +162,7 @@ func (s *Server) fail(res *response, r *http.Request, err error) {
 	s.answer(res, r, f)
 }
 
-// causeOf returns the most that is known of a fault.
+// causeOf returns the most specific error of a fault.
 func causeOf(f *Fault) error {
 	if f.Err != nil {
 		return f.Err
@@ -170,8 +170,8 @@ func causeOf(f *Fault) error {
 	return f
 }
 
-// answer writes a fault. What a handler had begun to say in headers is not
-// said.
+// answer writes a fault. It removes headers that a handler has set for its own
+// response.
 func (s *Server) answer(res *response, r *http.Request, f *Fault) {
 	h := res.Header()
 	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Cache-Control", "Last-Modified", "Link"} {
@@ -188,7 +188,7 @@ func (s *Server) answer(res *response, r *http.Request, f *Fault) {
 	}
 }
 
-// finish ends a request, whatever became of it.
+// finish ends a request, whatever its result.
 func (s *Server) finish(res *response) {
 	cause := recover()
 	r := res.request
@@ -205,7 +205,7 @@ func (s *Server) finish(res *response) {
 		res.status = http.StatusOK
 		res.part()
 	}
-	// What is left in buffers is written behind this function.
+	// Buffered data is written after this function returns.
 	res.extend()
 	took := s.opts.Now().Sub(res.start)
 	s.metrics.count(res, took)
@@ -215,15 +215,15 @@ func (s *Server) finish(res *response) {
 	}
 }
 
-// answerPanic answers a request whose handler panicked, and reports whether
-// that could not be done either.
+// answerPanic responds to a request whose handler panicked, and reports whether that
+// failed too.
 func (s *Server) answerPanic(res *response, r *http.Request) (aborted bool) {
 	defer func() { aborted = recover() != nil }()
 	s.answer(res, r, internal(nil))
 	return false
 }
 
-// requestID returns the id a client or proxy gave the request, or a new one.
+// requestID returns the id that a client or proxy gave the request, or a new one.
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && isID(ids[0]) {
 		return ids[0]
@@ -231,8 +231,8 @@ func requestID(r *http.Request) string {
 	return rand.Text()
 }
 
-// isID reports whether s can be the id of a request: short, and of characters
-// that mean nothing in a log.
+// isID reports whether s can be the id of a request: short, and without characters that
+// have a meaning in a log.
 func isID(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false

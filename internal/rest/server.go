@@ -1,6 +1,5 @@
-// Package rest is the portal's HTTP: routes, what happens around every
-// request (ids, log, limits, origins, callers), and errors in the shape the
-// portal's clients know.
+// Package rest is the portal's HTTP server: routes, the handling of every request (ids,
+// log, limits, origins, callers), and errors in the format of the portal's clients.
 package rest
 
 import (
@@ -17,96 +16,93 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// Handler answers a request, or returns the error to answer with: a *Fault, or
-// any other for "something went wrong here". A handler that returns an error
-// has written nothing, or aborts a response that it has begun.
+// Handler handles a request, or returns the error to respond with: a *Fault, or any
+// other error for an internal server error. A handler that returns an error has written
+// nothing, or aborts a response that it has begun.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // Route is one endpoint of a plugin.
 type Route struct {
 	Method string
-	// Path is below the plugin's, in the syntax of http.ServeMux, such as
+	// Path is relative to the plugin's, in the syntax of http.ServeMux, such as
 	// "/entities/by-name/{kind}/{namespace}/{name}".
 	Path   string
 	Handle Handler
-	// Public says that callers need not say who they are.
+	// Public reports that callers need no credentials.
 	Public bool
-	// Guests says that callers who do not say who they are count as guests,
-	// where guests are let in: what reads for another portal has no token.
+	// Guests reports that callers without credentials count as guests, where guests are
+	// allowed: another portal that reads the feed has no token.
 	Guests bool
-	// MaxBody is the most a body may have, in bytes; 0 means the server's
-	// default.
+	// MaxBody is the maximum size of a body, in bytes; 0 means the server's default.
 	MaxBody int64
-	// Timeout is how long the request may take; 0 means a minute, or longer
-	// if MaxBody is large, and less than 0 until the server stops: what would not
-	// end by itself is not waited for.
+	// Timeout is how long the request may take; 0 means a minute, or longer if MaxBody is
+	// large. A negative Timeout means until the server stops: requests that would not end
+	// by themselves are not waited for.
 	Timeout time.Duration
 }
 
 // Plugin is a part of the portal, below /api/<name>.
 type Plugin struct {
-	// Names are its name and what it is called besides.
+	// Names are its name and its aliases.
 	Names  []string
 	Routes []Route
 }
 
-// Options are what a Server is made of. Log, Now and Registry are needed.
+// Options configure a Server. Log, Now and Registry are required.
 type Options struct {
 	Plugins []Plugin
-	// Authenticate returns the request's context with its caller in it, or the
-	// error to answer with. It is called for every route that is not public.
-	// Without it there are no callers, and every such route answers 401.
+	// Authenticate returns the request's context with its caller in it, or the error to
+	// respond with. It is called for every route that is not public. Without it there are
+	// no callers, and every such route responds with 401.
 	Authenticate func(*http.Request) (context.Context, error)
-	// Guest returns the request's context with a guest in it, and false where
-	// guests are not let in. Nil means that they are not.
+	// Guest returns the request's context with a guest in it, and false where guests are
+	// not allowed. Nil means that they are not.
 	Guest func(*http.Request) (context.Context, bool)
-	// Caller returns what the access log calls the caller of a context.
+	// Caller returns the name of a context's caller in the access log.
 	Caller func(context.Context) string
 
 	CORS      config.CORS
 	RateLimit config.RateLimit
 	HTTPS     config.HTTPS
-	// BaseURL is how the server is reached from outside, and AppURL where people
-	// open the portal; empty means BaseURL.
+	// BaseURL is how the server is reached from outside, and AppURL where users open the
+	// portal; empty means BaseURL.
 	BaseURL, AppURL string
-	// AllowedHosts are the hosts that requests may be for, beside those of
-	// BaseURL and AppURL and this machine's own names: names, with :port for one
-	// port only; a leading "*." stands for any names before it. A request for
-	// another host is answered with 421.
+	// AllowedHosts are the allowed hosts of requests, in addition to those of BaseURL and
+	// AppURL and this machine's own names: names, with :port for one port only; a leading
+	// "*." matches any subdomain. A request for another host is answered with 421.
 	AllowedHosts []string
-	// MaxBody is the most a body may have, in bytes; 0 means DefaultMaxBody.
+	// MaxBody is the maximum size of a body, in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
 
 	Log *slog.Logger
-	// Now is the clock. Deadlines of connections are counted from it, so that
-	// it must not be far from the truth.
+	// Now is the clock. Deadlines of connections are computed from it, so that it must be
+	// close to the real time.
 	Now func() time.Time
-	// Registry gets the server's metrics, those of the process and of Go
-	// among them, and is what /metrics shows.
+	// Registry gets the server's metrics, including those of the process and of Go, and is
+	// served at /metrics.
 	Registry *prometheus.Registry
-	// PublicMetrics shows /metrics to whoever asks. Otherwise callers from
-	// other machines need a token, as for any endpoint.
+	// PublicMetrics serves /metrics to all clients. Otherwise clients on other machines
+	// need a token, as for any endpoint.
 	PublicMetrics bool
-	// ShutdownDelay is how long the server goes on as before once it was told
-	// to stop, but for saying that it is not ready, so that whoever sends
-	// requests here can notice.
+	// ShutdownDelay is how long the server continues to serve after it was told to stop,
+	// while it reports not ready, so that load balancers can notice.
 	ShutdownDelay time.Duration
-	// Ready says why the portal cannot serve; nil means that it always can.
+	// Ready returns why the portal cannot serve; nil means that it always can.
 	Ready func(context.Context) error
 
-	// Extra are handlers beside the plugins, by pattern of http.ServeMux. They
-	// are public, and say themselves what their pages may load.
+	// Extra are handlers besides the plugins, by pattern of http.ServeMux. They are
+	// public, and set their own content security policy.
 	Extra map[string]http.Handler
-	// Page answers a GET that fits nothing else, unless it is for the API or
-	// for machines: the portal in the browser finds its way itself. It is
-	// public, and says itself what it may load. Nil means that there is none.
+	// Page handles a GET that matches nothing else, unless it is for the API, probes or
+	// monitoring: the portal in the browser does its own routing. It is public, and sets
+	// its own content security policy. Nil means that there is none.
 	Page http.Handler
 }
 
-// DefaultMaxBody is the most a body may have if nobody says otherwise.
+// DefaultMaxBody is the default maximum size of a body.
 const DefaultMaxBody = 5 << 20
 
-// Server answers the portal's requests. It may be used at once by many.
+// Server serves the portal's requests. All methods may be called concurrently.
 type Server struct {
 	opts     Options
 	mux      *http.ServeMux
@@ -119,26 +115,25 @@ type Server struct {
 	hosts    hosts
 	headers  []header
 	draining atomic.Bool
-	// leaving ends when the server stops, which leave brings about.
+	// leaving ends when the server stops, by a call of leave.
 	leaving context.Context
 	leave   context.CancelFunc
-	// writeTimeout and bodyTimeout are the constants, but in tests.
+	// writeTimeout and bodyTimeout are the constants, except in tests.
 	writeTimeout, bodyTimeout time.Duration
 }
 
-// noRoute stands in metrics for requests that fit no route.
+// noRoute is the route label in metrics for requests that match no route.
 const noRoute = "none"
 
-// plugin is what is known of a plugin when a request fits none of its routes.
+// plugin is used for requests below a plugin that match none of its routes.
 type plugin struct {
 	name string
-	// guarded says that strangers are not told which routes there are.
+	// guarded reports that unauthenticated clients must not learn which routes exist.
 	guarded bool
 	none    *endpoint
 }
 
-// New returns a Server. It panics if two routes are the same, as http.ServeMux
-// does.
+// New returns a Server. It panics if two routes are the same, as http.ServeMux does.
 func New(opts Options) *Server {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = DefaultMaxBody
@@ -183,7 +178,7 @@ func (s *Server) mount(p Plugin) {
 	}
 }
 
-// pluginOf returns the plugin below which a path lies.
+// pluginOf returns the plugin that a path belongs to.
 func (s *Server) pluginOf(path string) (plugin, bool) {
 	rest, ok := strings.CutPrefix(path, apiPrefix)
 	if !ok {
@@ -194,5 +189,5 @@ func (s *Server) pluginOf(path string) (plugin, bool) {
 	return p, ok
 }
 
-// Handler returns the server as one handler, for tests and other listeners.
+// Handler returns the server as an http.Handler, for tests and other listeners.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }

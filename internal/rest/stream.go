@@ -14,8 +14,8 @@ type Streamed struct {
 	Write func(w io.Writer) error
 }
 
-// WriteStream answers with s as it is written, or with 304 and without a body
-// if the client has it already.
+// WriteStream responds with s as it is written, or with 304 and without a body if the
+// client has it already.
 func WriteStream(w http.ResponseWriter, r *http.Request, s Streamed) error {
 	h := w.Header()
 	compress := accepts(r)
@@ -42,7 +42,7 @@ func WriteStream(w http.ResponseWriter, r *http.Request, s Streamed) error {
 	out := &begun{Writer: w}
 	err := s.write(out, compress)
 	if err != nil && !out.yes {
-		// Nothing has been sent yet, so that the client can be told.
+		// Nothing has been sent yet, so that the client can get the error.
 		h.Del("Etag")
 		h.Del("Content-Encoding")
 	}
@@ -62,7 +62,7 @@ func (s Streamed) write(w io.Writer, compress bool) error {
 	return z.Close()
 }
 
-// begun notes whether anything was written.
+// begun records whether anything was written.
 type begun struct {
 	io.Writer
 	yes bool

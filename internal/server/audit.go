@@ -22,7 +22,7 @@ func (r *recorder) caller(ctx context.Context, e auth.AuditEvent) {
 	switch {
 	case e.Err == nil:
 	case e.Name == audit.Token:
-		// What is wrong with a token quotes nothing of it.
+		// The error does not quote the token.
 		out.Result, out.Reason = audit.Denied, "token refused: "+e.Err.Error()
 	case rest.FaultOf(e.Err).Status == http.StatusForbidden:
 		out.Result, out.Reason = audit.Denied, audit.Reason(e.Err)
@@ -39,7 +39,7 @@ func (r *recorder) refused(ctx context.Context, permission string, target map[st
 	r.log.Record(ctx, audit.Event{Name: audit.PermissionRefused, Result: audit.Denied, Target: all, Reason: reason})
 }
 
-// tasks returns the hooks that record ended tasks and what their actions did.
+// tasks returns the hooks that record ended tasks and the effects of their actions.
 func (r *recorder) tasks() task.Audit { return task.Audit{Ended: r.ended, Acted: r.acted} }
 
 func (r *recorder) ended(of task.Moment, status string) {
@@ -47,7 +47,7 @@ func (r *recorder) ended(of task.Moment, status string) {
 	e.Target["status"], e.Result = status, audit.Success
 	switch status {
 	case taskstore.TaskFailed:
-		// Why is in the events of the task, which may quote its values.
+		// The reason is in the events of the task, which may quote its values.
 		e.Result, e.Reason = audit.Failure, "the task failed"
 		if of.Step != "" {
 			e.Reason = "a step failed"
@@ -72,7 +72,7 @@ func (r *recorder) acted(of task.Moment, event string, target map[string]string,
 	r.log.Record(context.Background(), e)
 }
 
-// event returns an event of a task. Its actor is who the task acts for.
+// event returns an event of a task. Its actor is the user that the task acts for.
 func (r *recorder) event(name string, of task.Moment) audit.Event {
 	actor := audit.ActorOf(of.Caller)
 	return audit.Event{Name: name, Actor: &actor, Target: map[string]string{

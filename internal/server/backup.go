@@ -20,20 +20,19 @@ type Copy struct {
 	Bytes int64
 }
 
-// Dump is the error about a database that its own program backs up.
+// Dump is the error for a database that must be backed up with its own tools.
 type Dump struct {
-	// Command is how, without the password.
+	// Command is the backup command, without the password.
 	Command string
 }
 
-// Error says which.
+// Error returns the message.
 func (d *Dump) Error() string { return "cannot back up a PostgreSQL database: its own program does" }
 
-// Backup copies the databases of SQLite, while a server uses them or not, and the
-// key for the secrets of tasks beside them: that of the catalog to a path, the
-// others beside it under the names that the server looks for. No file is replaced.
-// The error is a *Dump for PostgreSQL, fs.ErrExist if there is a file, and
-// fs.ErrNotExist if there is no database.
+// Backup copies the databases of SQLite, also while a server uses them, and the key for
+// the secrets of tasks: the catalog's database to a path, the others next to it under
+// the names that the server looks for. No file is replaced. The error is a *Dump for
+// PostgreSQL, fs.ErrExist if a file exists, and fs.ErrNotExist if there is no database.
 func Backup(ctx context.Context, at config.Database, to string) ([]Copy, error) {
 	if at.Client != config.ClientSQLite {
 		return nil, &Dump{Command: db.DumpCommand(at.URL.Reveal(), to)}
@@ -41,7 +40,7 @@ func Backup(ctx context.Context, at config.Database, to string) ([]Copy, error) 
 	dest := config.Database{Client: at.Client, Path: to}
 	copies := []struct {
 		Copy
-		// needed says that there is no backup without it.
+		// needed reports that the backup fails without this file.
 		needed bool
 		copy   func(from, to string) error
 	}{
@@ -79,7 +78,7 @@ func Backup(ctx context.Context, at config.Database, to string) ([]Copy, error) 
 	return done, nil
 }
 
-// remove removes the copies of a backup that failed.
+// remove removes the copies of a failed backup.
 func remove(done []Copy) error {
 	var errs []error
 	for _, c := range done {
@@ -88,7 +87,7 @@ func remove(done []Copy) error {
 	return errors.Join(errs...)
 }
 
-// Examine looks at what a portal works with, beside it or while it is down.
+// Examine checks the environment of a portal, whether the portal is running or not.
 func Examine(ctx context.Context, c *config.Config, now func() time.Time) []doctor.Result {
 	return doctor.Examine(ctx, doctor.Options{Config: c, WorkDir: workDir(c), Now: now})
 }

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/internal/lock"
 )
 
-// InUse is a SQLite database that another process serves a portal from.
+// InUse is the error for a SQLite database from which another process serves a portal.
 type InUse struct {
 	// Path is the database.
 	Path string
@@ -25,13 +25,13 @@ func (e *InUse) Error() string {
 // Unwrap returns the lock.
 func (e *InUse) Unwrap() error { return e.Held }
 
-// hint is the way out.
+// hint returns what to do about it.
 func (e *InUse) hint() string {
 	return "stop that process, or set backend.database.connection to another file; several processes can share PostgreSQL (backend.database.client: pg)"
 }
 
-// lockPath is the file whose lock a process has while it serves from a database of
-// SQLite. The same database has the same one, whichever name it was opened by.
+// lockPath returns the file that a process locks while it serves from a database of
+// SQLite. It is the same for the same database, whichever path it was opened by.
 func lockPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -48,10 +48,10 @@ func lockPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)) + ".lock", nil
 }
 
-// Acquire makes this process the only one that serves from a database of SQLite, and
-// from the queue beside it: each would take the jobs of the other for lost. The error
-// is an *InUse if another process does. The lock ends with release, or with the
-// process. Whoever only reads needs no lock, and PostgreSQL none at all.
+// Acquire makes this process the only one that serves from a database of SQLite and
+// from its queue: otherwise each process would consider the other's jobs lost. The
+// error is an *InUse if another process holds the lock. The lock ends with release, or
+// with the process. Readers need no lock, and PostgreSQL needs none at all.
 func Acquire(db config.Database) (release func() error, err error) {
 	if db.Client != config.ClientSQLite {
 		return func() error { return nil }, nil

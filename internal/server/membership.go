@@ -13,9 +13,9 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// membership returns how the groups of a user are found in the catalog: by the
-// memberOf of their entity, if one of the providers brought it. It is nil if
-// there are no such providers.
+// membership returns a function that looks up the groups of a user in the catalog: the
+// memberOf of the user's entity, if one of the providers owns it. It is nil if there
+// are no such providers.
 func (p *Portal) membership(providers []string) func(ctx context.Context, user string) ([]string, error) {
 	if len(providers) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (p *Portal) membership(providers []string) func(ctx context.Context, user s
 		if err != nil {
 			return nil, err
 		}
-		// Relations count for nothing: an entity of any provider can declare one.
+		// Relations are ignored: an entity of any provider can declare one.
 		var groups []string
 		for _, name := range n.Get("spec", "memberOf").Strings() {
 			ref, err := entity.ParseExisting(name, "Group", entity.RefOf(n).Namespace)

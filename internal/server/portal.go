@@ -1,6 +1,6 @@
-// Package server is the portal's backend: it puts store, queue, callers,
-// permissions, catalog, intake, ingestion, scaffolder and server together, and
-// starts and stops them.
+// Package server is the portal's backend: it assembles store, queue, authentication,
+// permissions, catalog, providers, ingestion, scaffolder and HTTP server, and starts
+// and stops them.
 package server
 
 import (
@@ -43,21 +43,21 @@ import (
 	"example.dev/ingestor/web"
 )
 
-// Options are what a Portal is made of. All but Build, Actions, Extension and
-// Stdout are needed.
+// Options configure a Portal. All but Build, Actions, Extension and Stdout are
+// required.
 type Options struct {
 	Config *config.Config
-	// Build names the version of the program. What another one made of a
-	// definition is made anew.
+	// Build is the version of the program. Builds of definitions by another version are
+	// rebuilt.
 	Build string
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Actions are what steps can do beside what the portal brings.
+	// Actions are available to steps in addition to the built-in ones.
 	Actions []action.Action
-	// Extension is code of somebody else around the engine.
+	// Extension is third-party code that extends the engine.
 	Extension engine.Extension
-	// Stdout is where the audit log goes if it is configured to go to standard
-	// output; otherwise it is not needed.
+	// Stdout receives the audit log if that is configured for standard output; otherwise
+	// it is not needed.
 	Stdout io.Writer
 }
 
@@ -79,8 +79,8 @@ type Portal struct {
 	audit     *recorder
 }
 
-// New opens the database and puts the parts together. Whoever calls it calls
-// Close. A process that serves has the database's lock before: see Acquire.
+// New opens the database and assembles the portal. The caller must call Close. A
+// process that serves must hold the database's lock before: see Acquire.
 func New(ctx context.Context, opts Options) (*Portal, error) {
 	c := opts.Config
 	at := c.Backend.Database
@@ -98,7 +98,7 @@ func New(ctx context.Context, opts Options) (*Portal, error) {
 	return p, nil
 }
 
-// open opens what the portal works with besides the store.
+// open opens the queue, Redis and the audit log.
 func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Registry) (err error) {
 	at := opts.Config.Backend.Database
 	p.queue, err = jobs.Open(ctx, jobs.Options{
@@ -117,7 +117,7 @@ func (p *Portal) open(ctx context.Context, opts Options, registry *prometheus.Re
 	return err
 }
 
-// Hint says what to do when Acquire or New fails; empty if that is not known.
+// Hint returns what to do when Acquire or New fails; empty if unknown.
 func Hint(err error, c *config.Config) string {
 	if open, ok := errors.AsType[*audit.OpenError](err); ok {
 		return open.Hint
@@ -200,12 +200,12 @@ func (p *Portal) assemble(ctx context.Context, opts Options) error {
 }
 
 // ready returns an error if requests should not be sent here: the database is
-// away, entities cannot be listed, or tasks have no place to work.
+// unavailable, entities cannot be listed, or tasks have no usable workspace folder.
 func (p *Portal) ready(ctx context.Context) error {
 	if err := p.store.Ping(ctx); err != nil {
 		return err
 	}
-	// A damaged file may have a revision, and no entities.
+	// A damaged file may have a revision, but no readable entities.
 	if _, err := p.store.Query(ctx, store.Query{Limit: 1}); err != nil {
 		return err
 	}
@@ -219,8 +219,8 @@ func (p *Portal) ready(ctx context.Context) error {
 // taskGenerated is the task that reads the folder of generated entities.
 const taskGenerated = "xrdTemplates"
 
-// schedule has the folder of generated entities read now and then. Switched off
-// it is looked at once, for what is left of the time before.
+// schedule schedules reading of the folder of generated entities. If that is disabled,
+// the task still runs once a day, to remove what an earlier run left.
 func (p *Portal) schedule(c config.XRDTemplates) {
 	p.queue.Handle(jobs.Task{Name: taskGenerated, Run: func(ctx context.Context, _ jobs.Job) error {
 		again, err := p.generated.Refresh(ctx)
@@ -236,17 +236,17 @@ func (p *Portal) schedule(c config.XRDTemplates) {
 	p.queue.Every(taskGenerated, "", every, jobs.How{Timeout: generatedTimeout})
 }
 
-// generatedTimeout is how long it may take to read the folder.
+// generatedTimeout is how long reading the folder may take.
 const generatedTimeout = 2 * time.Minute
 
-// folderChanged has the folder of generated entities read soon. Every replica
-// notices that it changed; one of them reads it.
+// folderChanged queues reading of the folder of generated entities. Every replica
+// notices the change; one of them reads the folder.
 func (p *Portal) folderChanged(ctx context.Context) error {
 	_, err := p.queue.Add(ctx, taskGenerated, "", jobs.How{Trigger: ingest.TriggerWatch, Timeout: generatedTimeout})
 	return err
 }
 
-// replica names this process among those that share a database.
+// replica returns a name for this process that is unique among the replicas.
 func replica() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -255,14 +255,14 @@ func replica() string {
 	return host + "/" + uuid.NewString()[:8]
 }
 
-// Handler answers the portal's requests.
+// Handler returns the handler of the portal's requests.
 func (p *Portal) Handler() http.Handler { return p.server.Handler() }
 
-// Plugins are the parts of the portal that answer requests.
+// Plugins returns the plugins of the portal with their routes.
 func (p *Portal) Plugins() []rest.Plugin { return p.routes }
 
-// Run serves connections of l, ingests, reads locations and renews keys until
-// the context ends; then it finishes what it has begun.
+// Run serves connections of l, ingests, reads locations and rotates keys until the
+// context ends; then it finishes running work.
 func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -274,7 +274,7 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	var queue error
 	background.Go(func() {
 		if queue = p.queue.Run(ctx); queue != nil {
-			// Without the queue nothing would be kept true.
+			// Without the queue the portal's data would become stale.
 			stop()
 		}
 	})
@@ -287,7 +287,7 @@ func (p *Portal) Run(ctx context.Context, l net.Listener) error {
 	return queue
 }
 
-// Close closes the databases, when nothing runs any more.
+// Close closes the databases. Run must have returned before.
 func (p *Portal) Close() error {
 	var err error
 	if p.queue != nil {

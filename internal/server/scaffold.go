@@ -39,8 +39,8 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// scaffold puts the scaffolder together: what steps can do, who does it, and who
-// may ask for it.
+// scaffold assembles the scaffolder: the actions of steps, the tasks that run them, and
+// the API with its permissions.
 func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.Catalog, in *provider.Providers, registry *prometheus.Registry) (*scaffolder.Scaffolder, error) {
 	c := opts.Config.Scaffolder
 	env := expression.Default()
@@ -80,7 +80,7 @@ func (p *Portal) scaffold(opts Options, policy *permission.Policy, cat *catalog.
 	}), nil
 }
 
-// offered are the clusters that a form lets one choose from.
+// offered returns the clusters that a form offers.
 func offered(names []string, resource string) ([]scaffolder.Result, error) {
 	if resource != "clusters" {
 		return nil, rest.NotFound("There is nothing called %q to choose from; there are clusters", resource)
@@ -92,8 +92,8 @@ func offered(names []string, resource string) ([]scaffolder.Result, error) {
 	return all, nil
 }
 
-// folders are those on this machine that Templates were read from, beside which
-// they may have files.
+// folders returns the local folders that Templates are read from, and from which they
+// may fetch files.
 func folders(c config.Catalog) []string {
 	var all []string
 	for _, l := range c.Locations {
@@ -104,9 +104,9 @@ func folders(c config.Catalog) []string {
 	return all
 }
 
-// secretKey returns what the secrets of tasks are encrypted with: what the
-// configuration says or, beside a database that is a file of this machine, one
-// that is made the first time. It is nil if there is none.
+// secretKey returns the key that encrypts the secrets of tasks: that of the
+// configuration or, with SQLite, one in a file next to the database, which is generated
+// on first use. It is nil if there is none.
 func secretKey(c *config.Config) ([]byte, error) {
 	if k := c.Scaffolder.SecretKey.Reveal(); k != "" {
 		return []byte(k), nil
@@ -135,7 +135,7 @@ func secretKey(c *config.Config) ([]byte, error) {
 		_, err = f.WriteString(base64.StdEncoding.EncodeToString(made) + "\n")
 		err = errors.Join(err, f.Sync(), f.Close())
 		if err != nil {
-			// A part of a key would be taken for one the next time.
+			// A truncated key would be used as a key the next time.
 			err = errors.Join(err, os.Remove(path))
 		}
 	}
@@ -145,12 +145,12 @@ func secretKey(c *config.Config) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// workDir is the folder for the workspaces of tasks.
+// workDir returns the folder for the workspaces of tasks.
 func workDir(c *config.Config) string {
 	return cmp.Or(c.Scaffolder.WorkingDirectory, filepath.Join(os.TempDir(), "ingestor-tasks"))
 }
 
-// registrar is the catalog as steps use it: as the caller of the context.
+// registrar is the catalog for steps, with the permissions of the context's caller.
 type registrar struct {
 	catalog *catalog.Catalog
 	intake  *provider.Providers
@@ -173,13 +173,13 @@ func (r registrar) Register(ctx context.Context, target string, dry bool) ([]str
 	return r.intake.Register(ctx, target, dry)
 }
 
-// filler fills the forms of Templates that update.
+// filler fills the forms of Templates that update a resource.
 type filler struct {
 	reader    *clusteractions.Reader
 	authorize task.Authorize
 }
 
-// fill returns the values of a form for the resource of a name.
+// fill returns the form values for an existing resource.
 func (f filler) fill(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error) {
 	spec := template.Get("spec")
 	manifest := updated(spec)
@@ -210,15 +210,15 @@ func where(word, name string) string {
 	return word + name
 }
 
-// asks tells whether a form has a field.
+// asks reports whether a form has a field.
 func asks(spec *tree.Node, field string) bool {
 	return slices.ContainsFunc(validation.Pages(spec.Get("parameters")), func(page *tree.Node) bool {
 		return page.Get("properties").Has(field)
 	})
 }
 
-// updated returns the manifest of the step by which a Template updates a
-// resource; nil if there is none.
+// updated returns the manifest of the step by which a Template updates a resource; nil
+// if there is none.
 func updated(spec *tree.Node) *tree.Node {
 	for _, step := range spec.Get("steps").List() {
 		input := step.Get("input")

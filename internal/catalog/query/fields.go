@@ -12,12 +12,12 @@ import (
 // maxFields is how many fields a request may choose.
 const maxFields = 250
 
-// Fields are the parts of an entity that a client wants; the zero value is all
-// of it.
+// Fields are the parts of an entity that a client wants; the zero value is the whole
+// entity.
 type Fields struct {
-	// ways lead to them, such as "metadata.name".
+	// ways are the paths to them, such as "metadata.name".
 	ways []string
-	// roots is how many fields of the entity itself they lead through.
+	// roots is how many top-level fields of the entity the paths begin with.
 	roots int
 }
 
@@ -37,18 +37,18 @@ func NewFields(items []string) (Fields, error) {
 	return Fields{ways: items, roots: len(roots)}, nil
 }
 
-// All reports whether all of an entity is wanted.
+// All reports whether the whole entity is wanted.
 func (f Fields) All() bool { return len(f.ways) == 0 }
 
-// Ways returns the ways to the parts, as the client wrote them. They are not to
-// be changed.
+// Ways returns the paths to the parts, as the client wrote them. They must not be
+// changed.
 func (f Fields) Ways() []string { return f.ways }
 
-// errNotJSON is an entity in the store that cannot be cut.
+// errNotJSON is the error for a stored entity that is not a JSON object.
 var errNotJSON = errors.New("cannot choose fields of an entity: it is not an object in JSON")
 
-// Project appends an entity, or as much of it as the fields choose, in the
-// order it is stored in. What the fields do not find is left out.
+// Project appends an entity, or the part of it that the fields choose, in its stored
+// order. Fields that do not exist are left out.
 func (f Fields) Project(dst, entity []byte) ([]byte, error) {
 	if f.All() {
 		return append(dst, entity...), nil
@@ -60,17 +60,16 @@ func (f Fields) Project(dst, entity []byte) ([]byte, error) {
 	return p.dst, nil
 }
 
-// projector copies parts of JSON without decoding it. All its methods that
-// return false have found no JSON.
+// projector copies parts of JSON without decoding it. All its methods that return false
+// have found invalid JSON.
 type projector struct {
 	dst, src []byte
 	i        int
 }
 
-// object copies the fields of an object that the ways lead to. A key may have
-// dots itself, so a way is tried with each key it begins with. If stop is not
-// 0, the rest is not looked at once that many keys without dots have led
-// somewhere.
+// object copies the fields of an object that the paths lead to. A key may contain dots,
+// so a path is tried with each key that is a prefix of it. If stop is not 0, the rest
+// is not read once that many keys without dots have matched.
 func (p *projector) object(ways []string, stop int) bool {
 	if !p.take('{') {
 		return false
@@ -118,13 +117,13 @@ func (p *projector) object(ways []string, stop int) bool {
 	return true
 }
 
-// another reports whether a key follows, as one must after a comma.
+// another reports whether a key follows, as it must after a comma.
 func (p *projector) another() bool {
 	p.space()
 	return p.next('"')
 }
 
-// value copies a value, wholly or what the ways lead to in it.
+// value copies a value, wholly or only what the paths lead to.
 func (p *projector) value(whole bool, ways []string) (found, ok bool) {
 	from := p.i
 	if !whole && len(ways) > 0 && p.next('{') {
@@ -141,8 +140,8 @@ func (p *projector) value(whole bool, ways []string) (found, ok bool) {
 	return whole, true
 }
 
-// choose returns whether one of the ways ends at the key, and what is left of
-// those that lead through it.
+// choose returns whether one of the paths ends at the key, and the remainders of those
+// that lead through it.
 func choose(ways []string, key []byte) (whole bool, rest []string) {
 	for _, w := range ways {
 		if len(w) < len(key) || w[:len(key)] != string(key) {
@@ -164,7 +163,7 @@ func (p *projector) space() {
 	}
 }
 
-// next reports whether the character is next.
+// next reports whether the next character is c.
 func (p *projector) next(c byte) bool { return p.i < len(p.src) && p.src[p.i] == c }
 
 func (p *projector) take(c byte) bool {
@@ -175,7 +174,7 @@ func (p *projector) take(c byte) bool {
 	return true
 }
 
-// key passes over a string and returns what it says.
+// key skips a string and returns its value.
 func (p *projector) key() ([]byte, bool) {
 	from := p.i
 	if !p.text() {
@@ -190,7 +189,7 @@ func (p *projector) key() ([]byte, bool) {
 	return []byte(s), err == nil
 }
 
-// text passes over a string.
+// text skips a string.
 func (p *projector) text() bool {
 	if !p.take('"') {
 		return false
@@ -202,7 +201,7 @@ func (p *projector) text() bool {
 			return false
 		}
 		p.i += n + 1
-		// A quote behind an odd number of backslashes is part of the text.
+		// A quote after an odd number of backslashes is part of the string.
 		last := p.i - 2
 		for last >= from && p.src[last] == '\\' {
 			last--
@@ -213,8 +212,8 @@ func (p *projector) text() bool {
 	}
 }
 
-// skip passes over a value. What the store holds is JSON already, so that
-// brackets and quotes are all there is to see.
+// skip skips a value. Stored entities are valid JSON, so that only brackets and quotes
+// matter.
 func (p *projector) skip() bool {
 	switch {
 	case p.next('"'):
@@ -229,7 +228,7 @@ func (p *projector) skip() bool {
 	return p.i > from
 }
 
-// nested passes over an object or a list.
+// nested skips an object or a list.
 func (p *projector) nested() bool {
 	depth := 0
 	for p.i < len(p.src) {
@@ -252,5 +251,5 @@ func (p *projector) nested() bool {
 	return false
 }
 
-// ends are the characters that end a number or a word.
+// ends are the characters that end a number or a literal.
 var ends = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\t': true, '\r': true}

@@ -1,6 +1,6 @@
-// Package query reads what a client asks of the catalog: filters, predicates,
-// orders, searches, fields and cursors. It computes, and asks neither the store
-// nor who the caller is; its errors are those to answer with.
+// Package query parses what a client requests from the catalog: filters, predicates,
+// orders, searches, fields and cursors. It depends neither on the store's contents nor
+// on the caller; its errors are the responses to the client.
 package query
 
 import (
@@ -12,13 +12,13 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// maxConditions is how many conditions a request may have in all, each value
-// of a list counted.
+// maxConditions is how many conditions a request may have in total, counting each value
+// of a list.
 const maxConditions = 1000
 
-// Filters reads the values of the parameter filter. One of them is enough;
-// all conditions of one, separated by commas, must hold; a key that comes again
-// in it may have any of its values. Empty ones say nothing.
+// Filters reads the values of the parameter filter. One of them must pass; all
+// conditions of a value, separated by commas, must hold; a key that is repeated in it
+// may have any of its values. Empty values are ignored.
 func Filters(params []string) (store.Filter, error) {
 	var sets []store.Filter
 	budget := maxConditions
@@ -40,7 +40,7 @@ func Filters(params []string) (store.Filter, error) {
 	return store.Any(sets...), nil
 }
 
-// parseFilter reads conditions on the form a=b, a= or a.
+// parseFilter reads conditions of the form a=b, a= or a.
 func parseFilter(param string, budget *int) (store.Filter, error) {
 	var conditions []store.Filter
 	place := map[string]int{}
@@ -68,7 +68,7 @@ func parseFilter(param string, budget *int) (store.Filter, error) {
 			place[lower] = i
 			conditions = append(conditions, store.Has(lower))
 		}
-		// A value says more than being there at all.
+		// A condition on the value implies that the key exists.
 		if c := &conditions[i]; hasValue {
 			c.Op, c.Values = store.OpIn, append(c.Values, strings.ToLower(strings.TrimSpace(value)))
 		}
@@ -76,8 +76,8 @@ func parseFilter(param string, budget *int) (store.Filter, error) {
 	return Both(conditions...), nil
 }
 
-// Both returns the filter that passes what passes each of the filters, in the
-// simplest form. A slice of them is used up.
+// Both returns the filter that passes what passes each of the filters, in the simplest
+// form. It modifies a slice that is passed to it.
 func Both(fs ...store.Filter) store.Filter {
 	fs = slices.DeleteFunc(fs, func(f store.Filter) bool { return f.Op == store.OpTrue })
 	switch len(fs) {
@@ -89,7 +89,7 @@ func Both(fs ...store.Filter) store.Filter {
 	return store.All(fs...)
 }
 
-// CheckKey refuses keys that nothing can be found by.
+// CheckKey refuses keys that are not indexed.
 func CheckKey(what, key string) error {
 	if err := CheckText(what, key); err != nil {
 		return err
@@ -100,8 +100,7 @@ func CheckKey(what, key string) error {
 	return nil
 }
 
-// CheckText refuses text that no entity can hold, and no database can be asked
-// for.
+// CheckText refuses text that no entity can contain, and that databases do not accept.
 func CheckText(what, s string) error {
 	if !IsText(s) {
 		return rest.Input("Invalid %s, it has a NUL or is not UTF-8", what)
@@ -109,16 +108,15 @@ func CheckText(what, s string) error {
 	return nil
 }
 
-// IsText reports whether an entity can hold the text, so that it is worth
-// looking for.
+// IsText reports whether an entity can contain the text, so that a search may find it.
 func IsText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
-// TooComplex returns the error of a filter that asks for too much at once.
+// TooComplex returns the error for a filter that has too many conditions.
 func TooComplex() error {
 	return rest.Input("Invalid filter, it has more than %d conditions or is nested too deep", maxConditions)
 }
 
-// Short returns the beginning of what a caller said, for messages.
+// Short returns the beginning of a client's text, for messages.
 func Short(s string) string {
 	const most = 100
 	if len(s) <= most {

@@ -10,15 +10,15 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// What a request may ask for at most.
+// The limits of a request.
 const (
 	maxOrders     = 10
 	maxTextFields = 50
 	maxTerm       = 500
 )
 
-// Params reads the query of an address. A semicolon is a character as any
-// other, as it is to the portal's clients.
+// Params parses the query string of an address. A semicolon is an ordinary character,
+// as it is for the portal's clients.
 func Params(raw string) (url.Values, error) {
 	if raw == "" {
 		return nil, nil
@@ -30,8 +30,7 @@ func Params(raw string) (url.Values, error) {
 	return q, nil
 }
 
-// Count returns a parameter that is a number, or the default if it is not
-// given.
+// Count returns a numeric parameter, or the default if it is not given.
 func Count(q url.Values, name string, byDefault int) (int, error) {
 	values, given := q[name]
 	if !given {
@@ -58,7 +57,7 @@ func isInteger(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// One returns a parameter that may be given once.
+// One returns a parameter that may be given only once.
 func One(q url.Values, name string) (value string, given bool, err error) {
 	switch values := q[name]; len(values) {
 	case 0:
@@ -69,7 +68,7 @@ func One(q url.Values, name string) (value string, given bool, err error) {
 	return "", true, rest.Input("request/query/%s must be string", name)
 }
 
-// Flag returns a parameter that is yes or no; no if it is not given.
+// Flag returns a boolean parameter; false if it is not given.
 func Flag(q url.Values, name string) (bool, error) {
 	v, given, err := One(q, name)
 	if err != nil || !given {
@@ -84,7 +83,7 @@ func Flag(q url.Values, name string) (bool, error) {
 	return false, rest.Input("request/query/%s must be boolean", name)
 }
 
-// Orders reads the parameter order of listings, on the form asc:field.
+// Orders reads the parameter order of listings, of the form asc:field.
 func Orders(params []string) ([]store.Order, error) {
 	var orders []store.Order
 	for _, p := range params {
@@ -97,8 +96,8 @@ func Orders(params []string) ([]store.Order, error) {
 	return orders, CheckOrders(orders)
 }
 
-// OrderFields reads the parameter orderField of queries, on the form
-// field,asc or field.
+// OrderFields reads the parameter orderField of queries, of the form field,asc or
+// field.
 func OrderFields(params []string) ([]store.Order, error) {
 	var orders []store.Order
 	for _, p := range params {
@@ -115,8 +114,8 @@ func OrderFields(params []string) ([]store.Order, error) {
 	return orders, CheckOrders(orders)
 }
 
-// Order returns the order by a field, whose direction is asc or desc. It is
-// still to be checked.
+// Order returns the order by a field, whose direction is asc or desc. The caller must
+// still pass it to CheckOrders.
 func Order(field, direction string) (store.Order, error) {
 	if direction != "asc" && direction != "desc" {
 		return store.Order{}, rest.Input("Invalid order field order, must be asc or desc")
@@ -124,7 +123,7 @@ func Order(field, direction string) (store.Order, error) {
 	return store.Order{Field: field, Desc: direction == "desc"}, nil
 }
 
-// CheckOrders checks the fields to sort by and writes them as the store does.
+// CheckOrders checks the fields to sort by and normalizes them in place.
 func CheckOrders(orders []store.Order) error {
 	if len(orders) > maxOrders {
 		return rest.Input("Invalid order, it has more than %d fields", maxOrders)

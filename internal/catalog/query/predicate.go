@@ -11,8 +11,8 @@ import (
 // maxNesting is how deep predicates may be nested.
 const maxNesting = 20
 
-// Predicate reads a predicate object: fields and what they must be, or
-// $all, $any or $not of others. It is JSON; none at all, and null, say nothing.
+// Predicate parses a predicate object: fields with their conditions, or $all, $any or
+// $not of other objects. It is JSON; an empty query and null pass everything.
 func Predicate(query []byte) (store.Filter, error) {
 	if len(query) == 0 || string(query) == "null" {
 		return store.Filter{}, nil
@@ -28,7 +28,7 @@ func Predicate(query []byte) (store.Filter, error) {
 	return p.object(n, 1)
 }
 
-// predicates reads predicates, as many as its budget allows.
+// predicates parses predicates, as many as its budget allows.
 type predicates struct{ budget int }
 
 func (p *predicates) spend(n int) error {
@@ -38,7 +38,7 @@ func (p *predicates) spend(n int) error {
 	return nil
 }
 
-// object reads an object that all of a thing must fit.
+// object parses an object whose conditions must all hold.
 func (p *predicates) object(n *tree.Node, depth int) (store.Filter, error) {
 	if depth > maxNesting {
 		return store.Filter{}, TooComplex()
@@ -82,7 +82,7 @@ func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter,
 	}
 	var parts []store.Filter
 	for _, item := range n.Items {
-		// One without conditions would cost nothing.
+		// An object without conditions would otherwise cost nothing.
 		if item.Len() == 0 {
 			if err := p.spend(1); err != nil {
 				return store.Filter{}, err
@@ -94,14 +94,14 @@ func (p *predicates) operator(op string, n *tree.Node, depth int) (store.Filter,
 		}
 		parts = append(parts, f)
 	}
-	// Clients know an empty $all as one that finds nothing.
+	// Clients expect an empty $all to find nothing.
 	if op == "$any" || len(parts) == 0 {
 		return store.Any(parts...), nil
 	}
 	return Both(parts...), nil
 }
 
-// field reads what a field must be.
+// field parses the condition on a field.
 func (p *predicates) field(key string, n *tree.Node) (store.Filter, error) {
 	if key == "" {
 		return store.Filter{}, rest.Input("Invalid query: a field without a name")
@@ -166,9 +166,9 @@ func (p *predicates) values(key string, n *tree.Node) ([]string, error) {
 	return values, nil
 }
 
-// contains reads what one item of a list must be. Fields are indexed without
-// the item they are in, so that one field of an item can be asked for, and of a
-// relation its type and target.
+// contains parses the condition on an item of a list. Fields are indexed without the
+// item they belong to, so that a query can have a condition on only one field of an
+// item, or on the type and target of a relation.
 func (p *predicates) contains(key string, n *tree.Node) (store.Filter, error) {
 	if v, ok := primitive(n); ok {
 		return store.In(key, v), CheckText("query", v)
@@ -186,7 +186,7 @@ func (p *predicates) contains(key string, n *tree.Node) (store.Filter, error) {
 	return f, err
 }
 
-// relation reads the type and target of a relation.
+// relation parses the type and target of a relation.
 func (p *predicates) relation(n *tree.Node) (store.Filter, error) {
 	kind, ok := primitive(n.Get("type"))
 	target := n.Get("targetRef")

@@ -11,25 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// A sealed text is JSON that clients keep and give back, with a signature so
-// that nobody else can make or change one: {"mac":"…",…} in base64. The JSON is
-// plain ASCII without the two characters that would make + or / of base64, so
-// that the text is the same in both alphabets: it goes into an address as it
-// is, and the portal's own clients, which look into a cursor to learn how to
-// send it, can.
+// A sealed text is JSON that clients keep and send back, with a signature so that only
+// this catalog can create or change one: {"mac":"…",…} in base64. The JSON is ASCII
+// without the two characters that would become + or / in base64, so that the text is
+// the same in both alphabets: it needs no escaping in a URL, and the portal's own
+// clients can decode a cursor to learn how to send it.
 const (
 	sealBegin = `{"mac":"`
 	sealEnd   = `",`
 )
 
-// macSize is that of a signature in base64.
+// macSize is the length of a signature in base64.
 var macSize = base64.RawURLEncoding.EncodedLen(sha256.Size)
 
-// ErrSeal is a text that this catalog did not make.
+// ErrSeal is returned for a text that this catalog did not create.
 var ErrSeal = errors.New("it was not made by this catalog, or was changed since")
 
-// Seal returns v, which must be a struct with fields, as a sealed text. Texts
-// of one purpose are of no use for another.
+// Seal returns v, which must be a struct with fields, as a sealed text. A text of one
+// purpose is invalid for another.
 func Seal(key []byte, purpose string, v any) (string, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
@@ -42,14 +41,14 @@ func Seal(key []byte, purpose string, v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(out), nil
 }
 
-// Sealed reports whether a text looks like a sealed one, which can be told
-// without the key.
+// Sealed reports whether a text has the format of a sealed one, which does not need the
+// key.
 func Sealed(text string) bool {
 	_, _, ok := open(text)
 	return ok
 }
 
-// Unseal reads a sealed text into v. It returns ErrSeal for one that is not.
+// Unseal reads a sealed text into v. It returns ErrSeal for other texts.
 func Unseal(key []byte, purpose, text string, v any) error {
 	mac, data, ok := open(text)
 	if !ok || !hmac.Equal(sign(key, purpose, data), mac) {
@@ -61,7 +60,7 @@ func Unseal(key []byte, purpose, text string, v any) error {
 	return nil
 }
 
-// open takes a sealed text apart.
+// open splits a sealed text into signature and data.
 func open(text string) (mac, data []byte, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	head := len(sealBegin) + macSize + len(sealEnd)
@@ -80,9 +79,9 @@ func sign(key []byte, purpose string, data []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil))
 }
 
-// ascii escapes everything in JSON that is not ASCII, and ? and ~. (Of the
-// characters whose lower six bits are all ones, or all but the last, json
-// escapes > itself.)
+// ascii escapes everything in JSON that is not ASCII, and ? and ~. (Of the characters
+// whose lower six bits are all ones, or all but the last, encoding/json escapes >
+// itself.)
 func ascii(data []byte) []byte {
 	plain := true
 	for _, b := range data {

@@ -6,12 +6,12 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// someAdded is how many new entities make it worth counting anew.
+// someAdded is how many new entities make fresh statistics worthwhile.
 const someAdded = 200
 
-// analyze has PostgreSQL count what it has after so many entities were added, as long
-// as most of the rows are new: it would do so of its own accord some minutes later, and
-// plans badly until then.
+// analyze has PostgreSQL update its statistics after someAdded entities or more were
+// added, if these are a large share of all rows. Autovacuum would do so some minutes
+// later, and query plans are bad until then.
 func (w *writer) analyze(ctx context.Context, added int) error {
 	if added < someAdded || w.s.Client != db.Postgres {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Ancestry returns the entity with a reference, the entity that named it, the
-// one that named that, and so on.
+// Ancestry returns the entity with a reference, the entity that named it, the parent of
+// that entity, and so on.
 func (s *Store) Ancestry(ctx context.Context, ref string) ([]Entity, error) {
 	doing := fmt.Sprintf("read the ancestry of entity %q", ref)
 	if !db.IsText(ref) {
@@ -16,7 +16,7 @@ func (s *Store) Ancestry(ctx context.Context, ref string) ([]Entity, error) {
 	}
 	found := map[string]Entity{}
 	var b statement
-	// UNION takes each reference once, so that a loop ends.
+	// UNION takes each reference once, so that a cycle ends.
 	b.Add(`WITH RECURSIVE line (ref) AS (
 		SELECT a.ref FROM entities a WHERE a.ref = %s UNION
 		SELECT b.ref FROM line l JOIN entities a ON a.ref = l.ref JOIN entities b ON b.ref = a.parent)

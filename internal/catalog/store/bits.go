@@ -39,7 +39,7 @@ func (b bitset) count() int {
 	return n
 }
 
-// all gives the numbers in order.
+// all yields the numbers in ascending order.
 func (b bitset) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i, word := range b {

@@ -8,11 +8,11 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// maxBodies is how many bytes of JSON are remembered.
+// maxBodies is how many bytes of JSON are cached.
 const maxBodies = 24 << 20
 
-// bodies remembers the JSON of entities by its etag, which is a hash of it: what
-// is found under an etag is never out of date, whoever writes to the database.
+// bodies caches the JSON of entities by etag. Since the etag is a hash of the JSON, an
+// entry is never stale, whichever replica writes to the database.
 type bodies struct{ cache *otter.Cache[string, []byte] }
 
 func newBodies() bodies {
@@ -22,9 +22,9 @@ func newBodies() bodies {
 	})}
 }
 
-// fill gives the entities their bodies: those that are remembered, and others
-// from the database. It returns false if an entity has changed since it was
-// found, so that its body would not be of the same moment as the others.
+// fill sets the bodies of entities from the cache, or from the database. It returns
+// false if an entity has changed since it was found, so that its body would not belong
+// to the same snapshot as the others.
 func (s *Store) fill(ctx context.Context, ask db.Asker, items []Entity) (bool, error) {
 	var missing []string
 	var at []int

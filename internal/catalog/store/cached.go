@@ -9,46 +9,46 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// maxCached is how much is remembered: a number weighs one, a list as much as
-// it has items. maxGuessed is of how many questions a guess is remembered, and
-// guessed for how long.
+// maxCached is the maximum weight of the cached answers: a number weighs 1, a list as
+// much as it has items. maxGuessed is the maximum number of cached guesses, and guessed
+// is how long a guess is used regardless of the revision.
 const (
 	maxCached  = 50_000
 	maxGuessed = 10_000
 	guessed    = 2 * time.Second
 )
 
-// cached remembers what was counted as long as the revision stays the same, and
-// guesses a little longer.
+// cached caches counts for one revision, and guesses a little longer.
 type cached struct {
 	mu       sync.Mutex
 	revision int64
 	weight   int
 	answers  map[question]any
 	guesses  map[question]guess
-	// sparseLimit and numbered, unless they are zero, are what the constants few and
-	// maxNumbered are otherwise.
+	// sparseLimit and numbered, unless they are zero, override the constants sparseLimit
+	// and maxNumbered.
 	sparseLimit, numbered int
 }
 
-// guess is a number that was right at a time.
+// guess is a count that was right at a revision and time.
 type guess struct {
 	n        int
 	revision int64
 	at       time.Time
 }
 
-// question is a hash of what was asked.
+// question is the cache key of an answer: a hash of what is counted and of the
+// condition.
 type question [sha256.Size]byte
 
-// ask makes a question of what is to be counted and for which condition.
+// ask returns the question for what is counted and for which condition.
 func ask(what string, c cond) question {
 	b := make([]byte, 0, 256)
 	b = append(append(b, what...), 0)
 	return sha256.Sum256(c.append(b))
 }
 
-// at forgets everything if the revision is another one.
+// at drops all answers if the revision differs from theirs.
 func (k *cached) at(revision int64) {
 	if k.revision == revision && k.answers != nil {
 		return
@@ -64,8 +64,8 @@ func (k *cached) get(revision int64, q question) (any, bool) {
 	return v, ok
 }
 
-// last returns a number that was right lately: at the revision that was seen last,
-// or a moment ago.
+// last returns a guess that is recent enough: from the last seen revision, or not older
+// than guessed.
 func (k *cached) last(now time.Time, q question) (int, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -73,7 +73,7 @@ func (k *cached) last(now time.Time, q question) (int, bool) {
 	return g.n, ok && (g.revision == k.revision || now.Sub(g.at) < guessed)
 }
 
-// guess remembers a number for last.
+// guess stores a count for last.
 func (k *cached) guess(q question, g guess) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -83,7 +83,7 @@ func (k *cached) guess(q question, g guess) {
 	k.guesses[q] = g
 }
 
-// forget forgets everything.
+// forget drops all answers and guesses.
 func (k *cached) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,7 +97,7 @@ func (k *cached) put(revision int64, q question, v any, weight int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if revision < k.revision {
-		// Others have seen a later one.
+		// Another goroutine has seen a later revision.
 		return
 	}
 	k.at(revision)
@@ -119,7 +119,7 @@ func (s *Store) count(ctx context.Context, c cond) (int, error) {
 	return s.countAt(ctx, c, revision)
 }
 
-// countAt counts when the revision is known, at that or a later one.
+// countAt counts at a known revision or a later one.
 func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error) {
 	q := ask("count", c)
 	n, err := s.answer(ctx, revision, q, func(ctx context.Context) (any, int, int64, error) {
@@ -135,8 +135,9 @@ func (s *Store) countAt(ctx context.Context, c cond, revision int64) (int, error
 	return n.(int), nil
 }
 
-// answer returns what is remembered at a revision, or what compute returns, with
-// its weight and the revision it holds at. It is computed once for all who ask.
+// answer returns the cached answer at a revision, or what compute returns: the value,
+// its weight and the revision at which it holds. Concurrent callers share one
+// computation.
 func (s *Store) answer(
 	ctx context.Context, revision int64, q question, compute func(context.Context) (v any, weight int, at int64, err error),
 ) (any, error) {
@@ -144,7 +145,7 @@ func (s *Store) answer(
 		return v, nil
 	}
 	return s.flights.do(ctx, flightKey{revision, q}, func(ctx context.Context) (any, error) {
-		// Whoever was asked before may have answered in between.
+		// The previous flight may have cached the answer in between.
 		if v, ok := s.cached.get(revision, q); ok {
 			return v, nil
 		}
@@ -157,8 +158,8 @@ func (s *Store) answer(
 	})
 }
 
-// countNow counts at a revision or a later one, which it returns: in columns if they
-// are there or if there is much to count.
+// countNow counts at a revision or a later one, which it returns. It uses columns if
+// they are loaded or if there is much to count.
 func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at int64, err error) {
 	kids, ok := tallies(nil, c)
 	if ok {
@@ -182,7 +183,7 @@ func (s *Store) countNow(ctx context.Context, c cond, revision int64) (n int, at
 	return n, at, err
 }
 
-// tally counts in columns, if they fit into memory.
+// tally counts in columns; ok is false if they do not fit into memory.
 func (s *Store) tally(ctx context.Context, c cond, revision int64, kids []int64) (n int, at int64, ok bool, err error) {
 	ok, err = s.columns.with(ctx, s, revision, kids, func() {
 		n, at = s.columns.passing(c).count(), s.columns.revision
@@ -198,7 +199,7 @@ func (s *Store) guessAll(ctx context.Context) (int, error) {
 	return s.count(ctx, always)
 }
 
-// guess returns the number of rows that b counts up to a limit, or did lately.
+// guess returns the number of rows that b counts up to a limit, or a recent guess.
 func (s *Store) guess(ctx context.Context, q question, b *statement) (int, error) {
 	if n, ok := s.cached.last(s.Now(), q); ok {
 		return n, nil

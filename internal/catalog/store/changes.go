@@ -8,22 +8,21 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// The log of changes has, for each of the last revisions, the references of the
-// entities that were put, removed, or got other relations. Whoever keeps something
-// in memory that depends on entities brings it up to date with that, whichever
-// replica wrote them.
+// The change log has, for each of the last revisions, the references of entities that
+// were put, removed, or got other relations. Caches of entity data are updated with it,
+// whichever replica wrote the entities.
 const (
-	// loggedRevisions is for how many revisions the log is kept, and loggedRefs
-	// for how many entities of one: reading everything anew costs less then.
+	// loggedRevisions is for how many revisions the log is kept, and loggedRefs for how
+	// many entities of a revision. Beyond that, a full reload costs less.
 	loggedRevisions = 64
 	loggedRefs      = 4096
-	// changedMany stands for more than loggedRefs references, and changedNone for
-	// none. Neither can be a reference.
+	// changedMany is logged in place of more than loggedRefs references, and changedNone
+	// in place of none. Neither can be a reference.
 	changedMany, changedNone = "*", "-"
 )
 
-// logChanges writes what the transaction changed. Each revision has at least one
-// row: one that has none was made by a program that keeps no log.
+// logChanges logs what the transaction changed. Each revision has at least one row: a
+// revision without rows was written by a program that keeps no log.
 func (w *writer) logChanges(ctx context.Context) error {
 	refs := slices.Sorted(slices.Values(w.changed))
 	refs = slices.Compact(refs)
@@ -46,15 +45,15 @@ func (w *writer) logChanges(ctx context.Context) error {
 type changesSince struct {
 	// revision is the later one.
 	revision int64
-	// packed are the fields of entities that have changed and are there, and gone
-	// those that are not.
+	// packed has the fields of changed entities that exist, and gone the references of
+	// those that do not.
 	packed map[string]string
 	gone   map[string]bool
-	// complete is false if the log does not have all of it.
+	// complete is false if the log does not cover all changes.
 	complete bool
 }
 
-// readChanges returns what has changed behind a revision, of one moment.
+// readChanges returns, from one snapshot, what has changed after a revision.
 func readChanges(ctx context.Context, ask db.Asker, revision int64) (*changesSince, error) {
 	n := &changesSince{packed: map[string]string{}, gone: map[string]bool{}}
 	seen, many := map[int64]bool{}, false

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// fieldColumn is the values of one key in memory, by the numbers of entities. The
-// values that an entity has together are a combination, and most entities share
-// theirs with others, so that counting and comparing is done once for each.
+// fieldColumn holds the values of one key in memory, indexed by the numbers of
+// entities. The set of values that an entity has is a combination. Most entities share
+// theirs with others, so that counting and comparing is done once per combination.
 type fieldColumn struct {
 	values  []fieldValue
 	numbers map[stored]uint32
-	// combos are numbers of values. The first is empty.
+	// combos are numbers of values. The first combination is empty.
 	combos  [][]uint32
 	byCombo map[string]uint32
 	// of has the combination of each entity.
@@ -22,10 +22,10 @@ type fieldColumn struct {
 	bytes int
 }
 
-// fieldValue is a value in lower case, or noValue, and as it is written.
+// fieldValue is a value in lower case, or noValue, and in its original spelling.
 type fieldValue struct{ value, written string }
 
-// valueWeight is what a value or a combination takes in memory besides its text.
+// valueWeight is the memory that a value or a combination takes besides its text.
 const valueWeight = 100
 
 func newColumn(entities int) *fieldColumn {
@@ -35,15 +35,15 @@ func newColumn(entities int) *fieldColumn {
 	}
 }
 
-// weight is about how many bytes the column takes.
+// weight returns about how many bytes the column takes.
 func (c *fieldColumn) weight() int { return c.bytes + 4*len(c.of) }
 
-// number returns the number of a value.
+// number returns the number of a value, and assigns one if there is none.
 func (c *fieldColumn) number(value, original string) uint32 {
 	key := stored{value: value, original: original}
 	n, ok := c.numbers[key]
 	if !ok {
-		// They may be parts of longer texts, which would be kept.
+		// The strings may be substrings of longer ones, which would stay in memory.
 		key = stored{value: strings.Clone(value), original: strings.Clone(original)}
 		n = uint32(len(c.values))
 		c.values = append(c.values, fieldValue{key.value, cmp.Or(key.original, key.value)})
@@ -70,7 +70,7 @@ func (c *fieldColumn) combo(values []uint32) uint32 {
 	return n
 }
 
-// having adds to set the entities with a value that passes.
+// having adds to set the entities with a value for which passes returns true.
 func (c *fieldColumn) having(set bitset, passes func(value string) bool) {
 	ok := make([]bool, len(c.values))
 	some := false
@@ -92,7 +92,7 @@ func (c *fieldColumn) having(set bitset, passes func(value string) bool) {
 	}
 }
 
-// count returns how many entities of a set have each of the values, sorted.
+// count returns how many entities of a set have each of the values, sorted by value.
 func (c *fieldColumn) count(set bitset) []Facet {
 	byCombo := make([]int, len(c.combos))
 	for entity := range set.all() {

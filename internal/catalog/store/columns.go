@@ -12,51 +12,51 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// What columns may take of memory: maxColumnBytes besides the references, of which
-// there are maxNumbered at most. What does not fit is asked of the database.
+// Memory limits of columns: maxColumnBytes besides the references, of which there are
+// at most maxNumbered. Beyond these limits, the database is queried instead.
 const (
 	maxColumnBytes = 48 << 20
 	maxNumbered    = 500_000
-	// fullRevisions is after how many revisions to look whether there are fewer.
+	// fullRevisions is after how many revisions to check again whether the number of
+	// entities is below the limit.
 	fullRevisions = 1000
 )
 
-// columns has the values of the keys that entities are counted by in memory, as
-// they are at one revision. The log of changes brings them up to date, so that to
-// count after a change costs as much as the change is large, and not as much as
-// the catalog is.
+// columns holds, in memory and at one revision, the values of the keys that entities
+// are counted by. The change log brings them up to date, so that counting after a
+// change costs as much as the size of the change, not of the catalog.
 type columns struct {
-	// turn is for the one who reads what is missing.
+	// turn is held by the goroutine that reads what is missing.
 	once sync.Once
 	turn chan struct{}
 
 	mu sync.RWMutex
-	// revision is that of all below; 0 means that there is nothing yet.
+	// revision is that of all fields below; 0 means that nothing is loaded.
 	revision int64
-	// refs has the references by their numbers, and number is the reverse. The
-	// numbers of entities that are gone are free.
+	// refs has the references by their numbers, and number is the reverse. The numbers of
+	// removed entities are in free.
 	refs   []string
 	number map[string]uint32
 	free   []uint32
 	live   bitset
 	byKid  map[int64]*fieldColumn
-	// full says that there are too many entities, so that there is nothing but the
-	// revision, and large are keys whose columns do not fit into memory.
+	// full reports that there are too many entities, so that only the revision is kept.
+	// large has the keys whose columns do not fit into memory.
 	full  bool
 	large map[int64]bool
-	// used is when a column was last asked for, on a clock that counts.
+	// used is when a column was last used, in ticks of clock.
 	used  map[int64]*atomic.Int64
 	clock atomic.Int64
-	// reads counts how often all of something was read.
+	// reads counts full reads: of all references, or of a column.
 	reads atomic.Int64
 }
 
-// mostUpdates is how often somebody brings columns up to date and finds that
-// others have made him start over.
+// mostUpdates is how often with updates columns before it gives up because other
+// goroutines made it start over.
 const mostUpdates = 3
 
-// with calls do while columns of the keys are there, at a revision or a later one.
-// It returns false if it did not, since they do not fit into memory.
+// with calls do while columns of the keys are loaded, at a revision or a later one. It
+// returns false if it did not call do, because the columns do not fit into memory.
 func (k *columns) with(ctx context.Context, s *Store, revision int64, kids []int64, do func()) (bool, error) {
 	if err := k.check(ctx, s, revision); err != nil {
 		return false, err
@@ -73,8 +73,8 @@ func (k *columns) with(ctx context.Context, s *Store, revision int64, kids []int
 	return done, nil
 }
 
-// check forgets everything if the database has gone back to an older revision, as
-// one does that is restored from a copy.
+// check drops everything if the database has gone back to an older revision, as one
+// that is restored from a backup does.
 func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
 	k.mu.RLock()
 	has := k.revision
@@ -82,7 +82,7 @@ func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
 	if has <= revision {
 		return nil
 	}
-	// Somebody else may have read a later one since.
+	// Another goroutine may have read a later revision since.
 	now, err := s.revision(ctx)
 	if err != nil || has <= now {
 		return err
@@ -91,14 +91,15 @@ func (k *columns) check(ctx context.Context, s *Store, revision int64) error {
 	return nil
 }
 
-// forget makes the next who counts read everything anew.
+// forget makes the next count read everything again.
 func (k *columns) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision, k.full = 0, false
 }
 
-// try calls do if all is there that it takes.
+// try calls do if the columns are loaded, and reports whether it did and whether they
+// fit into memory.
 func (k *columns) try(revision int64, kids []int64, do func()) (done, fits bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -122,15 +123,15 @@ func (k *columns) try(revision int64, kids []int64, do func()) (done, fits bool)
 	return true, true
 }
 
-// has tells whether there are columns of all keys, at some revision.
+// has reports whether columns of all keys are loaded, at any revision.
 func (k *columns) has(kids []int64) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.revision > 0 && !k.full && !slices.ContainsFunc(kids, func(kid int64) bool { return k.byKid[kid] == nil })
 }
 
-// update brings all up to date, and reads the columns of keys that are missing. One
-// does that for all who wait.
+// update brings all columns up to date, and reads those of missing keys. One goroutine
+// does that for all that wait.
 func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []int64) error {
 	k.once.Do(func() { k.turn = make(chan struct{}, 1) })
 	select {
@@ -139,7 +140,7 @@ func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []i
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	// But for forget, only whoever has the turn writes.
+	// Apart from forget, only the goroutine that holds turn writes.
 	k.mu.RLock()
 	has, full := k.revision, k.full
 	missing := slices.DeleteFunc(slices.Clone(kids), func(kid int64) bool { return k.byKid[kid] != nil || k.large[kid] })
@@ -155,8 +156,8 @@ func (k *columns) update(ctx context.Context, s *Store, revision int64, kids []i
 	return nil
 }
 
-// follow applies what has changed behind a revision, and reads missing columns, for
-// which it needs an db.Asker that sees one moment.
+// follow applies the changes after a revision, and reads missing columns, for which it
+// needs a db.Asker that reads one snapshot.
 func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64, kids, missing []int64) error {
 	n, err := readChanges(ctx, ask, has)
 	if err != nil {
@@ -170,7 +171,7 @@ func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64,
 	}
 	k.mu.Lock()
 	if k.revision != has {
-		// Everything was forgotten meanwhile.
+		// forget was called in between.
 		k.mu.Unlock()
 		return nil
 	}
@@ -187,10 +188,10 @@ func (k *columns) follow(ctx context.Context, s *Store, ask db.Asker, has int64,
 	return k.add(ctx, ask, missing, kids)
 }
 
-// mostNumbered is how many entities columns are kept for.
+// mostNumbered returns up to how many entities columns are kept.
 func (s *Store) mostNumbered() int { return cmp.Or(s.cached.numbered, maxNumbered) }
 
-// load reads everything anew: the references, and the columns of keys.
+// load reads everything again: the references, and the columns of keys.
 func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64) error {
 	k.reads.Add(1)
 	revision, err := revisionOf(ctx, ask)
@@ -221,7 +222,7 @@ func (k *columns) load(ctx context.Context, s *Store, ask db.Asker, kids []int64
 	return k.add(ctx, ask, kids, kids)
 }
 
-// reset forgets all columns, and gives the references numbers.
+// reset drops all columns, and numbers the references.
 func (k *columns) reset(revision int64, refs []string) {
 	k.revision, k.refs, k.free = revision, refs, nil
 	k.number, k.live = make(map[string]uint32, len(refs)), newBitset(len(refs))
@@ -232,8 +233,8 @@ func (k *columns) reset(revision int64, refs []string) {
 	k.byKid, k.large, k.used = map[int64]*fieldColumn{}, map[int64]bool{}, map[int64]*atomic.Int64{}
 }
 
-// add reads the columns of keys, and forgets others than those that are needed if
-// they take too much memory.
+// add reads the columns of missing keys. If all columns take too much memory, it drops
+// others than those of needed keys.
 func (k *columns) add(ctx context.Context, ask db.Asker, missing, needed []int64) error {
 	for _, kid := range missing {
 		if k.byKid[kid] != nil {
@@ -291,8 +292,8 @@ func (k *columns) read(ctx context.Context, ask db.Asker, kid int64) (*fieldColu
 	return c, err
 }
 
-// shrink forgets the columns that were not used for the longest time until the
-// others fit into memory. If those that are needed do not, none of them is kept.
+// shrink drops the least recently used columns until the others fit into memory. The
+// needed ones go last; those that do not fit are marked large.
 func (k *columns) shrink(needed []int64) {
 	sum := 0
 	var order []int64
@@ -320,7 +321,7 @@ func (k *columns) shrink(needed []int64) {
 	}
 }
 
-// apply makes the columns those of a later revision.
+// apply updates the columns to a later revision.
 func (k *columns) apply(n *changesSince) {
 	for ref := range n.gone {
 		entity, ok := k.number[ref]
@@ -341,7 +342,7 @@ func (k *columns) apply(n *changesSince) {
 	k.revision = n.revision
 }
 
-// put gives an entity the fields it has now.
+// put updates the columns to the current fields of an entity.
 func (k *columns) put(ref, packed string) {
 	entity, ok := k.number[ref]
 	if !ok {
@@ -358,7 +359,7 @@ func (k *columns) put(ref, packed string) {
 	}
 }
 
-// newNumber returns a number for a reference that has none.
+// newNumber assigns a number to a reference that has none, and returns it.
 func (k *columns) newNumber(ref string) uint32 {
 	ref = strings.Clone(ref)
 	var entity uint32

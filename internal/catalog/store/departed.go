@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// keepUIDs remembers the uids of entities that are about to be removed, and
-// forgets those that nobody came back for.
+// keepUIDs stores the uids of entities that are about to be removed, and deletes those
+// whose retention has expired.
 func (w *writer) keepUIDs(ctx context.Context, refs []string) error {
 	keep := w.s.opts.UIDRetention
 	if keep == 0 || len(refs) == 0 {
@@ -32,13 +32,13 @@ func (w *writer) keepUIDs(ctx context.Context, refs []string) error {
 		3, len(uids), func(i int, args []any) []any { return append(args, uids[i][0], uids[i][1], now.UnixMilli()) })
 }
 
-// reuseUIDs gives entities that come back the uids they had.
+// reuseUIDs restores the uids of entities that are added again.
 func (s *Store) reuseUIDs(ctx context.Context, ask db.Asker, d *changeSet) error {
 	if s.opts.UIDRetention == 0 || d.added == 0 {
 		return nil
 	}
 	since := s.Now().Add(-s.opts.UIDRetention).UnixMilli()
-	// Most of the time nobody has left.
+	// Most of the time no entity was removed recently.
 	var last sql.NullInt64
 	err := db.Each(ctx, ask, "SELECT max(gone) FROM departed", nil, func(rows *db.Rows) error { return rows.Scan(&last) })
 	if err != nil || last.Int64 < since {

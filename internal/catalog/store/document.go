@@ -15,24 +15,25 @@ const etagSize = 40
 // uidSize is the number of characters of a uid.
 const uidSize = 36
 
-// served is an entity's JSON and the places in it that change when only its
+// served is an entity's JSON, with the offsets of the parts that change when only its
 // relations do.
 type served struct {
 	body                []byte
 	etagAt, relationsAt int
 }
 
-// blank is an entity's JSON without what the store gives it: there is room for
-// the uid and for the etag, and the relations are missing.
+// blank is an entity's JSON without the parts that the store adds: the uid and the etag
+// are placeholders, and the relations are missing.
 type blank struct {
 	body          []byte
 	uidAt, etagAt int
 }
 
-// scratch holds memory to write documents in, whose size nobody knows before.
+// scratch holds buffers to write documents into, since their size is not known in
+// advance.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// blankOf writes a document as clients get it.
+// blankOf encodes a document as clients get it.
 func blankOf(n *tree.Node) blank {
 	var s blank
 	room := scratch.Get().(*[]byte)
@@ -77,11 +78,11 @@ func blankOf(n *tree.Node) blank {
 
 const zeros = "0000000000000000000000000000000000000000"
 
-// perLink is about as many bytes as a relation takes.
+// perLink is about how many bytes a relation takes.
 const perLink = 96
 
-// serve puts a uid in a copy that has room for so many relations. The etag and
-// the relations themselves finish puts in.
+// serve returns a copy with a uid and capacity for a number of relations. finish adds
+// the etag and the relations.
 func (b *blank) serve(uid string, links int) served {
 	s := served{body: make([]byte, len(b.body), len(b.body)+perLink*(links+1)), etagAt: b.etagAt, relationsAt: len(b.body)}
 	copy(s.body, b.body)
@@ -89,7 +90,7 @@ func (b *blank) serve(uid string, links int) served {
 	return s
 }
 
-// appendField appends a field of an object that has more to come.
+// appendField appends a field and a comma.
 func appendField(dst []byte, key string, value *tree.Node) []byte {
 	dst = tree.AppendJSON(dst, tree.Str(key), "")
 	dst = append(dst, ':')
@@ -103,8 +104,8 @@ func appendField(dst []byte, key string, value *tree.Node) []byte {
 // link is a relation as its source lists it.
 type link struct{ typ, target string }
 
-// finish puts relations at the end of the body in place of any that are there,
-// and then the etag of it all, which it returns.
+// finish writes relations at the end of the body, in place of any that are there, and
+// then the etag of the whole body, which it returns.
 func (s *served) finish(links []link) string {
 	dst := append(s.body[:s.relationsAt], `"relations":[`...)
 	for i, l := range links {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// draft is what can be told of entries without the database. It is made while
-// the database is busy with those before.
+// draft is what can be computed of upserts without the database. It is prepared while
+// the database writes the previous draft.
 type draft struct {
 	entries []upsert
 	bodies  []served
@@ -18,19 +18,19 @@ type draft struct {
 	// rows and terms are those of new entities, in order.
 	rows  []row
 	terms []term
-	// names are the keys of fields, whose numbers are places in it, and lists
-	// the marks of lists.
+	// names are the keys of fields, which rows and fields refer to by index. lists are the
+	// marked keys of lists.
 	names   []string
 	numbers map[string]int64
 	lists   map[string]bool
-	// rowBatch is what is to be written, once that can be told; the fields are those
-	// of the database then.
+	// chunk is what is to be written, once it is composed; fields have the key numbers of
+	// the database then.
 	chunk *rowBatch
 	err   error
 }
 
-// drafts makes drafts of all that is put, one after the other, until ctx ends.
-// Those whose keys all have numbers are composed.
+// drafts prepares drafts of all entities to put, one after the other, until ctx ends.
+// Drafts whose keys all have numbers are composed.
 func (s *Store) drafts(ctx context.Context, d *changeSet, l *linkage) <-chan *draft {
 	out := make(chan *draft)
 	go func() {
@@ -100,9 +100,9 @@ func draftOf(entries []upsert) *draft {
 	return dr
 }
 
-// inOrder appends rows, which are those of one key after the other. Entries come
-// in the order of their references, and most keys have one value for all of them,
-// or values that go by the reference: what is in order need not be sorted.
+// inOrder appends the rows of one key after the other, sorted. Entries come in the
+// order of their references, and most keys have one value for all of them, or values
+// that are in the same order: these rows need no sorting.
 func inOrder(rows []row, byKey [][]row) []row {
 	for _, some := range byKey {
 		if !slices.IsSortedFunc(some, compareRows) {
@@ -113,7 +113,7 @@ func inOrder(rows []row, byKey [][]row) []row {
 	return rows
 }
 
-// number returns the number of a key.
+// number returns the index of a key in names.
 func (dr *draft) number(key string) int64 {
 	number, ok := dr.numbers[key]
 	if !ok {
@@ -124,8 +124,8 @@ func (dr *draft) number(key string) int64 {
 	return number
 }
 
-// compose makes a chunk of a draft, now that relations and the numbers of keys are
-// known. What there is to change of entities that were there before is missing.
+// compose computes the chunk of a draft, once relations and the numbers of keys are
+// known. The diffs of existing entities are still missing.
 func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	numbers := make([]int64, len(dr.names))
 	for i, name := range dr.names {
@@ -158,7 +158,7 @@ func (dr *draft) compose(l *linkage, kids map[string]int64) {
 	dr.chunk = c
 }
 
-// complete finishes a draft, with what is in the database.
+// complete finishes a draft with what is in the database.
 func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch, error) {
 	if dr.err != nil {
 		return nil, dr.err
@@ -188,7 +188,7 @@ func (w *writer) complete(ctx context.Context, dr *draft, l *linkage) (*rowBatch
 	return dr.chunk, nil
 }
 
-// keys are all those whose numbers it takes to write the draft.
+// keys returns all keys whose numbers are needed to write the draft.
 func (dr *draft) keys(l *linkage) []string {
 	return slices.Concat(dr.names, slices.Collect(maps.Keys(dr.lists)), l.keys)
 }

@@ -9,8 +9,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// facetKey is a field whose values are counted: the number of its key, if it has
-// one, and what passes entities with an item that the key stands for.
+// facetKey is a field whose values are counted: the number of its key, if it has one,
+// and the condition for entities with the list item that the key denotes.
 type facetKey struct {
 	name  string
 	kid   int64
@@ -18,10 +18,10 @@ type facetKey struct {
 	items cond
 }
 
-// Facets returns the values that the entities which pass f and t have for each
-// of the fields, sorted, and how many entities have each of them. Two ways to
-// write a value are two values. All are counted at one moment, and once for all who
-// ask the same at the same time.
+// Facets returns, for each of the fields, the values of the entities that pass f and t,
+// sorted, and how many entities have each value. Two spellings of a value are two
+// values. All are counted in one snapshot, and concurrent callers with the same
+// question share one count.
 func (s *Store) Facets(ctx context.Context, facets []string, f Filter, t Text) (map[string][]Facet, error) {
 	const doing = "count values"
 	if len(facets) > maxLeaves {
@@ -73,8 +73,8 @@ func (s *Store) facetKeys(ctx context.Context, facets []string) ([]facetKey, err
 	return keys, nil
 }
 
-// facetsOf counts at the revision there is now. The question has the whole
-// condition in it, and what the names of fields mean.
+// facetsOf counts at the current revision. The question includes the whole condition
+// and the meaning of the field names.
 func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[string][]Facet, error) {
 	revision, err := s.revision(ctx)
 	if err != nil {
@@ -103,8 +103,8 @@ func (s *Store) facetsOf(ctx context.Context, keys []facetKey, c cond) (map[stri
 	return all, nil
 }
 
-// countFacets counts at a revision or a later one, which it returns: in columns, or
-// in the database what columns do not tell.
+// countFacets counts at a revision or a later one, which it returns: in columns, or in
+// the database if columns cannot answer.
 func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revision int64) (map[string][]Facet, int64, error) {
 	all, at := map[string][]Facet{}, revision
 	kids, ok := tallies(nil, c)
@@ -139,7 +139,7 @@ func (s *Store) countFacets(ctx context.Context, keys []facetKey, c cond, revisi
 	return all, revision, err
 }
 
-// facet counts the values of a field that the entities of a set have.
+// facet counts the values of a field among the entities of a set.
 func (k *columns) facet(key *facetKey, set bitset) []Facet {
 	values := []Facet{}
 	if key.known {
@@ -171,7 +171,7 @@ func (s *Store) queryFacets(ctx context.Context, keys []facetKey, c cond) (map[s
 	}
 	same, err := count(s.DB.Query)
 	if err == nil && !same {
-		// Somebody wrote in between: now of one moment.
+		// Another writer committed in between: count again in a snapshot.
 		err = s.Snapshot(ctx, func(ask db.Asker) error {
 			_, err := count(ask)
 			return err
@@ -205,7 +205,8 @@ func (s *Store) queryFacet(ctx context.Context, ask db.Asker, key *facetKey, c c
 	return withItem(values, n), err
 }
 
-// withItem counts what has an item among the values of the key that stands for it.
+// withItem adds the count of entities with a list item to the values of the key that
+// denotes the item.
 func withItem(values []Facet, n int) []Facet {
 	if n == 0 {
 		return values
@@ -216,7 +217,7 @@ func withItem(values []Facet, n int) []Facet {
 	return values
 }
 
-// revisionOf returns the revision that an db.Asker sees.
+// revisionOf returns the revision that a db.Asker sees.
 func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
 	var b statement
 	b.Add("SELECT n FROM revision")
@@ -224,8 +225,8 @@ func revisionOf(ctx context.Context, ask db.Asker) (n int64, err error) {
 	return n, err
 }
 
-// countValues walks along all rows of the field or, if fewer entities pass, goes
-// through the fields of each of them.
+// countValues scans all rows of the field or, if few entities pass, reads the fields of
+// each of them.
 func (s *Store) countValues(ctx context.Context, asking db.Asker, kid int64, c cond) ([]Facet, error) {
 	p, err := s.plan(ctx, c)
 	if err != nil {

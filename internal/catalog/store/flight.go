@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// flights lets those who ask the same question at the same revision wait for one
-// answer. The question has all of the conditions in it, those of permissions too:
-// callers who may see different entities ask different questions.
+// flights deduplicates concurrent computations: callers with the same question at the
+// same revision wait for one answer. The question includes all conditions, also those
+// of permissions: callers who may see different entities ask different questions.
 type flights struct {
 	mu      sync.Mutex
 	running map[flightKey]*flight
@@ -22,7 +22,7 @@ type flightKey struct {
 	question question
 }
 
-// flight is an answer that is being computed. It is given up when nobody waits for
+// flight is an answer that is being computed. It is canceled when no caller waits for
 // it any more.
 type flight struct {
 	waiting int
@@ -32,8 +32,8 @@ type flight struct {
 	err     error
 }
 
-// do returns what compute does, which runs once for all who wait for the same
-// answer. The answer is shared and must not be changed.
+// do returns the result of compute, which runs once for all callers that wait for the
+// same answer. The answer is shared and must not be changed.
 func (k *flights) do(ctx context.Context, key flightKey, compute func(context.Context) (any, error)) (any, error) {
 	f := k.join(ctx, key, compute)
 	select {
@@ -63,7 +63,7 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 		defer close(f.done)
 		defer k.end(key, f)
 		defer func() {
-			// Whoever asks is told, and the process goes on.
+			// A panic becomes an error of the callers, and does not end the process.
 			if p := recover(); p != nil {
 				f.err = fmt.Errorf("a bug here: %v", p)
 			}
@@ -73,7 +73,7 @@ func (k *flights) join(ctx context.Context, key flightKey, compute func(context.
 	return f
 }
 
-// end lets the next who asks begin anew.
+// end makes the next caller start a new computation.
 func (k *flights) end(key flightKey, f *flight) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,7 +82,7 @@ func (k *flights) end(key flightKey, f *flight) {
 	}
 }
 
-// leave is called by each who waits no more.
+// leave is called by each caller that stops waiting.
 func (k *flights) leave(key flightKey, f *flight) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

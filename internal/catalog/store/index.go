@@ -12,50 +12,49 @@ import (
 )
 
 const (
-	// maxIndexed is the number of characters of a key or value beyond which it
-	// is not indexed: a field with a longer value is there, without a value.
+	// maxIndexed is the number of characters of a key or value beyond which it is not
+	// indexed: a field with a longer value is indexed without a value.
 	maxIndexed = 200
-	// noValue stands for the value of a field that has none to compare with.
-	// No value can be that, since the character is taken out of all of them,
-	// and none comes behind it.
+	// noValue is indexed for a field that has no value to compare with. It differs from
+	// every real value, since db.Storable removes this character from them, and sorts
+	// after all of them.
 	noValue = string(unicode.MaxRune)
-	// maxWord is the number of bytes of a word beyond which it is cut off.
+	// maxWord is the number of bytes after which a word is cut off.
 	maxWord = 64
-	// maxProse is how much of a description is searched for words.
+	// maxProse is how many bytes of a description are searched for words.
 	maxProse = 2 << 10
-	// relationKey is before the type in the keys of relations.
+	// relationKey is the prefix of the keys of relations, before the type.
 	relationKey = "relations."
-	// listMark is behind a key of which there is a list with texts in it. Each
-	// of them is a key below it whose value is true, tags.go for tags: [go],
-	// which is looked for as what it stands for.
+	// listMark is appended to a key that has a list of strings. Each string can be queried
+	// as a key below the list with the value true, tags.go for tags: [go]; such a query is
+	// translated into one for the item.
 	listMark = "."
 )
 
-// bare are keys below which nothing is indexed: the fields of a form, and what
-// the steps of a Template make of them, which is the form once more.
+// bare are keys below which nothing is indexed: the fields of a form, and what the
+// steps of a Template make of them, which repeats the form.
 var bare = []string{"spec.parameters", "spec.steps.input", "spec.output"}
 
-// Indexed tells whether entities can be chosen by a key. The fields of a form
-// are not indexed; that there is one is.
+// Indexed reports whether entities can be selected by a key. The fields of a form are
+// not indexed; the presence of a form is.
 func Indexed(key string) bool {
 	lower := lowerKey(key)
 	return !slices.ContainsFunc(bare, func(b string) bool { return strings.HasPrefix(lower, b+".") })
 }
 
-// lowerKey is the key as it is indexed.
+// lowerKey returns a key as it is indexed.
 func lowerKey(key string) string { return strings.ToLower(db.Storable(key)) }
 
-// tooLong tells whether s has more characters than are indexed.
+// tooLong reports whether s has more characters than are indexed.
 func tooLong[T string | []byte](s T) bool {
 	return len(s) > maxIndexed && utf8.RuneCountInString(string(s)) > maxIndexed
 }
 
-// indexer walks through a document and calls add for each of its fields. The
-// key is valid during the call only. An original that is empty is the same as
-// the value.
+// indexer walks a document and calls add for each of its fields. The key is valid only
+// during the call. An empty original means that it equals the value.
 type indexer struct {
 	add func(key []byte, value, original string)
-	// list, if it is not nil, is told the key of every list that has texts in it.
+	// list, if not nil, is called with the key of every list that has strings in it.
 	list func(key []byte)
 	path []byte
 }
@@ -63,8 +62,8 @@ type indexer struct {
 // keyUID is the key of the uid.
 const keyUID = "metadata.uid"
 
-// document indexes everything but relations and the uid, which do not depend on
-// the document.
+// document indexes everything except relations and the uid, which do not depend on the
+// document.
 func (x *indexer) document(n *tree.Node) {
 	for _, f := range n.Fields {
 		switch f.Key {
@@ -81,8 +80,8 @@ func (x *indexer) metadata(n *tree.Node) {
 	end := x.push("metadata")
 	x.below("namespace", tree.Str(namespaceOf(n)))
 	for _, f := range n.Fields {
-		// Keys have no case: "UID" would be another uid, and "Name" another
-		// name, of which there is one.
+		// Keys are case-insensitive: "UID" would be a second uid, and "Name" a second name,
+		// and there may be only one.
 		switch key := lowerKey(f.Key); {
 		case key == "uid", key == "etag", key == "namespace":
 		case key == "name" && f.Key != key:
@@ -93,7 +92,7 @@ func (x *indexer) metadata(n *tree.Node) {
 	x.path = x.path[:end]
 }
 
-// push adds a part to the key and returns where it ended before.
+// push adds a part to the key and returns the length of the key before.
 func (x *indexer) push(part string) int {
 	end := len(x.path)
 	if end > 0 {
@@ -160,11 +159,11 @@ func namespaceOf(metadata *tree.Node) string {
 	return entity.DefaultNamespace
 }
 
-// worded are the fields below spec whose words are searched for.
+// worded are the fields below spec whose words are searched.
 var worded = []string{"type", "owner", "system", "lifecycle"}
 
-// words returns the words of a document that a search finds, each once, in
-// order.
+// words returns the words of a document that a search finds, without duplicates and
+// sorted.
 func words(n *tree.Node) []string {
 	metadata, spec := n.Get("metadata"), n.Get("spec")
 	name := metadata.Get("name").Str()
@@ -193,8 +192,8 @@ func words(n *tree.Node) []string {
 	return slices.Clone(all)
 }
 
-// splitWords returns the words of a text as a search takes it, in lower case:
-// what is between anything but letters and digits.
+// splitWords returns the words of a search term in lower case. Anything but letters and
+// digits separates words.
 func splitWords(text string) []string {
 	all := strings.FieldsFunc(text, notInWord)
 	for i, w := range all {
@@ -210,8 +209,8 @@ func notInWord(r rune) bool {
 	return r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// appendWords appends the words of a text that are searched: those of
-// splitWords, and the parts of words that are written like camelCase.
+// appendWords appends the words of a text that a search finds: those of splitWords, and
+// the parts of words in camelCase.
 func appendWords(dst []string, text string) []string {
 	for w := range strings.FieldsFuncSeq(text, notInWord) {
 		lower := strings.ToLower(w)
@@ -223,8 +222,8 @@ func appendWords(dst []string, text string) []string {
 	return dst
 }
 
-// appendHumps appends the parts of a word that begin with a capital: HTTPServer
-// has http and server.
+// appendHumps appends the parts of a word that begin with a capital: HTTPServer has
+// http and server.
 func appendHumps(dst []string, w string) []string {
 	runes := []rune(w)
 	start := 0
@@ -244,7 +243,7 @@ func appendHumps(dst []string, w string) []string {
 
 func clipWord(w string) string { return clip(w, maxWord) }
 
-// clip returns the first n bytes of s, or less so as not to cut a character.
+// clip returns the first n bytes of s, or fewer so as not to cut a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

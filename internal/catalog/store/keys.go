@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// keyNumbers remembers the numbers of keys that are in the database for good.
+// keyNumbers caches the numbers of keys, which never change in the database.
 type keyNumbers struct {
 	mu     sync.RWMutex
 	number map[string]int64
@@ -22,7 +22,7 @@ func (k *keyNumbers) get(key string) (int64, bool) {
 	return n, ok
 }
 
-// all returns the numbers of keys, if it knows them all.
+// all returns the numbers of keys, if all of them are cached.
 func (k *keyNumbers) all(keys []string) (map[string]int64, bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -37,7 +37,7 @@ func (k *keyNumbers) all(keys []string) (map[string]int64, bool) {
 	return numbers, true
 }
 
-// put remembers the numbers of keys. It must be told committed rows only.
+// put caches the numbers of keys. These must be of committed rows only.
 func (k *keyNumbers) put(numbers map[string]int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -47,8 +47,8 @@ func (k *keyNumbers) put(numbers map[string]int64) {
 	maps.Copy(k.number, numbers)
 }
 
-// intern finds out the numbers that keys have in the database, and gives numbers
-// to those that have none. They are in w.kids then.
+// intern looks up the numbers of keys in the database, assigns numbers to new keys, and
+// stores them all in w.kids.
 func (w *writer) intern(ctx context.Context, keys []string) error {
 	var strange []string
 	for _, key := range keys {

@@ -10,22 +10,22 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Listing is everything that a query chooses, at one moment.
+// Listing is everything that a query selects, in one snapshot.
 type Listing struct {
-	// Digest is a hash of the entities. It is another one when one of them
-	// changes, comes or goes.
+	// Digest is a hash of the entities. It changes when one of them is changed, added or
+	// removed.
 	Digest []byte
-	// Last is the position of the last entity if the query has a limit and
-	// there are more behind it.
+	// Last is the position of the last entity if the query has a limit and there are more
+	// entities after it.
 	Last *Position
 
 	each func(yield func(*Entity) error) error
 	stop error
 }
 
-// Each calls yield for each entity, in order, until it returns an error, which
-// Each then returns. Only a few entities are held in memory at a time; each is
-// valid during the call.
+// Each calls yield for each entity, in order, until yield returns an error, which Each
+// then returns. Only a few entities are held in memory at a time; each is valid during
+// the call.
 func (l *Listing) Each(yield func(*Entity) error) error {
 	err := l.each(func(e *Entity) error {
 		l.stop = yield(e)
@@ -39,8 +39,8 @@ func (l *Listing) Each(yield func(*Entity) error) error {
 
 const listing = "list entities"
 
-// List calls do with what q chooses, and returns its error. Nothing of that
-// changes until do returns.
+// List calls do with what q selects, and returns its error. The listing does not change
+// until do returns.
 func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) error {
 	r, err := s.understand(ctx, q)
 	if err != nil {
@@ -75,11 +75,11 @@ func (s *Store) List(ctx context.Context, q Query, do func(*Listing) error) erro
 	return db.Fail(listing, err)
 }
 
-// nothing tells whether there is nothing to be found.
+// nothing reports whether the result is certainly empty.
 func (r *request) nothing() bool { return r.c.op == OpFalse || r.limit == 0 }
 
-// end returns the position at which a selection ends, nil if there is nothing
-// behind it.
+// end returns the position at which a selection ends, or nil if there is nothing after
+// it.
 func (r *request) end(ctx context.Context, ask db.Asker, sel *selection) (*Position, error) {
 	last := *sel
 	last.offset, last.limit = sel.offset+sel.limit-1, 2
@@ -94,7 +94,7 @@ func (r *request) end(ctx context.Context, ask db.Asker, sel *selection) (*Posit
 	return page.Last, nil
 }
 
-// Each calls yield for each entity that q chooses, as that of a Listing does.
+// Each calls yield for each entity that q selects, as Listing.Each does.
 func (s *Store) Each(ctx context.Context, q Query, yield func(*Entity) error) error {
 	return s.List(ctx, q, func(l *Listing) error { return l.Each(yield) })
 }
@@ -141,7 +141,8 @@ func (s *selection) refs(ctx context.Context, ask db.Asker) ([]string, error) {
 	return refs, err
 }
 
-// Digest returns that of a Listing, without waiting for those who read lists.
+// Digest returns the digest of the Listing of q, without waiting for other readers of
+// lists.
 func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 	r, err := s.understand(ctx, q)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *Store) Digest(ctx context.Context, q Query) ([]byte, error) {
 	return sum, db.Fail(listing, err)
 }
 
-// digestAt returns the digest, as it is remembered for the revision.
+// digestAt returns the digest, which it caches for the revision.
 func (s *Store) digestAt(ctx context.Context, ask db.Asker, r *request, sel *selection) ([]byte, error) {
 	revision, err := revisionOf(ctx, ask)
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *selection) digest(ctx context.Context, ask db.Asker) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// question is the same for the same request.
+// question returns the same question for the same request.
 func (r *request) question() question {
 	b := fmt.Appendf(nil, "digest %v %v %v %d %d ", r.cols, r.desc, r.reverse, r.offset, r.limit)
 	if r.position != nil {

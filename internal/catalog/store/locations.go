@@ -13,20 +13,21 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// LocationProvider names the provider of what is read from a location.
+// LocationProvider returns the name of the provider of entities that are read from a
+// location.
 func LocationProvider(id string) string { return locationPrefix + id }
 
-// IsLocationProvider reports whether an owner of entities is a location: those
-// the catalog has read itself. Others are pushed, and say of themselves what
-// they like.
+// IsLocationProvider reports whether a provider is a location, whose entities the
+// catalog has read itself. Entities of other providers are pushed, and may claim
+// anything about themselves.
 func IsLocationProvider(name string) bool { return strings.HasPrefix(name, locationPrefix) }
 
 const locationPrefix = "location:"
 
 const locationColumns = "SELECT id, type, target, error, read_at FROM locations"
 
-// AddLocation stores a new location. It returns ErrExists if there is one of
-// that type and target.
+// AddLocation stores a new location. It returns ErrExists if there is one of that type
+// and target.
 func (s *Store) AddLocation(ctx context.Context, typ, target string) (Location, error) {
 	doing := fmt.Sprintf("add location %q", typ+":"+target)
 	id, err := uuid.NewRandom()
@@ -45,8 +46,8 @@ func (s *Store) AddLocation(ctx context.Context, typ, target string) (Location, 
 	return l, nil
 }
 
-// UpdateLocation makes a location point elsewhere. What was found there stays
-// until it is read again.
+// UpdateLocation changes the target of a location. The entities of the old target stay
+// until the location is read again.
 func (s *Store) UpdateLocation(ctx context.Context, id, typ, target string) (Location, error) {
 	doing := fmt.Sprintf("change location %q", id)
 	l := Location{ID: id, Type: db.Storable(typ), Target: db.Storable(target)}
@@ -65,7 +66,7 @@ func (s *Store) UpdateLocation(ctx context.Context, id, typ, target string) (Loc
 	return l, nil
 }
 
-// Locations returns all locations by id.
+// Locations returns all locations, sorted by id.
 func (s *Store) Locations(ctx context.Context) ([]Location, error) {
 	const doing = "read the locations"
 	rows, err := s.Read.QueryContext(ctx, locationColumns+" ORDER BY id")
@@ -105,8 +106,8 @@ func (s *Store) scanLocation(row interface{ Scan(...any) error }) (Location, err
 	return l, nil
 }
 
-// RemoveLocation removes a location and, at the same moment, all that was read
-// from it.
+// RemoveLocation removes a location and, in the same transaction, all entities that
+// were read from it.
 func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 	id = db.Storable(id)
 	err := s.change(ctx, func(w *writer) error {
@@ -129,9 +130,9 @@ func (s *Store) RemoveLocation(ctx context.Context, id string) error {
 	return db.Fail(fmt.Sprintf("remove location %q", id), err)
 }
 
-// NoteLocation stores how reading a location went; an empty problem is a good
-// end. It writes if that is new. The time alone is not worth a write: this
-// process remembers it, others see that of the last write.
+// NoteLocation stores the result of reading a location; an empty problem means success.
+// It writes only if the result is new. The time alone is not worth a write: this
+// process keeps it in memory, other replicas see the time of the last write.
 func (s *Store) NoteLocation(ctx context.Context, id, problem string, at time.Time) error {
 	doing := fmt.Sprintf("note how location %q was read", id)
 	problem = db.Storable(problem)

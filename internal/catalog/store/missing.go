@@ -7,16 +7,16 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Dangling is a target of relations that is not there.
+// Dangling is a target of relations that does not exist.
 type Dangling struct {
 	Ref, Type string
-	// Sources counts the entities that name it; First is the first of them.
+	// Sources counts the entities that name the target; First is the first of them.
 	Sources int
 	First   string
 }
 
-// Dangling returns what entities of providers with a prefix name as their owner or
-// system and that is not there, in order, at most limit. For example:
+// Dangling returns the missing owners and systems of entities whose provider has a
+// prefix, in order, at most limit. For example:
 //
 //	SELECT r.target, r.type, count(*), min(r.source) FROM relations r
 //	JOIN entities e ON e.ref = r.source AND e.provider >= 'definition:' AND e.provider < 'definition;'

@@ -6,44 +6,44 @@ import (
 	"strings"
 )
 
-// column is a field to sort by. Entities that have several values for it are
-// sorted by the one that comes first in its direction.
+// column is a field to sort by. Entities that have several values for it are sorted by
+// the one that comes first in its direction.
 type column struct {
 	kid  int64
 	desc bool
-	// sure says that every entity has the field, with one value.
+	// sure reports that every entity has the field, with one value.
 	sure bool
 }
 
-// sureKeys are fields every entity has, with one value that is never too long to
+// sureKeys are fields that every entity has, with one value that is never too long to
 // be indexed, as that of apiVersion may be.
 var sureKeys = map[string]bool{
 	kindKey: true, "metadata.name": true, namespaceKey: true, "metadata.uid": true,
 }
 
-// selection is a statement that finds references in an order, and the values
-// they are sorted by.
+// selection is a statement that finds references in an order, and the values they are
+// sorted by.
 type selection struct {
 	// find is that of a statement.
 	find string
 	c    cond
 	plan plan
-	// cols are those of the request but for the first ones, as many as lead,
-	// that nothing in the selection has.
+	// cols are the columns of the request without the first lead ones, for which no entity
+	// of the selection has a value.
 	cols []column
 	lead int
 	// desc is the direction of references.
 	desc bool
-	// walk says to walk along the rows of the first column: entities without
-	// it are not met.
+	// walk selects a scan along the rows of the first column, which does not find entities
+	// without that column.
 	walk bool
-	// reverse finds what is before the position, nearest first.
+	// reverse finds entities before the position, nearest first.
 	reverse       bool
 	position      *Position
 	limit, offset int
 }
 
-// collect selects by sorting everything that passes, if r is sorted at all.
+// collect returns a selection that sorts all entities that pass, if r is sorted at all.
 func (s *Store) collect(ctx context.Context, r *request) (*selection, error) {
 	p, err := s.plan(ctx, r.c)
 	return &selection{
@@ -52,9 +52,9 @@ func (s *Store) collect(ctx context.Context, r *request) (*selection, error) {
 	}, err
 }
 
-// choose selects what is likely to cost the least.
+// choose returns the selection that is likely to cost the least.
 func (s *Store) choose(ctx context.Context, r *request) (*selection, error) {
-	// Behind an entity without a value are only others without.
+	// After an entity without a value there are only others without.
 	part := *r
 	for part.position != nil && len(part.cols) > 0 && part.position.Values[0] == nil {
 		part.c = both(part.c, negate(cond{op: opValued, kid: part.cols[0].kid}))
@@ -72,8 +72,8 @@ func (s *Store) choose(ctx context.Context, r *request) (*selection, error) {
 	return sel, err
 }
 
-// walks tells whether it costs less to walk along the first column until enough
-// entities are met that pass than to sort all that do.
+// walks reports whether scanning along the first column until enough entities pass
+// costs less than sorting all that pass.
 func (s *Store) walks(ctx context.Context, sel *selection) (bool, error) {
 	wanted := sel.limit + sel.offset
 	if sel.c.op == OpTrue && wanted <= s.sparseLimit() {
@@ -90,8 +90,8 @@ func (s *Store) walks(ctx context.Context, sel *selection) (bool, error) {
 	return float64(wanted)*float64(all) < 2*float64(passing)*float64(passing), err
 }
 
-// misses tells whether the selection, of which there are n, ends before that
-// of the request does.
+// misses reports whether a selection that found n entities may lack entities of the
+// request.
 func (s *selection) misses(n int) bool {
 	if n >= s.limit {
 		return false
@@ -102,7 +102,7 @@ func (s *selection) misses(n int) bool {
 	return s.walk && !s.cols[0].sure
 }
 
-// direction returns the words for a direction.
+// direction returns the SQL keyword for a direction.
 func (s *selection) direction(desc bool) string {
 	if desc != s.reverse {
 		return " DESC"
@@ -110,7 +110,7 @@ func (s *selection) direction(desc bool) string {
 	return ""
 }
 
-// sign returns the comparison with what comes behind in the direction.
+// sign returns the comparison operator for values that come later in the direction.
 func (s *selection) sign(desc bool) string {
 	if desc != s.reverse {
 		return "<"
@@ -121,13 +121,13 @@ func (s *selection) sign(desc bool) string {
 // name returns the name of the i-th value.
 func name(i int) string { return fmt.Sprintf("v%d", i+1) }
 
-// direct tells whether the statement is about entities themselves.
+// direct reports whether the statement reads from entities without other tables.
 func (s *selection) direct() bool {
 	return len(s.cols) == 0 && s.plan.set == nil && s.plan.value == nil
 }
 
-// append appends the statement. It gives ref and v1, v2 and so on, and all
-// columns of entities if it is wide, which what is direct may be.
+// append appends the statement. It selects ref and v1, v2 and so on. If wide is set,
+// which only a direct selection allows, it selects all columns of entities.
 func (s *selection) append(b *statement, wide bool) {
 	switch {
 	case wide:
@@ -153,7 +153,7 @@ func (s *selection) append(b *statement, wide bool) {
 	}
 }
 
-// unsorted appends what walks along references.
+// unsorted appends a scan in the order of references.
 func (s *selection) unsorted(b *statement) {
 	s.plan.appendFrom(b)
 	if s.position != nil {
@@ -162,13 +162,13 @@ func (s *selection) unsorted(b *statement) {
 	fmt.Fprintf(b, " ORDER BY x.ref%s", s.direction(s.desc))
 }
 
-// along appends what walks along the rows of the first column: of several rows
-// of an entity the best counts.
+// along appends a scan along the rows of the first column. Of several rows of an
+// entity, only the best counts.
 func (s *selection) along(b *statement) {
 	b.Add("FROM search x WHERE ")
 	b.rows(cond{op: opValued, kid: s.cols[0].kid}, "x")
 	if !s.cols[0].sure {
-		// Written so, PostgreSQL does not think that next to nothing passes.
+		// Written like this, PostgreSQL does not estimate that almost nothing passes.
 		b.Add(" AND NOT EXISTS (SELECT 1 FROM fields p WHERE p.ref = x.ref AND x.value <> ")
 		b.best(s.cols[0])
 		b.Add(" LIMIT 1 OFFSET 0)")
@@ -179,9 +179,9 @@ func (s *selection) along(b *statement) {
 	}
 }
 
-// sorted appends a statement in which values are looked up. Walking, the engine
-// sorts as far as the first values are the same; collecting, it sorts all, and
-// OFFSET keeps it from looking up values more than once.
+// sorted appends a statement in which values are looked up. When walking, the engine
+// sorts only among equal first values; when collecting, it sorts everything, and OFFSET
+// keeps it from looking up values more than once.
 func (s *selection) sorted(b *statement) {
 	b.Add("SELECT q.ref AS ref")
 	for i := range s.cols {
@@ -222,8 +222,8 @@ func (s *selection) sorted(b *statement) {
 	fmt.Fprintf(b, "q.ref%s", s.direction(s.desc))
 }
 
-// behind appends what is behind the position: the first value is, or the first
-// is the same and the second is, and so on.
+// behind appends the condition for entities after the position: the first value comes
+// later, or the first is equal and the second comes later, and so on.
 func (s *selection) behind(b *statement) {
 	if s.position == nil {
 		return
@@ -242,7 +242,7 @@ func (s *selection) behind(b *statement) {
 	for i, col := range s.cols {
 		v, at := "q."+name(i), s.position.Values[i]
 		if at == nil && !s.reverse {
-			// Nothing comes behind what is not there.
+			// Nothing comes after a missing value.
 			continue
 		}
 		same(i)
@@ -260,7 +260,7 @@ func (s *selection) behind(b *statement) {
 	b.Add("q.ref "+s.sign(s.desc)+" %s)", s.position.Ref)
 }
 
-// compare compares what two entities are sorted by.
+// compare compares the sort values of two entities.
 func compare(cols []column, a, b []*string) int {
 	for i, col := range cols[:min(len(cols), len(a), len(b))] {
 		switch {

@@ -11,16 +11,15 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// The fields of an entity are in search, by key and value, and in fields once
-// more, by entity: packed into one text, which is a fraction of the work that a
-// second index of search is. In it each field is
+// The fields of an entity are in search, by key and value, and again in fields, by
+// entity: packed into one string, which is a fraction of the work of a second index of
+// search. In it each field is
 //
 //	record kid unit value end original
 //
-// with the values of a key in order. A field without a value is told by a minus
-// before its number. If a key has several values, the last one stands there once
-// more under a plus, so that the first and the last can be found without reading
-// the rest.
+// with the values of a key in order. A field without a value has a minus before its
+// number. If a key has several values, the last one is repeated with a plus before the
+// number, so that the first and the last can be found without reading the rest.
 const (
 	packedRecord = db.RecordSeparator
 	packedUnit   = db.UnitSeparator
@@ -39,8 +38,7 @@ func compareStored(a, b stored) int {
 	return cmp.Or(cmp.Compare(a.kid, b.kid), strings.Compare(a.value, b.value))
 }
 
-// distinctFields sorts fields. Of one value in several spellings the first
-// counts.
+// distinctFields sorts fields. Of several spellings of a value, it keeps the first.
 func distinctFields(fields []stored) []stored {
 	slices.SortStableFunc(fields, compareStored)
 	return slices.CompactFunc(fields, func(a, b stored) bool { return compareStored(a, b) == 0 })
@@ -102,7 +100,7 @@ func unpack(packed string) []stored {
 	return fields
 }
 
-// valuesOf gives the values of a key, as they are written.
+// valuesOf yields the values of a key in their original spelling.
 func valuesOf(packed string, kid int64) iter.Seq[string] {
 	key := packedKey("", kid)
 	return func(yield func(string) bool) {
@@ -121,13 +119,13 @@ func valuesOf(packed string, kid int64) iter.Seq[string] {
 	}
 }
 
-// packedKey is what stands before the values of a key.
+// packedKey returns the string that precedes the values of a key.
 func packedKey(mark string, kid int64) string {
 	return packedRecord + mark + strconv.FormatInt(kid, 10) + packedUnit
 }
 
-// within appends the condition that one of the texts is in the packed fields of
-// the reference.
+// within appends the condition that the packed fields of the reference contain one of
+// the texts.
 func (b *statement) within(ref string, texts ...string) {
 	fmt.Fprintf(b, "EXISTS (SELECT 1 FROM fields p WHERE p.ref = %s AND (", ref)
 	for i, text := range texts {
@@ -139,8 +137,8 @@ func (b *statement) within(ref string, texts ...string) {
 	b.Add(") LIMIT 1 OFFSET 0)")
 }
 
-// best appends the value of the packed fields p that comes first in the direction
-// of a column; NULL if there is none.
+// best appends the value of the packed fields p that comes first in the direction of a
+// column, or NULL if there is none.
 func (b *statement) best(col column) {
 	keys := []string{packedKey("", col.kid)}
 	if col.desc {
@@ -154,8 +152,8 @@ func (b *statement) best(col column) {
 	b.Add(" END")
 }
 
-// cut appends what stands in the packed fields behind a text that is there, up
-// to its end.
+// cut appends the value that follows a text in the packed fields, up to its end. The
+// text must be there.
 func (b *statement) cut(text string) {
 	rest := func() {
 		fmt.Fprintf(b, "substr(p.packed, %s(p.packed, ", b.find)

@@ -11,21 +11,20 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// The most that is planned and written at once: what a document takes meanwhile is
-// many times its size.
+// The limits of what is planned and written at once: meanwhile, a document takes many
+// times its size in memory.
 const (
 	partDocuments = 1000
 	partBytes     = 8 << 20
 )
 
-// part is some of the documents of a change.
+// part is a subset of the documents of a change.
 type part struct {
 	offers []candidate
 	err    error
 }
 
-// parts divides documents, which are named by their indices, so that each part is
-// small.
+// parts divides documents, given by their indices, into small parts.
 func (s *Store) parts(put []Document, order []int) iter.Seq[[]int] {
 	most := partDocuments
 	if s.partDocuments > 0 {
@@ -46,8 +45,8 @@ func (s *Store) parts(put []Document, order []int) iter.Seq[[]int] {
 	}
 }
 
-// inRefOrder returns the indices of documents in the order of their references: what
-// stands beside each other in an index is to be written so.
+// inRefOrder returns the indices of documents in the order of their references, so that
+// neighbors in an index are written together.
 func inRefOrder(put []Document) ([]int, error) {
 	order, refs := indices(put), make([]string, len(put))
 	for i := range put {
@@ -81,7 +80,7 @@ func (s *Store) isLarge(put []Document) bool {
 	return false
 }
 
-// size is about how many bytes the document has; 0 if that is not known.
+// size returns about how many bytes the document has, or 0 if that is unknown.
 func (d Document) size() int { return len(d.JSON) + d.Spooled.Size() }
 
 // syncLarge is Sync for a change that is too large to be planned as a whole: it is
@@ -118,8 +117,8 @@ func (s *Store) syncLarge(ctx context.Context, c Change) (Result, error) {
 	return res, nil
 }
 
-// isSame reports whether a change makes no difference, and what became of it then.
-// Like look it believes that only if nothing was written meanwhile.
+// isSame reports whether a change makes no difference, and returns its result then.
+// Like look, it trusts that only if nothing was written meanwhile.
 func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool, error) {
 	before, err := s.revision(ctx)
 	if err != nil {
@@ -137,8 +136,8 @@ func (s *Store) isSame(ctx context.Context, c Change, order []int) (Result, bool
 	return res, err == nil && now == before, err
 }
 
-// inParts plans a change part by part, calls do with each plan that is not empty,
-// until do does not want more, and returns what became of it all.
+// inParts plans a change part by part, calls do with each plan that is not empty, until
+// do returns false, and returns the total result.
 func (s *Store) inParts(ctx context.Context, ask db.Asker, c Change, order []int, do func(*changeSet, *linkage) (bool, error)) (Result, error) {
 	var res Result
 	put := make(map[string]bool, len(c.Put))
@@ -219,7 +218,7 @@ func (s *Store) readParts(ctx context.Context, c Change, order []int) <-chan par
 	return out
 }
 
-// leftOut returns what a change removes, given all that it puts.
+// leftOut returns the references that a change removes, given all that it puts.
 func (s *Store) leftOut(ctx context.Context, ask db.Asker, c Change, put map[string]bool) (refs []string, err error) {
 	if c.Full {
 		err = db.Each(ctx, ask, "SELECT ref FROM entities WHERE provider = "+s.Placeholder(1)+" ORDER BY ref", []any{c.Provider}, func(rows *db.Rows) error {
@@ -244,7 +243,7 @@ func (s *Store) leftOut(ctx context.Context, ask db.Asker, c Change, put map[str
 	return slices.DeleteFunc(slices.Compact(refs), func(ref string) bool { return keep[ref] }), err
 }
 
-// add adds what became of a part.
+// add adds the result of a part.
 func (r *Result) add(part *Result) {
 	r.Added, r.Updated = r.Added+part.Added, r.Updated+part.Updated
 	r.Removed, r.Unchanged = r.Removed+part.Removed, r.Unchanged+part.Unchanged

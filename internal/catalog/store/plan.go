@@ -10,13 +10,13 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// sparseLimit is up to how many rows of a condition are counted. What has more is
-// dense: it is cheaper to walk along the order and meet enough of them than to
-// collect and sort them.
+// sparseLimit is up to how many rows of a condition are counted. A condition with more
+// rows is dense: scanning in order until enough rows match is cheaper than collecting
+// and sorting them.
 const sparseLimit = 2048
 
-// maxGuesses is of how many conditions the best is looked for, and maxUnion how
-// many of which one must pass a query can begin with.
+// maxGuesses is among how many conditions the best is searched, and maxUnion is the
+// maximum number of alternatives that a query can begin with.
 const (
 	maxGuesses = 16
 	maxUnion   = 100
@@ -24,16 +24,16 @@ const (
 
 func (s *Store) sparseLimit() int { return cmp.Or(s.cached.sparseLimit, sparseLimit) }
 
-// plan is where a query begins: entities or rows that are walked along in the
-// order of their references, or a set of references to be sorted.
+// plan is how a query begins: with entities or rows that are scanned in the order of
+// their references, or with a set of references to be sorted.
 type plan struct {
-	// lo and hi bound the references; both are empty if nothing does.
+	// lo and hi bound the references; both are empty if there is no bound.
 	lo, hi string
-	// value, if it is there, gives the rows of search to walk along.
+	// value, if not nil, selects the rows of search to scan.
 	value *cond
-	// set, if it is there, gives the references, and perhaps some more.
+	// set, if not nil, selects the references, and perhaps some more.
 	set *cond
-	// rest is what is looked up for each reference.
+	// rest are the conditions that are checked for each reference.
 	rest []cond
 }
 
@@ -50,7 +50,7 @@ func (s *Store) plan(ctx context.Context, c cond) (plan, error) {
 	choices := p.choices(s.sparseLimit())
 	var single, set choice
 	for _, ch := range choices {
-		// The only index to walk along is the best.
+		// A single index to scan needs no guess.
 		if len(choices) > 1 || ch.set {
 			var err error
 			if ch.cond, ch.rows, err = s.guessSet(ctx, ch.cond, &p); err != nil {
@@ -78,17 +78,17 @@ func (s *Store) plan(ctx context.Context, c cond) (plan, error) {
 	return p, nil
 }
 
-// choice is a condition a plan may begin with.
+// choice is a condition that a plan may begin with.
 type choice struct {
 	valid bool
 	cond  cond
-	// at is its index in rest.
+	// at is the index of the condition in rest.
 	at   int
 	set  bool
 	rows int
 }
 
-// choices returns what the plan can begin with.
+// choices returns the conditions that the plan can begin with.
 func (p *plan) choices(few int) []choice {
 	var all []choice
 	for i, c := range p.rest {
@@ -105,13 +105,13 @@ func (p *plan) choices(few int) []choice {
 	return all
 }
 
-// drop takes a condition out of the rest, since the beginning sees to it.
+// drop removes a condition from rest, since the beginning of the plan covers it.
 func (p *plan) drop(at int) {
 	p.rest = slices.Concat(p.rest[:at], p.rest[at+1:])
 }
 
-// narrow makes a range of the references of one kind, or of one kind and
-// namespace.
+// narrow turns a condition on one kind, or on one kind and namespace, into a range of
+// references.
 func (p *plan) narrow(namespace int64, known bool) {
 	for i, c := range p.rest {
 		if c.op == opRange {
@@ -133,13 +133,13 @@ func (p *plan) narrow(namespace int64, known bool) {
 	}
 }
 
-// isSet tells whether rows of indexes give the references that pass c.
+// isSet reports whether rows of indexes give the references that pass c.
 func isSet(c cond) bool {
 	switch c.op {
 	case OpIn, OpHas, OpPrefix, opWord, opRange:
 		return true
 	case OpAny:
-		// SQLite takes 500 statements in one; to look up so many is no gain.
+		// SQLite allows 500 statements in a UNION; so many lookups gain nothing.
 		return len(c.conds) <= maxUnion && !slices.ContainsFunc(c.conds, func(sub cond) bool { return !isSet(sub) })
 	case OpAll:
 		for _, sub := range c.conds {
@@ -151,12 +151,12 @@ func isSet(c cond) bool {
 	return false
 }
 
-// exact tells whether the set of c has no more than what passes c.
+// exact reports whether the set of c has no more references than those that pass c.
 func exact(c cond) bool { return c.op != OpAny && c.op != OpAll }
 
-// guessSet returns conditions whose rows give what passes c, and perhaps more,
-// and how many rows there are, few at most. Of conditions that all have to pass
-// it takes the one with the fewest.
+// guessSet returns conditions whose rows cover what passes c, and perhaps more, and the
+// number of rows, at most about sparseLimit. Of conditions that must all pass it takes
+// the one with the fewest rows.
 func (s *Store) guessSet(ctx context.Context, c cond, p *plan) (cond, int, error) {
 	switch c.op {
 	case OpAny:
@@ -192,7 +192,7 @@ func (s *Store) guessSet(ctx context.Context, c cond, p *plan) (cond, int, error
 	return c, n, err
 }
 
-// guessRows returns how many rows there are for c, few at most.
+// guessRows returns how many rows there are for c, at most sparseLimit.
 func (s *Store) guessRows(ctx context.Context, c cond, p *plan) (int, error) {
 	var b statement
 	b.Add("SELECT (SELECT n FROM revision), (SELECT count(*) FROM (")
@@ -201,9 +201,8 @@ func (s *Store) guessRows(ctx context.Context, c cond, p *plan) (int, error) {
 	return s.guess(ctx, ask("rows "+p.lo, c), &b)
 }
 
-// guessMatches returns how many entities pass c, for which p is the plan. If
-// that is sure to be right, exact is true; else there may be fewer, and more if
-// there are few.
+// guessMatches returns how many entities pass c, for which p is the plan. If exact is
+// false, there may be fewer, and also more if n has reached sparseLimit.
 func (s *Store) guessMatches(ctx context.Context, c cond, p *plan) (n int, exact bool, err error) {
 	if n, ok := s.cached.last(s.Now(), ask("count", c)); ok {
 		return n, true, nil
@@ -221,7 +220,7 @@ func (s *Store) guessMatches(ctx context.Context, c cond, p *plan) (n int, exact
 	return n, false, err
 }
 
-// refs appends a statement that gives the references of rows for c.
+// refs appends a statement that selects the references of rows for c.
 func (b *statement) refs(c cond, p *plan) {
 	column := "s.ref"
 	switch c.op {
@@ -253,8 +252,8 @@ func (b *statement) union(c cond, p *plan) {
 	}
 }
 
-// counting begins a statement that goes through all that the plan finds. If those
-// are few, other words are looked up for each of them.
+// counting returns a statement that will read all that the plan finds. If the plan
+// begins with a set, which is small, search words are looked up per entity.
 func (p *plan) counting(find string) *statement { return &statement{whole: p.set == nil, find: find} }
 
 // appendFrom appends FROM and WHERE: the references are x.ref, each once.

@@ -8,29 +8,29 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// Prepared is a document with all that can be told of it without the database,
-// in a fraction of the memory of its node. Nobody changes it.
+// Prepared is a document with all that can be computed of it without the database, in a
+// fraction of the memory of its node. It is immutable.
 type Prepared struct {
 	ref, hash string
 	edges     []edge
 	blank     blank
 	words     []string
 	fields    []keyed
-	// lists are the keys of lists with texts in them, marked.
+	// lists are the keys of lists with strings in them, with listMark.
 	lists []string
 }
 
 // keyed is a field with its key.
 type keyed struct{ key, value, original string }
 
-// Prepare does ahead what writing a document takes, so that it can be done by
-// many at once while others are written.
+// Prepare does the work of writing a document that needs no database, so that many
+// goroutines can do it while other documents are written.
 func Prepare(n *tree.Node) *Prepared {
 	p := &Prepared{ref: entity.RefOf(n).String(), hash: entity.HashDocument(n), blank: blankOf(n), words: words(n)}
 	p.edges = edgesOf(p.ref, n)
 	x := indexer{
 		add: func(key []byte, value, original string) {
-			// Documents have their keys in common.
+			// Documents share their keys.
 			p.fields = append(p.fields, keyed{unique.Make(string(key)).Value(), value, original})
 		},
 		list: func(key []byte) { p.lists = append(p.lists, unique.Make(string(key)+listMark).Value()) },

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// everything is a limit there is no end to.
+	// everything is a limit that is never reached.
 	everything = math.MaxInt32
 	// maxOrder is how many fields a query may be sorted by.
 	maxOrder = 16
 )
 
-// request is a Query that is understood.
+// request is a Query whose keys are resolved.
 type request struct {
 	c cond
-	// cols are the fields to sort by that some entity has, and at where each
-	// stands among the width fields of the query.
+	// cols are the fields to sort by that some entity has, and at are their indices among
+	// the width fields of the query.
 	cols  []column
 	at    []int
 	width int
-	// desc is the direction of references: that of the last field, because an
-	// index has that order too.
+	// desc is the direction of references: that of the last field, because an index has
+	// that order too.
 	desc bool
-	// position is where to begin, behind it or, in reverse, before it. It has
-	// the values of cols.
+	// position is where to begin: after it or, if reverse is set, before it. It has the
+	// values of cols.
 	position      *Position
 	reverse       bool
 	offset, limit int
 }
 
-// understand looks up what q speaks of.
+// understand resolves the keys of q.
 func (s *Store) understand(ctx context.Context, q Query) (*request, error) {
 	if len(q.Order) > maxOrder {
 		return nil, fmt.Errorf("%w: it may be sorted by %d fields", ErrTooComplex, maxOrder)
@@ -69,7 +69,7 @@ func (s *Store) understand(ctx context.Context, q Query) (*request, error) {
 	return r, nil
 }
 
-// begin makes p, if it is given, the position to begin at.
+// begin makes p, unless it is nil, the position to begin at.
 func (r *request) begin(p *Position, reverse bool) {
 	if p == nil {
 		return
@@ -93,7 +93,7 @@ func (r *request) place(values []*string, ref string) *Position {
 	return p
 }
 
-// Query returns a page of what q chooses.
+// Query returns a page of what q selects.
 func (s *Store) Query(ctx context.Context, q Query) (Page, error) {
 	const doing = "query entities"
 	page := Page{Total: -1}
@@ -118,7 +118,7 @@ func (s *Store) Query(ctx context.Context, q Query) (Page, error) {
 	return page, db.Fail(doing, err)
 }
 
-// find finds what r asks for, and one more if there are more.
+// find finds what r asks for, and one entity more if there are more.
 func (s *Store) find(ctx context.Context, r *request, f *found) error {
 	sel, err := s.choose(ctx, r)
 	if err != nil {
@@ -133,9 +133,9 @@ func (s *Store) find(ctx context.Context, r *request, f *found) error {
 	return f.all(ctx, s, sel)
 }
 
-// entities returns a statement for the entities of a selection, without their
-// bodies, in an order that is likely, but not certain, to be its own. CROSS JOIN
-// keeps SQLite from reading anything before the selection.
+// entities returns a statement for the entities of a selection, without their bodies.
+// Their order is likely, but not certain, to be that of the selection. CROSS JOIN keeps
+// SQLite from reading another table before the selection.
 func (s *selection) entities() *statement {
 	b := &statement{find: s.find}
 	if s.direct() {
@@ -154,15 +154,15 @@ func (s *selection) entities() *statement {
 	return b
 }
 
-// found is what a selection has found.
+// found is the result of a selection.
 type found struct {
 	revision int64
 	items    []Entity
-	// values are what each item is sorted by.
+	// values are the sort values of each item.
 	values [][]*string
 }
 
-// all adds everything that is selected.
+// all reads everything that is selected.
 func (f *found) all(ctx context.Context, s *Store, sel *selection) error {
 	if err := f.heads(ctx, s.DB.Query, sel); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (f *found) all(ctx context.Context, s *Store, sel *selection) error {
 	if same, err := s.fill(ctx, s.DB.Query, f.items); err != nil || same {
 		return err
 	}
-	// Somebody wrote in between: now of one moment.
+	// Another writer committed in between: read again in a snapshot.
 	return s.Snapshot(ctx, func(ask db.Asker) error {
 		if err := f.heads(ctx, ask, sel); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (f *found) all(ctx context.Context, s *Store, sel *selection) error {
 	})
 }
 
-// heads adds everything that is selected, without bodies.
+// heads reads everything that is selected, without bodies.
 func (f *found) heads(ctx context.Context, ask db.Asker, sel *selection) error {
 	*f = found{revision: -1, items: make([]Entity, 0, min(sel.limit, batch*2))}
 	var e Entity
@@ -199,7 +199,7 @@ func (f *found) heads(ctx context.Context, ask db.Asker, sel *selection) error {
 	})
 }
 
-// values returns what a row is sorted by.
+// values returns the sort values of a row.
 func (s *selection) values(row []sql.NullString) []*string {
 	if s.lead+len(row) == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (s *selection) values(row []sql.NullString) []*string {
 	return values
 }
 
-// page puts what was found into the page, in order.
+// page fills the page with what was found, in order.
 func (f *found) page(r *request, page *Page) {
 	order := make([]int, len(f.items))
 	for i := range order {

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// batch is how many things are asked for by one statement.
+// batch is how many values a statement looks up.
 const batch = 64
 
 const selectEntity = `SELECT e.ref, e.uid, e.etag, e.provider, e.parent, d.body
@@ -33,7 +33,7 @@ func (s *Store) GetByUID(ctx context.Context, uid string) (*Entity, error) {
 	return e, nil
 }
 
-// one reads the entity that text finds by a name, which may be anything.
+// one reads the entity that text finds by a name, which may be any string.
 func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
 	if !db.IsText(name) {
 		return nil, db.ErrNotFound
@@ -60,7 +60,7 @@ func (s *Store) one(ctx context.Context, text, name string) (*Entity, error) {
 	return &e, nil
 }
 
-// entityRow takes rows of selectEntity.
+// entityRow scans rows of selectEntity.
 type entityRow struct {
 	entity Entity
 	body   sql.RawBytes
@@ -80,9 +80,9 @@ func (r *entityRow) scan(rows *db.Rows) (Entity, error) {
 	return r.entity, nil
 }
 
-// GetMany returns the entities with the references, in their order, and nil
-// where there is none. They are those of one moment, and not to be changed: a
-// reference that is given twice gives the same one.
+// GetMany returns the entities with the references, in their order, and nil where there
+// is none. They are of one snapshot, and must not be changed: a reference that is given
+// twice returns the same entity.
 func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 	found := make(map[string]*Entity, len(refs))
 	wanted := make([]string, 0, len(refs))
@@ -104,8 +104,8 @@ func (s *Store) GetMany(ctx context.Context, refs []string) ([]*Entity, error) {
 	return all, nil
 }
 
-// together is many for entities of one moment. It calls forget if what it added
-// is not.
+// together is many for entities of one snapshot. It calls forget if the entities it
+// added are not.
 func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), forget func()) error {
 	if len(refs) <= batch {
 		return s.many(ctx, s.DB.Query, refs, add)
@@ -125,7 +125,7 @@ func (s *Store) together(ctx context.Context, refs []string, add func(*Entity), 
 	return s.Snapshot(ctx, func(ask db.Asker) error { return s.many(ctx, ask, refs, add) })
 }
 
-// many reads the entities with the references, in no order.
+// many reads the entities with the references, in any order.
 func (s *Store) many(ctx context.Context, ask db.Asker, refs []string, add func(*Entity)) error {
 	for len(refs) > 0 {
 		var b statement
@@ -167,8 +167,8 @@ func (s *Store) Providers(ctx context.Context) (map[string]int, error) {
 	return all, nil
 }
 
-// numbersOf returns the numbers of those keys that have one. Keys are as they
-// are indexed.
+// numbersOf returns the numbers of those keys that have one. Keys must be as they are
+// indexed.
 func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64, error) {
 	known := make(map[string]int64, len(keys))
 	var unknown []string
@@ -179,7 +179,7 @@ func (s *Store) numbersOf(ctx context.Context, keys []string) (map[string]int64,
 			unknown = append(unknown, key)
 		}
 	}
-	// Another replica may have added it.
+	// Another replica may have added the key.
 	for len(unknown) > 0 {
 		n := min(batch, len(unknown))
 		var b statement

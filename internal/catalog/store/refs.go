@@ -6,7 +6,7 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Refs returns the references of all that a provider owns, in order.
+// Refs returns the references of all entities of a provider, sorted.
 func (s *Store) Refs(ctx context.Context, provider string) ([]string, error) {
 	const doing = "read the references of a provider"
 	rows, err := s.Read.QueryContext(ctx, "SELECT ref FROM entities WHERE provider = $1 ORDER BY ref", db.Storable(provider))

@@ -19,12 +19,12 @@ func compareEdges(a, b edge) int {
 		cmp.Compare(a.target, b.target), cmp.Compare(a.declarer, b.declarer))
 }
 
-// edgesOf returns the relations a document declares, in both directions.
+// edgesOf returns the relations that a document declares, in both directions.
 func edgesOf(ref string, n *tree.Node) []edge {
 	declared := entity.Relations(n)
 	edges := make([]edge, 0, 2*len(declared))
 	for _, r := range declared {
-		// Nothing can be at the other end of such a reference.
+		// No entity can have such a reference.
 		if tooLong(r.Target) || db.Storable(r.Target) != r.Target {
 			continue
 		}
@@ -33,17 +33,17 @@ func edgesOf(ref string, n *tree.Node) []edge {
 	return edges
 }
 
-// linkage is what a change does to relations.
+// linkage is the effect of a change set on relations.
 type linkage struct {
 	insert, remove []edge
-	// before and after are the links of every entity that is put or whose
-	// relations change.
+	// before and after are the links of every entity that is put or whose relations
+	// change.
 	before, after map[string][]link
 	// keys are those of the fields that links are indexed as.
 	keys []string
 }
 
-// same reports whether two deltas that are the same do the same to relations.
+// same reports whether the linkages of two equal change sets are equal.
 func (l *linkage) same(as *linkage) bool {
 	if l == nil || as == nil {
 		return l == as
@@ -52,7 +52,7 @@ func (l *linkage) same(as *linkage) bool {
 		maps.EqualFunc(l.before, as.before, slices.Equal) && maps.EqualFunc(l.after, as.after, slices.Equal)
 }
 
-// relate finds out what a delta does to relations, and changes nothing.
+// relate returns the effect of a change set on relations, and writes nothing.
 func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkage, error) {
 	gone := map[string]bool{}
 	for _, ref := range d.removed {
@@ -94,8 +94,8 @@ func (s *Store) relate(ctx context.Context, ask db.Asker, d *changeSet) (*linkag
 			}
 		}
 	}
-	// What is not there has no links to show: a group that owns thousands, and
-	// that nobody put, is not looked at each time.
+	// Missing entities have no links to update: a group that owns thousands of entities,
+	// but does not exist, is not read each time.
 	err = s.SelectIn(ctx, ask, "SELECT ref FROM entities WHERE ref IN ", slices.Collect(maps.Keys(others)), func(rows *db.Rows) error {
 		var ref string
 		err := rows.Scan(&ref)
@@ -142,10 +142,10 @@ func (l *linkage) indexed() []string {
 	return keys
 }
 
-// linkKey is the key that links of a type are indexed by.
+// linkKey returns the key that links of a type are indexed by.
 func linkKey(typ string) string { return relationKey + lowerKey(typ) }
 
-// distinct sorts links and drops those that several entities declare.
+// distinct sorts links and removes duplicates, which several entities declare.
 func distinct(links []link) []link {
 	slices.SortFunc(links, compareLinks)
 	return slices.Compact(links)
@@ -155,8 +155,8 @@ func compareLinks(a, b link) int {
 	return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.target, b.target))
 }
 
-// declared calls yield, once, for each of the relations that entities declare:
-// those that begin at them, and the same the other way round.
+// declared calls yield, once, for each relation that the entities declare: those that
+// begin at them, and their inverses.
 func (s *Store) declared(ctx context.Context, ask db.Asker, refs []string, yield func(edge)) error {
 	seen := map[edge]bool{}
 	once := func(e edge) {
@@ -171,8 +171,8 @@ func (s *Store) declared(ctx context.Context, ask db.Asker, refs []string, yield
 	})
 }
 
-// edges calls yield for the relations that begin at one of the references and for
-// which a further condition holds.
+// edges calls yield for the relations that begin at one of the references and pass a
+// further condition.
 func (s *Store) edges(ctx context.Context, ask db.Asker, and string, refs []string, yield func(edge)) error {
 	return s.SelectIn(ctx, ask, "SELECT source, type, target, declarer FROM relations WHERE "+and+"source IN ", refs,
 		func(rows *db.Rows) error {
@@ -197,8 +197,8 @@ func (w *writer) link(ctx context.Context, l *linkage) error {
 		})
 }
 
-// unlink removes relations. PostgreSQL is asked for many at once; SQLite, which is not
-// far away, finds each by its key.
+// unlink removes relations: many per statement with PostgreSQL; one by one with SQLite,
+// which has no round trips and finds each by its key.
 func (w *writer) unlink(ctx context.Context, edges []edge) error {
 	if w.s.Client == db.SQLite {
 		for _, e := range edges {
@@ -218,8 +218,8 @@ func (w *writer) unlink(ctx context.Context, edges []edge) error {
 		})
 }
 
-// relink writes the links of entities that are not put themselves: the end of
-// their JSON, their etag and their search rows.
+// relink writes the links of entities that are not put themselves: the end of their
+// JSON, their etag and their search rows.
 func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	put := make(map[string]bool, len(d.put))
 	for i := range d.put {
@@ -270,8 +270,8 @@ func (w *writer) relink(ctx context.Context, d *changeSet, l *linkage) error {
 	return nil
 }
 
-// linkKids finds out the numbers of the keys of links, before and after, and
-// returns those of the ones before.
+// linkKids interns the keys of links, before and after, and returns the numbers of
+// those before.
 func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, error) {
 	before := (&linkage{after: l.before}).indexed()
 	if err := w.intern(ctx, slices.Concat(before, l.keys)); err != nil {
@@ -284,8 +284,7 @@ func (w *writer) linkKids(ctx context.Context, l *linkage) (map[int64]bool, erro
 	return kids, nil
 }
 
-// linkFields returns the fields of relations for the index, by the numbers of
-// keys.
+// linkFields returns the fields of relations for the index, by the numbers of keys.
 func linkFields(links []link, kids map[string]int64) []stored {
 	fields := make([]stored, len(links))
 	for i, l := range links {

@@ -9,9 +9,9 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// batchEntities is how many entities are composed before they are written, which
-// bounds the memory that takes: the next ones are drafted meanwhile. Within a
-// chunk rows are written in the order of their tables.
+// batchEntities is how many entities are composed before they are written, which bounds
+// the memory for it: the next ones are drafted meanwhile. Within a batch, the rows of a
+// table are written in index order.
 const batchEntities = 1024
 
 // record is a row of entities and of documents.
@@ -23,11 +23,11 @@ type record struct {
 	served
 }
 
-// wordEnd separates words in documents. It is part of none.
+// wordEnd separates words in documents. No word contains it.
 const wordEnd = "\n"
 
-// row is a row of search. While it is drafted, the number of its key is one of
-// the draft's own.
+// row is a row of search. In a draft, the number of its key is an index into the names
+// of the draft.
 type row struct {
 	stored
 	ref string
@@ -47,7 +47,7 @@ func compareTerms(a, b term) int {
 // rowBatch is what is written at once.
 type rowBatch struct {
 	records []record
-	// newRows and newTerms are in order.
+	// newRows and newTerms are sorted.
 	newRows  []row
 	newTerms []term
 	// Rows are removed before others are added.
@@ -55,7 +55,7 @@ type rowBatch struct {
 	dropTerms, addTerms []term
 }
 
-// diff adds the rows that make after of before. Both are sorted and distinct.
+// diff adds the rows that turn before into after. Both are sorted and distinct.
 func (c *rowBatch) diff(ref string, before, after []stored) {
 	i := 0
 	for _, f := range after {
@@ -127,7 +127,7 @@ func (w *writer) wordsOf(ctx context.Context, refs []string, yield func(ref stri
 	})
 }
 
-// write writes a chunk.
+// write writes a batch.
 func (w *writer) write(ctx context.Context, c *rowBatch) error {
 	if err := w.writeRecords(ctx, c.records); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (w *writer) writeTerms(ctx context.Context, c *rowBatch) error {
 	return nil
 }
 
-// forget removes the fields and words of entities, which must be there still.
+// forget removes the fields and words of entities, which must still exist.
 func (w *writer) forget(ctx context.Context, refs []string) error {
 	var c rowBatch
 	if err := w.fieldsOf(ctx, refs, func(ref string, fields []stored) { c.diff(ref, fields, nil) }); err != nil {

@@ -9,16 +9,16 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// statement is SQL in the making.
+// statement is an SQL statement that is being built.
 type statement struct {
 	db.Statement
-	// whole says that everything is read that there is, not a page.
+	// whole reports that the statement reads all matches, not a page.
 	whole bool
-	// find is the engine's function that finds a text in another.
+	// find is the engine's function that finds a substring.
 	find string
 }
 
-// finder is the function that finds a text in another.
+// finder returns the engine's function that finds a substring.
 func (s *Store) finder() string {
 	if s.Client == db.Postgres {
 		return "strpos"
@@ -26,14 +26,14 @@ func (s *Store) finder() string {
 	return "instr"
 }
 
-// mostLookups is how many values are looked up for one reference. For more of
-// them it is less work to read the rows of all.
+// mostLookups is how many values are looked up for one reference. For more values,
+// reading the rows of all references is less work.
 const mostLookups = 32
 
-// where appends the condition on the reference in the column ref. Looking
-// things up for one reference at a time is what the walk along an index needs;
-// OFFSET keeps PostgreSQL from making a join of it, which would read all. To
-// read values that something is inside of is the same work for one and for all.
+// where appends the condition on the reference in the column ref. An index scan needs
+// lookups for one reference at a time; OFFSET keeps PostgreSQL from turning them into a
+// join, which would read all rows. A substring search costs the same for one reference
+// as for all.
 func (b *statement) where(c cond, ref string) {
 	const end = " LIMIT 1 OFFSET 0)"
 	switch c.op {
@@ -66,8 +66,8 @@ func (b *statement) where(c cond, ref string) {
 		b.rows(c, "s")
 		fmt.Fprintf(b, " AND s.ref = %s"+end, ref)
 	case opRange:
-		// If it were written the other way round, SQLite would leave the walk
-		// for it, and PostgreSQL think that next to nothing passes.
+		// With the comparison the other way round, SQLite would use it instead of the scan,
+		// and PostgreSQL would estimate that almost nothing passes.
 		fmt.Fprintf(b, "(%s < ", ref)
 		b.Arg(c.lo)
 		fmt.Fprintf(b, " OR %s >= ", ref)
@@ -91,8 +91,8 @@ func (b *statement) where(c cond, ref string) {
 	}
 }
 
-// joined appends conditions with a word between them, in pairs of pairs: a
-// thousand in a row are deeper than SQLite goes.
+// joined appends conditions with an operator between them, as a balanced tree: a
+// thousand in a row exceed the expression depth of SQLite.
 func (b *statement) joined(conds []cond, word, ref string) {
 	if len(conds) == 1 {
 		b.where(conds[0], ref)
@@ -137,7 +137,7 @@ func (b *statement) rows(c cond, t string) {
 
 var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// byRank sorts stably, what costs less to look up first.
+// byRank sorts stably, with the cheapest lookups first.
 func byRank(conds []cond) []cond {
 	rank := func(c cond) int {
 		switch c.op {

@@ -11,22 +11,22 @@ import (
 type Store struct {
 	*db.DB
 	opts Options
-	// writers change entities.
+	// writers serializes changes of entities in this process.
 	writers db.Writers
-	// bodies remembers what was read.
+	// bodies caches the JSON of entities.
 	bodies bodies
-	// keys remembers the numbers of keys.
+	// keys caches the numbers of keys.
 	keys keyNumbers
 	// traces are those of the last changes of entities.
 	traces traces
-	// tried is when locations were last read, where the database has an older
-	// time only: a time is not worth a write.
+	// tried is when locations were last read, where the database has only an older time: a
+	// time alone is not worth a write.
 	tried sync.Map
 	// These are for reading.
 	cached  cached
 	flights flights
 	columns columns
-	// betweenReads, if not nil, is called between the reads of a plan, by tests.
+	// betweenReads, if not nil, is called by tests between the reads of a plan.
 	betweenReads func()
 	// partDocuments, if not 0, is set by tests.
 	partDocuments int
@@ -46,7 +46,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return db.Fail("reach the database", err)
 }
 
-// Revision returns a number that every change of entities raises, in whichever replica.
+// Revision returns a number that every change of entities increases, in all replicas.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
 	n, err := s.revision(ctx)
 	return n, db.Fail("read the revision", err)
@@ -60,16 +60,17 @@ func (s *Store) revision(ctx context.Context) (n int64, err error) {
 type writer struct {
 	*db.Tx
 	s *Store
-	// kids are the numbers of keys met so far.
+	// kids are the numbers of the keys used so far.
 	kids map[string]int64
-	// trace, if it is there, is of all that the transaction changes.
+	// trace, if not nil, covers all that the transaction changes.
 	trace *trace
-	// changed are the references of entities whose fields it writes or removes.
+	// changed are the references of entities whose fields the transaction writes or
+	// removes.
 	changed []string
 }
 
-// change runs do in a transaction that raises the revision. Other changes of entities
-// wait; readers see all of it or nothing.
+// change runs do in a transaction that increases the revision. Other changes of
+// entities wait; readers see all of the transaction or nothing.
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	return s.Transact(ctx, s.writers, "revision", func(tx *db.Tx) error {
 		w := &writer{Tx: tx, s: s, kids: map[string]int64{}}

@@ -18,7 +18,7 @@ import (
 
 // candidate is a document of a change.
 type candidate struct {
-	// change and index are the places of the change and of the document in it.
+	// change and index are the indices of the change, and of the document in it.
 	change, index     int
 	doc               Document
 	ref, hash, parent string
@@ -32,7 +32,7 @@ type upsert struct {
 	added         bool
 }
 
-// changeSet is what changes amount to.
+// changeSet is the difference between changes and the catalog.
 type changeSet struct {
 	// put and removed are in the order of references.
 	put     []upsert
@@ -44,8 +44,8 @@ type changeSet struct {
 
 func (d *changeSet) empty() bool { return len(d.put)+len(d.removed) == 0 }
 
-// same reports whether two deltas of the same changes amount to the same, but for
-// the uids they would give to what is new.
+// same reports whether two change sets of the same changes are equal, apart from the
+// uids of new entities.
 func (d *changeSet) same(as *changeSet) bool {
 	return slices.Equal(d.removed, as.removed) && slices.EqualFunc(d.put, as.put, func(a, b upsert) bool {
 		return a.change == b.change && a.index == b.index && a.added == b.added && (a.added || a.uid == b.uid)
@@ -58,10 +58,10 @@ func (d *changeSet) same(as *changeSet) bool {
 // errNothing ends a transaction that turns out to have nothing to do.
 var errNothing = errors.New("there is nothing to change")
 
-// Sync makes the catalog what the provider says, in one transaction that
-// touches only what differs. If nothing does, none is begun. Documents whose
-// reference belongs to another provider are refused and change nothing. What
-// is both put and removed is put.
+// Sync applies the change of a provider to the catalog, in one transaction that writes
+// only what differs. If nothing differs, no transaction is begun. Documents whose
+// reference belongs to another provider are refused and change nothing. A reference
+// that is both put and removed is put.
 func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
 	doing := fmt.Sprintf("store the entities of %q", c.Provider)
 	if s.isLarge(c.Put) {
@@ -75,10 +75,11 @@ func (s *Store) Sync(ctx context.Context, c Change) (Result, error) {
 	return results[0], nil
 }
 
-// SyncAll is Sync for several providers at once, all in one transaction, with
-// the results in their order. A reference that one of them gives up may be taken
-// by another, and the entity keeps its uid; it counts as removed there and as
-// added here. Of two that put what is nobody's the first has it.
+// SyncAll is Sync for several providers at once, all in one transaction, with the
+// results in their order. A reference that one provider releases may be taken by
+// another, and the entity keeps its uid; it counts as removed for the first and as
+// added for the second. If two providers put an entity without an owner, the first one
+// gets it.
 func (s *Store) SyncAll(ctx context.Context, changes []Change) ([]Result, error) {
 	results, err := s.syncAll(ctx, changes)
 	return results, db.Fail(fmt.Sprintf("store the entities of %d providers", len(changes)), err)
@@ -94,7 +95,7 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 		return nil, err
 	}
 	for i := range changes {
-		// Offers have them, for as long as they are of use.
+		// The candidates hold the documents, only as long as they are needed.
 		changes[i].Put = nil
 	}
 	before, d, l, err := s.look(ctx, changes, offers)
@@ -103,11 +104,11 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 	}
 	drafting, stop := context.WithCancel(ctx)
 	defer stop()
-	// While others write, this waits for its turn, and drafts meanwhile.
+	// Drafts are prepared while this change waits for other writers.
 	drafts := s.drafts(drafting, d, l)
 	err = s.change(ctx, func(w *writer) error {
 		if d.empty() || w.N != before+1 && !s.traces.conflictFree(before, w.N, readSetOf(changes, offers, d, l)) {
-			// What somebody else wrote meanwhile may matter: look again.
+			// A concurrent write may affect the plan: compute it again.
 			now, links, err := s.consider(ctx, w.Ask, changes, offers)
 			if err != nil {
 				return err
@@ -135,15 +136,14 @@ func (s *Store) syncAll(ctx context.Context, changes []Change) ([]Result, error)
 const (
 	// settled is the revision that look returns if there is nothing to change.
 	settled = -1
-	// mostLooks is how often an empty plan is computed anew because of concurrent
-	// writes, before it is computed in a transaction.
+	// mostLooks is how often an empty plan is recomputed because of concurrent writes,
+	// before it is computed in a transaction.
 	mostLooks = 3
 )
 
-// look plans changes and returns the revision that the plan is based on, or settled
-// if there is nothing to change. Planning takes several reads, which are one
-// snapshot only if the revision is the same before and after: an empty plan counts
-// only then.
+// look plans changes and returns the revision that the plan is based on, or settled if
+// there is nothing to change. Planning takes several reads, which are one snapshot only
+// if the revision is the same before and after: an empty plan counts only then.
 func (s *Store) look(ctx context.Context, changes []Change, offers []candidate) (before int64, d *changeSet, l *linkage, err error) {
 	d = &changeSet{}
 	for range mostLooks {
@@ -168,7 +168,7 @@ func (s *Store) look(ctx context.Context, changes []Change, offers []candidate) 
 	return before, d, l, nil
 }
 
-// DeleteByUID removes an entity, whoever owns it.
+// DeleteByUID removes an entity, whichever provider owns it.
 func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 	err := s.change(ctx, func(w *writer) error {
 		var ref string
@@ -180,7 +180,7 @@ func (s *Store) DeleteByUID(ctx context.Context, uid string) error {
 	return db.Fail(fmt.Sprintf("remove the entity with uid %q", uid), err)
 }
 
-// consider finds out what changes amount to, and what that does to relations.
+// consider computes the change set of changes, and its effect on relations.
 func (s *Store) consider(ctx context.Context, ask db.Asker, changes []Change, offers []candidate) (*changeSet, *linkage, error) {
 	d, err := s.compare(ctx, ask, changes, offers)
 	if err != nil || d.empty() {
@@ -205,7 +205,7 @@ func (d Document) node() (*tree.Node, error) {
 	return tree.Wire{}.Decode(text)
 }
 
-// prepared returns the document with what is to be known of it.
+// prepared returns the document as Prepared, and prepares it if necessary.
 func (o *candidate) prepared() (*Prepared, error) {
 	if o.doc.Prepared != nil {
 		return o.doc.Prepared, nil
@@ -217,7 +217,7 @@ func (o *candidate) prepared() (*Prepared, error) {
 	return Prepare(n), nil
 }
 
-// candidatesOf finds out what is to be known of all documents, on all processors.
+// candidatesOf reads all documents of changes, on all processors.
 func candidatesOf(changes []Change) ([]candidate, error) {
 	n := 0
 	for i := range changes {
@@ -243,12 +243,12 @@ func candidatesOf(changes []Change) ([]candidate, error) {
 	return offers, errors.Join(errs...)
 }
 
-// mostNodes is how many documents are held as values while they are written,
-// rather than read again: that is quicker, and takes five times the memory.
+// mostNodes is up to how many documents are held as values while they are written,
+// rather than decoded again: that is faster, and takes five times the memory.
 const mostNodes = 2048
 
-// read finds out what is to be known of the document before it is compared, and
-// keeps it if there are few.
+// read computes what the comparison needs of the document, and keeps the decoded
+// document if few is set.
 func (o *candidate) read(few bool) error {
 	o.parent = db.Storable(o.doc.Parent)
 	if p := o.doc.Prepared; p != nil {
@@ -279,7 +279,7 @@ func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, off
 		return nil, err
 	}
 	givenUp := releases(changes, offers, have)
-	// taken is who has a reference by one of the changes.
+	// taken maps a reference to the provider that puts it in one of the changes.
 	taken := make(map[string]string, len(offers))
 	for _, o := range offers {
 		provider, result := changes[o.change].Provider, &d.results[o.change]
@@ -297,8 +297,8 @@ func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, off
 		e := upsert{candidate: o, uid: k.uid, provider: provider}
 		switch {
 		case !there:
-			// They begin with the time, so that new ones stand beside each other
-			// in indexes: random ones would touch every page with each change.
+			// Version 7 uids begin with the time, so that new ones are neighbors in indexes:
+			// random ones would touch every page with each change.
 			uid, err := uuid.NewV7()
 			if err != nil {
 				return nil, err
@@ -334,8 +334,8 @@ func (s *Store) compare(ctx context.Context, ask db.Asker, changes []Change, off
 	return d, nil
 }
 
-// releases returns the references that their owners give up, and by which
-// change. What is put is not given up.
+// releases returns the references that their owners release, and by which change. A
+// reference that its owner puts is not released.
 func releases(changes []Change, offers []candidate, have map[string]known) map[string]int {
 	full := map[string]int{}
 	for i := range changes {
@@ -374,11 +374,11 @@ func releases(changes []Change, offers []candidate, have map[string]known) map[s
 	return givenUp
 }
 
-// refKey is a reference as it is stored.
+// refKey returns a reference as it is stored.
 func refKey(ref string) string { return strings.ToLower(db.Storable(ref)) }
 
-// haves returns those entities that changes have to do with: all of a provider
-// whose change is full, and those that are named.
+// haves returns the stored entities that changes concern: all of a provider whose
+// change is full, and those that are named.
 func (s *Store) haves(ctx context.Context, ask db.Asker, changes []Change, offers []candidate) (map[string]known, error) {
 	const columns = "SELECT ref, uid, provider, hash, parent FROM entities WHERE "
 	have := make(map[string]known, len(offers))
@@ -432,7 +432,7 @@ func (w *writer) remove(ctx context.Context, refs []string) error {
 	return w.apply(ctx, d, l, none)
 }
 
-// apply writes what a delta says, of which drafts are being made.
+// apply writes a change set, whose drafts are being prepared.
 func (w *writer) apply(ctx context.Context, d *changeSet, l *linkage, drafts <-chan *draft) error {
 	if err := w.keepUIDs(ctx, d.removed); err != nil {
 		return err
@@ -458,7 +458,7 @@ func (w *writer) apply(ctx context.Context, d *changeSet, l *linkage, drafts <-c
 			return err
 		}
 	}
-	// Drafts end early if the caller gives up.
+	// Drafts end early if ctx is canceled.
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tallies tells whether columns can tell what passes the condition, and which keys
-// that takes. Words are not in columns.
+// tallies reports whether columns can evaluate the condition, and returns the keys that
+// this takes. Words are not in columns.
 func tallies(kids []int64, c cond) ([]int64, bool) {
 	switch c.op {
 	case opWord:
@@ -28,9 +28,9 @@ func tallies(kids []int64, c cond) ([]int64, bool) {
 	return append(kids, c.kid), c.kid != 0
 }
 
-// inColumns tells whether to count in columns what passes a condition: if they are
-// there, or if that is much. To read a column takes longer than to look at a few
-// entities in the database.
+// inColumns reports whether to use columns to count what passes a condition: if they
+// are loaded, or if many entities pass. Reading a column takes longer than reading a
+// few entities from the database.
 func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, error) {
 	if c.op == OpTrue || s.columns.has(kids) {
 		return true, nil
@@ -43,7 +43,7 @@ func (s *Store) inColumns(ctx context.Context, c cond, kids []int64) (bool, erro
 	return n >= s.sparseLimit(), err
 }
 
-// passing returns the entities that pass a condition whose columns are there.
+// passing returns the entities that pass a condition whose columns are loaded.
 func (k *columns) passing(c cond) bitset {
 	set := newBitset(len(k.refs))
 	switch c.op {
@@ -71,7 +71,7 @@ func (k *columns) passing(c cond) bitset {
 	return set
 }
 
-// accepts tells whether a condition on a key passes an entity with the value, which
+// accepts reports whether a condition on a key passes an entity with the value, which
 // is as it is indexed.
 func (c *cond) accepts(value string) bool {
 	if c.op == OpHas {

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// What is to be written is made ready before it is one's turn to write. That holds
-// if nobody wrote in between what it rests on, and those who write in this process
-// leave word of what they wrote: when clusters are read, many write at once, each
-// its own entities, and would look in vain, while all others wait for them, whether
-// something has changed.
+// Changes are planned and drafted before their transaction begins. A plan is still
+// valid if no other writer changed what it is based on, so writers of this process
+// leave a trace of what they wrote. Without traces, when clusters are read and many
+// writers write at once, each its own entities, every writer would check for changes in
+// vain, while all others wait for it.
 
 // trace is what a transaction changes.
 type trace struct {
-	// refs are the entities that are put or removed, and sources the beginnings
-	// of relations that come or go.
+	// refs are the entities that are put or removed, and sources the sources of relations
+	// that are added or removed.
 	providers, refs, sources names
 }
 
-// names are the hashes of names. Two names may share one: then somebody looks in
-// vain. The names themselves may be parts of documents, which would be kept.
+// names are hashes of names. A collision only costs a needless recomputation. The names
+// themselves may be substrings of documents, which would stay in memory.
 type names map[uint64]struct{}
 
 var namesSeed = maphash.MakeSeed()
@@ -38,16 +38,16 @@ func (n names) anyOf(some []string) bool {
 	return false
 }
 
-// readSet is what one has looked at, and must find unchanged.
+// readSet is what a plan has read, and what must be unchanged for it to be valid.
 type readSet struct {
 	providers, refs []string
-	// linked are the entities whose relations were looked at, which are all that
-	// are put and some more, and strangers those that were not there.
+	// linked are the entities whose relations were read, which are all that are put and
+	// some more, and strangers are sources of relations that do not exist.
 	linked, strangers []string
 }
 
-// traceMaximum is for how many entities and relations a trace is left, and
-// tracesKept how many traces are kept. Somebody seldom waits for more.
+// traceMaximum is up to how many entities and relations a trace is left, and tracesKept
+// how many traces are kept. A writer seldom waits for more.
 const (
 	traceMaximum = 8192
 	tracesKept   = 16
@@ -103,14 +103,14 @@ func readSetOf(changes []Change, offers []candidate, d *changeSet, l *linkage) *
 	return &g
 }
 
-// meets tells whether the transaction changed something of what was looked at.
+// meets reports whether the transaction changed something in the read set.
 func (t *trace) meets(g *readSet) bool {
 	return t.providers.anyOf(g.providers) || t.refs.anyOf(g.refs) || t.refs.anyOf(g.linked) ||
 		t.sources.anyOf(g.linked) || t.refs.anyOf(g.strangers)
 }
 
-// traces are those of the last revisions that were made in this process, of which
-// not all leave one.
+// traces are those of the last revisions that this process wrote. Not all revisions
+// have a trace.
 type traces struct {
 	mu   sync.Mutex
 	last [tracesKept]struct {
@@ -119,8 +119,8 @@ type traces struct {
 	}
 }
 
-// leave commits, and leaves the trace of the revision. Whoever writes next finds
-// it there.
+// leave commits, and stores the trace of the revision, so that the next writer finds
+// it.
 func (k *traces) leave(revision int64, t *trace, commit func() error) error {
 	if t == nil {
 		return commit()
@@ -135,8 +135,8 @@ func (k *traces) leave(revision int64, t *trace, commit func() error) error {
 	return nil
 }
 
-// conflictFree tells whether all revisions behind one and before another are known to
-// have changed nothing of what was looked at.
+// conflictFree reports whether all revisions between two, both excluded, are known to
+// have changed nothing in the read set.
 func (k *traces) conflictFree(behind, before int64, g *readSet) bool {
 	if before-behind > tracesKept {
 		return false

@@ -13,34 +13,33 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// What a query may consist of.
+// The limits of a query.
 const (
 	maxLeaves = 1000
 	maxDepth  = 20
-	// maxRanges is how many kinds are looked for by the beginnings of
-	// references; more are values as any other.
+	// maxRanges is up to how many kinds are searched by prefixes of references; more are
+	// searched like other values.
 	maxRanges = 16
 )
 
-// ErrTooComplex is a query of too many parts, or of parts within parts too
-// deep. It is the caller's mistake.
+// ErrTooComplex is a query with too many conditions, or nested too deeply. It is the
+// caller's mistake.
 var ErrTooComplex = errors.New("the query is too complex")
 
 // Operations of conditions beyond those of filters.
 const (
-	// opRange passes references from lo up to, but without, hi.
+	// opRange passes references from lo up to, but excluding, hi.
 	opRange Op = iota + OpPrefix + 1
 	// opValued passes entities that have a value for the key.
 	opValued
 	// opWord passes entities with a word that begins with the value.
 	opWord
-	// opInside passes entities with a value, of one of the keys, that the
-	// value is inside of.
+	// opInside passes entities for which a value of one of the keys contains the value.
 	opInside
 )
 
-// cond is a Filter with the numbers of its keys, values as they are indexed,
-// and nothing in it that has no effect.
+// cond is a Filter with the numbers of its keys, values as they are indexed, and
+// without parts that have no effect.
 type cond struct {
 	op     Op
 	kid    int64
@@ -55,7 +54,7 @@ var (
 	never  = cond{op: OpFalse}
 )
 
-// where returns what f and t ask for together.
+// where returns the condition for f and t together.
 func (s *Store) where(ctx context.Context, f Filter, t Text) (cond, error) {
 	leaves := 0
 	if err := measure(f, 1, &leaves); err != nil {
@@ -110,7 +109,7 @@ func keysOf(keys []string, f Filter) []string {
 	return keys
 }
 
-// appendKeys appends a key and those of the lists it may be in.
+// appendKeys appends a key and those of the lists it may denote an item of.
 func appendKeys(keys []string, key string) []string {
 	keys = append(keys, key)
 	for list := range listsOf(key) {
@@ -119,8 +118,8 @@ func appendKeys(keys []string, key string) []string {
 	return keys
 }
 
-// listsOf gives the keys above a key, with what of it is below each: the key
-// stands for an item if there are lists of that key.
+// listsOf yields the keys above a key, with the rest of the key below each: the key
+// denotes the rest as an item if there are lists with the key above.
 func listsOf(key string) iter.Seq2[string, string] {
 	return func(yield func(list, item string) bool) {
 		for i := range len(key) {
@@ -131,10 +130,10 @@ func listsOf(key string) iter.Seq2[string, string] {
 	}
 }
 
-// item is the value of a key that stands for an item of a list.
+// item is the value of a key that denotes an item of a list.
 const item = "true"
 
-// items passes what has a list with the item that the key stands for.
+// items passes entities with a list that has the item the key denotes.
 func items(key string, known map[string]int64) cond {
 	var in []cond
 	for list, text := range listsOf(key) {
@@ -154,7 +153,7 @@ func lowerKeys(keys []string) []string {
 	return lower
 }
 
-// translate makes a condition of a filter.
+// translate converts a filter into a condition.
 func translate(f Filter, known map[string]int64) cond {
 	switch f.Op {
 	case OpTrue:
@@ -186,7 +185,7 @@ func translate(f Filter, known map[string]int64) cond {
 	return never
 }
 
-// accepts tells whether a filter passes a field with the value.
+// accepts reports whether a filter passes a field with the value.
 func (f *Filter) accepts(value string) bool {
 	switch f.Op {
 	case OpHas:
@@ -199,13 +198,13 @@ func (f *Filter) accepts(value string) bool {
 	return false
 }
 
-// kindKey and namespaceKey are the fields a reference begins with.
+// kindKey and namespaceKey are the fields that a reference begins with.
 const (
 	kindKey      = "kind"
 	namespaceKey = "metadata.namespace"
 )
 
-// leaf makes a condition of a filter that has no others inside.
+// leaf converts a filter without subfilters into a condition.
 func leaf(f Filter, kid int64) cond {
 	c := cond{op: f.Op, kid: kid}
 	if f.Op == OpHas {
@@ -228,7 +227,7 @@ func leaf(f Filter, kid int64) cond {
 	if lowerKey(f.Key) != kindKey || len(c.values) > maxRanges {
 		return c
 	}
-	// What has a kind has a reference that begins with it.
+	// The reference of an entity begins with its kind.
 	var kinds []cond
 	for _, v := range c.values {
 		if isWord(v) {
@@ -242,7 +241,7 @@ func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// both is a condition that passes what passes each of the conditions.
+// both returns a condition that passes what passes each of the conditions.
 func both(conds ...cond) cond {
 	var flat []cond
 	for _, c := range conds {
@@ -259,8 +258,8 @@ func both(conds ...cond) cond {
 	return several(OpAll, flat, always)
 }
 
-// either is a condition that passes what passes one of the conditions. Values
-// of the same key become one list.
+// either returns a condition that passes what passes one of the conditions. Values of
+// the same key become one list.
 func either(conds ...cond) cond {
 	var flat []cond
 	at := map[int64]int{}
@@ -301,7 +300,7 @@ func several(op Op, conds []cond, none cond) cond {
 	return cond{op: op, conds: conds}
 }
 
-// dedupe takes out what stands in conds twice.
+// dedupe removes duplicates from conds.
 func dedupe(conds []cond) []cond {
 	if len(conds) < 2 {
 		return conds
@@ -326,7 +325,7 @@ func negate(c cond) cond {
 	return cond{op: OpNot, conds: []cond{c}}
 }
 
-// search makes conditions of a full text search.
+// search converts a full text search into conditions.
 func search(t Text, words []string, known map[string]int64) cond {
 	if len(t.Fields) == 0 {
 		if len(words) == 0 {
@@ -353,7 +352,7 @@ func search(t Text, words []string, known map[string]int64) cond {
 	return c
 }
 
-// append appends a text that is the same for the same conditions, and for no
+// append appends a text that is the same for equal conditions, and different for all
 // others.
 func (c cond) append(b []byte) []byte {
 	text := func(s string) {

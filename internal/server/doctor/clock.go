@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// clock compares the clock of this machine with that of the database. SQLite has
-// none, but times that were stored with it cannot be in the future.
+// clock compares the clock of this machine with that of the database. SQLite has none,
+// but times that were stored in it must not be in the future.
 func (e *examination) clock(ctx context.Context, i *db.Inspection, current bool) {
 	const check = "clock"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
@@ -43,11 +43,11 @@ func (e *examination) clock(ctx context.Context, i *db.Inspection, current bool)
 	e.add(check, OK, "", "not behind what is stored")
 }
 
-// setClock is the way out of a wrong clock.
+// setClock is the hint for a wrong clock.
 const setClock = "set the clocks with NTP: times of tasks, tokens and certificates depend on them"
 
-// skew judges by how much the clock of another is ahead, of which so much may be
-// because of how it was read.
+// skew reports by how much another clock is ahead. unsure is the error of the
+// measurement.
 func (e *examination) skew(whose string, ahead, unsure time.Duration) {
 	const check = "clock"
 	far := max(ahead.Abs()-unsure, 0)
@@ -66,8 +66,8 @@ func (e *examination) skew(whose string, ahead, unsure time.Duration) {
 	e.add(check, status, setClock, "%s is %v %s this machine", whose, ahead.Abs().Round(time.Second), direction)
 }
 
-// clusters compares the clocks of clusters whose address the configuration has. No
-// credentials are sent, and an answer of any status has the time.
+// clusters compares the clocks of clusters whose address is configured. No credentials
+// are sent, and a response of any status has the time.
 func (e *examination) clusters(ctx context.Context) {
 	const within = 5 * time.Second
 	client := &http.Client{Timeout: within, Transport: &http.Transport{
@@ -97,7 +97,7 @@ func (e *examination) clusters(ctx context.Context) {
 			e.add("clock", Warning, "check that the cluster's API server runs, and that this machine can reach it", "cluster %s does not tell the time: %v", c.Name, err)
 			continue
 		}
-		// The time of an answer is in whole seconds.
+		// The time of a response is in whole seconds.
 		e.skew("cluster "+c.Name, read[n].ahead, time.Second)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"example.dev/ingestor/internal/config"
 )
 
-// How much of a disk should be free.
+// The minimum free space of a disk.
 const (
 	freeError   = 64 << 20
 	freeWarning = 1 << 30
 )
 
-// disk looks at the folders that the server writes to.
+// disk checks the folders that the server writes to.
 func (e *examination) disk() {
 	db := e.Config.Backend.Database
 	if db.Client == config.ClientSQLite {
@@ -32,7 +32,7 @@ func (e *examination) disk() {
 	}
 }
 
-// folder looks at a folder, or at where it will be made.
+// folder checks a folder, or its closest existing parent if it has not been created.
 func (e *examination) folder(what, dir, hint string) {
 	const check = "disk"
 	at, err := existing(dir)
@@ -55,7 +55,7 @@ func (e *examination) folder(what, dir, hint string) {
 	}
 }
 
-// free judges how much of the disk of a folder is free.
+// free reports how much of the disk of a folder is free.
 func (e *examination) free(what, dir, hint string, free uint64) {
 	const check = "disk"
 	switch {
@@ -68,17 +68,17 @@ func (e *examination) free(what, dir, hint string, free uint64) {
 	}
 }
 
-// file looks at whether a file can be written to, without doing so.
+// file checks whether a file is writable, without writing to it.
 func (e *examination) file(path string) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return // It is made at the start.
+		return // The server creates it when it starts.
 	}
 	if err := writable(path); err != nil {
 		e.add("disk", Error, "let the user that runs the server write to it", "cannot write to %s: %v", path, err)
 	}
 }
 
-// existing returns the folder, or the closest above it that is there.
+// existing returns the folder, or its closest existing parent.
 func existing(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	for err == nil {
@@ -91,7 +91,7 @@ func existing(dir string) (string, error) {
 	return dir, err
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for people.
 func size(n uint64) string {
 	const unit = 1000
 	if n < unit*unit {

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// freeSpace is not known on this system.
+// freeSpace is not supported on this system.
 func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
 
-// writable returns an error if a path is not there; the rest is not known on this
-// system.
+// writable returns an error if a path does not exist; permissions cannot be checked on
+// this system.
 func writable(path string) error {
 	_, err := os.Stat(path)
 	return err

@@ -15,6 +15,6 @@ func freeSpace(path string) (uint64, error) {
 	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
-// writable returns an error if this user cannot write to a file or folder. Nothing
-// is written.
+// writable returns an error if this user cannot write to a file or folder. Nothing is
+// written.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }

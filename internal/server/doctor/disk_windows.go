@@ -17,8 +17,8 @@ func freeSpace(path string) (uint64, error) {
 	return free, err
 }
 
-// writable returns an error if this user cannot write to a file; of folders that is
-// only known when something is written. Nothing is written.
+// writable returns an error if this user cannot write to a file; for folders that could
+// only be found out by writing. Nothing is written.
 func writable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {

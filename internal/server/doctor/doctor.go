@@ -1,5 +1,5 @@
-// Package doctor looks at what a portal works with, beside it or while it is down:
-// its databases, the disk, the clocks, and what it has stored about tasks, jobs and
+// Package doctor checks the environment of a portal, whether it is running or not: its
+// databases, the disk, the clocks, and what it has stored about tasks, jobs and
 // sources. It writes nothing.
 package doctor
 
@@ -28,17 +28,17 @@ const (
 	Error   = "error"
 )
 
-// Result is what a check found.
+// Result is the result of a check.
 type Result struct {
-	// Check is its name, Status one of the above.
+	// Check is the name of the check, Status one of the constants above.
 	Check   string `json:"check"`
 	Status  string `json:"status"`
 	Message string `json:"message"`
-	// Hint is the way out; empty if there is none to name.
+	// Hint is what to do about it; empty if unknown.
 	Hint string `json:"hint,omitempty"`
 }
 
-// Options are what is looked at. All are needed.
+// Options are what is checked. All are required.
 type Options struct {
 	Config *config.Config
 	// WorkDir is the folder for the workspaces of tasks.
@@ -46,14 +46,14 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// How far clocks may be apart, and how long a database may take for a question.
+// The limits of clock skew, and the timeout of a database query.
 const (
 	skewWarning = 5 * time.Second
 	skewError   = time.Minute
 	askWithin   = 15 * time.Second
-	// idleTask is how long a task must have had no heartbeat to count as stuck.
-	// One that runs has one every two seconds, and one whose process is gone is
-	// taken over after ten.
+	// idleTask is how long a task must have had no heartbeat to count as stuck. A running
+	// task has one every two seconds, and one whose process is gone is taken over after
+	// ten.
 	idleTask = time.Minute
 )
 
@@ -63,7 +63,7 @@ type examination struct {
 	found []Result
 }
 
-// Examine makes all checks, and returns what they found in their order.
+// Examine runs all checks, and returns their results in order.
 func Examine(ctx context.Context, opts Options) []Result {
 	e := &examination{Options: opts}
 	e.database(ctx)
@@ -87,7 +87,7 @@ func (e *examination) add(check, status, hint, format string, args ...any) {
 	e.found = append(e.found, Result{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// failed adds that a check could not be made.
+// failed adds the result of a check that could not run.
 func (e *examination) failed(check string, err error) {
 	hint := "run the command as the user that runs the server, beside its files"
 	if e.Config.Backend.Database.Client == config.ClientPostgres {
@@ -96,7 +96,7 @@ func (e *examination) failed(check string, err error) {
 	e.add(check, Error, hint, "%v", err)
 }
 
-// database looks at the catalog's database and at the queue.
+// database checks the catalog's database and the queue.
 func (e *examination) database(ctx context.Context) {
 	at := e.Config.Backend.Database
 	opening, stop := context.WithTimeout(ctx, askWithin)
@@ -110,7 +110,7 @@ func (e *examination) database(ctx context.Context) {
 		e.failed("database", err)
 		return
 	}
-	defer func() { _ = i.Close() }() // It was only read.
+	defer func() { _ = i.Close() }() // The database was only read.
 	current := e.version(ctx, i)
 	e.integrity(ctx, i)
 	e.queue(ctx)
@@ -122,8 +122,8 @@ func (e *examination) database(ctx context.Context) {
 	e.sources(ctx, i)
 }
 
-// version compares the version of the database with that of the program, and
-// reports whether they are the same.
+// version compares the version of the database with that of the program, and reports
+// whether they are the same.
 func (e *examination) version(ctx context.Context, i *db.Inspection) bool {
 	const check = "database"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
@@ -158,7 +158,7 @@ func (e *examination) integrity(ctx context.Context, i *db.Inspection) {
 	e.damage("integrity", damage)
 }
 
-// restore is the way out of damage.
+// restore is the hint for damage.
 const restore = "stop the server, and restore the last backup (portal-backend backup)"
 
 func (e *examination) damage(check string, damage []string) {
@@ -169,12 +169,12 @@ func (e *examination) damage(check string, damage []string) {
 	e.add(check, OK, "", "no damage found")
 }
 
-// queue looks at the queue, which has a file of its own with SQLite.
+// queue checks the queue, which has its own file with SQLite.
 func (e *examination) queue(ctx context.Context) {
 	const check = "jobs"
 	db := e.Config.Backend.Database
 	if db.Client == config.ClientPostgres {
-		// SQLite reads the whole file.
+		// There is no timeout for SQLite, which reads the whole file.
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, askWithin)
 		defer stop()
@@ -227,7 +227,7 @@ func total(counts map[string]int) string {
 	return fmt.Sprint(n)
 }
 
-// listed are counts by name, in the order of the names.
+// listed returns counts by name, sorted by name.
 func listed(counts map[string]int) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -236,7 +236,7 @@ func listed(counts map[string]int) string {
 	return strings.Join(all, ", ")
 }
 
-// tasks looks for tasks that are not over and that no process runs.
+// tasks checks for open tasks that no process runs.
 func (e *examination) tasks(ctx context.Context, i *db.Inspection) {
 	const check, most = "tasks", 5
 	ctx, stop := context.WithTimeout(ctx, askWithin)
@@ -258,7 +258,7 @@ func (e *examination) tasks(ctx context.Context, i *db.Inspection) {
 		"%d tasks are not over, and no process has run them for a minute: %s", len(ids), names)
 }
 
-// sources says how the sources fared when they were last read.
+// sources reports the results of the last reads of sources.
 func (e *examination) sources(ctx context.Context, i *db.Inspection) {
 	const check = "sources"
 	ctx, stop := context.WithTimeout(ctx, askWithin)
