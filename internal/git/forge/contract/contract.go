@@ -132,7 +132,7 @@ func (s *Server) repo(w http.ResponseWriter, req *http.Request, at []string) {
 	}
 }
 
-// shown is an entry as its kind shows it.
+// shown returns an entry in the format of its kind of server.
 func (s *Server) shown(e *Entry) map[string]any {
 	from := 1
 	if e.Foreign {
@@ -146,7 +146,7 @@ func (s *Server) shown(e *Entry) map[string]any {
 		"head": map[string]any{"ref": e.Source, "repo": map[string]any{"id": from}}, "base": map[string]any{"ref": e.Target, "repo": map[string]any{"id": 1}}}
 }
 
-// list lists what is open.
+// list lists the open requests.
 func (s *Server) list(w http.ResponseWriter, q url.Values) {
 	all := []any{}
 	owner, _, _ := strings.Cut(s.Repository, "/")
