@@ -26,7 +26,7 @@ type Options struct {
 	Timeout time.Duration
 	// Patience is how long calls are retried to a server that has responded before, for
 	// example during a restart; default 30 seconds. A server that never responded is
-	// given up after two.
+	// given up after two seconds.
 	Patience time.Duration
 	// PageSize is how many objects are requested per page; default 500.
 	PageSize int

@@ -45,7 +45,7 @@ type Options struct {
 	MaxBytes int64
 	// MaxFiles is the maximum number of files that are read. Zero means DefaultMaxFiles.
 	MaxFiles int
-	// Timeout is the timeout of a Read or a Head. Zero means DefaultTimeout.
+	// Timeout is the timeout of a Read, Walk, Files or Head. Zero means DefaultTimeout.
 	Timeout time.Duration
 	// Skipped, if not nil, receives what was skipped, and why.
 	Skipped func(path, why string)

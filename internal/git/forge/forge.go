@@ -30,7 +30,7 @@ type Server struct {
 	// the default for the Kind.
 	Address, API string
 	// Token is a token. TokenFile is a file that holds the token instead; it is read for
-	// each request.
+	// each operation.
 	Token     secret.Text
 	TokenFile string
 	// CAFile or CAData, in PEM, is the authority that signed the server's certificate;

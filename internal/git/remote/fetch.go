@@ -57,7 +57,7 @@ func fetch(ctx context.Context, from fetchSession, req *packp.UploadPackRequest,
 // allocates whatever a pack declares, so that a small one could exhaust the memory.
 // This is possible because the whole pack is in memory.
 func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) error {
-	// The whole repository is fetched, however little of it is needed.
+	// The whole commit is fetched, whatever is read from it or written to it.
 	const hint = "use a repository that holds less, or allow more"
 	if err := NewBudget(most, hint).Take(int64(len(pack))); err != nil {
 		return err
