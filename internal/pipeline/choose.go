@@ -11,7 +11,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// choose settles which definitions are worked on and what belongs to each.
+// choose selects the definitions to transform, and what belongs to each.
 func (r *run) choose(set *xrd.Set) []engine.Input {
 	chosen, refused, conflicts := xrd.Select(set.Definitions, r.refuse)
 	r.report.Findings = append(r.report.Findings, conflicts...)
@@ -39,8 +39,8 @@ func (r *run) choose(set *xrd.Set) []engine.Input {
 	return inputs
 }
 
-// unused checks the definitions in whose place another of the same name is used:
-// what is wrong with them is no less wrong, and whoever keeps them shall know.
+// unused checks the definitions that another definition of the same name replaces:
+// their problems are no less problems, and their owners should know.
 func (r *run) unused(all, chosen []*xrd.Definition) {
 	if r.SkipValidation || r.SkipLint {
 		return
@@ -58,7 +58,7 @@ func (r *run) unused(all, chosen []*xrd.Definition) {
 	}
 }
 
-// clusters are those a definition was found in, in order.
+// clusters returns the clusters in which a definition was found, sorted.
 func clusters(d *xrd.Definition) []string {
 	var out []string
 	for _, o := range append([]xrd.Origin{d.Origin}, d.Also...) {
@@ -70,7 +70,8 @@ func clusters(d *xrd.Definition) []string {
 	return slices.Compact(out)
 }
 
-// refusal says why profile and filter refuse a definition; empty if they do not.
+// refusal returns the reason why profile and filter refuse a definition; empty if
+// they do not.
 func (r *run) refusal(d *xrd.Definition) string {
 	profile := r.Engine.Profile()
 	if r.Chooser != nil {
@@ -85,7 +86,8 @@ func (r *run) refusal(d *xrd.Definition) string {
 	return ""
 }
 
-// refuse says why the part makes nothing of a definition; empty if it does.
+// refuse returns the reason why the variant does not transform a definition; empty if
+// it does.
 func (r *run) refuse(d *xrd.Definition) string {
 	why := r.refusal(d)
 	by, fallback, claimed := r.claims.of(d.Name)
@@ -98,8 +100,8 @@ func (r *run) refuse(d *xrd.Definition) string {
 	return why
 }
 
-// attach gives each input the Compositions and composites that belong to it,
-// and counts what belongs to none.
+// attach gives each input the Compositions and composites that belong to it, and
+// counts those that belong to none.
 func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 	type kind struct{ group, kind string }
 	byKind := map[kind][]*engine.Input{}
@@ -159,7 +161,7 @@ func (r *run) attach(set *xrd.Set, inputs []engine.Input) {
 		}
 		made := false
 		for _, in := range owners {
-			// Of two definitions of one kind, the first has it.
+			// If two definitions define one kind, the first gets the composite.
 			if c := xrd.NewComposite(o, in.Definition); c != nil && !made {
 				in.Composites = append(in.Composites, c)
 				r.report.Composites++

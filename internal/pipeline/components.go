@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// components makes the Components of workloads, in the order of their ids.
+// components builds the Components of workloads, sorted by id.
 func (r *run) components(workloads []*xrd.Object) {
 	r.report.Workloads = len(workloads)
 	byID := map[string][]*xrd.Object{}
@@ -26,16 +26,17 @@ func (r *run) components(workloads []*xrd.Object) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		res, withheld := Component(r.Engine, id, byID[id], r.Panicked)
-		// Two spellings of the label may name one workload twice, and that is one.
+		// With two spellings of the label, one workload may be listed twice; it counts
+		// once.
 		o := outcome{Result: res, withheld: withheld, name: id, origin: byID[id][0].Origin}
 		r.report.Findings = append(append(r.report.Findings, res.Findings...), r.keep(&o)...)
 		r.report.Withheld = append(r.report.Withheld, withheld...)
 	}
 }
 
-// Component makes the entities of the workloads of one id, without those that the
-// catalog would refuse, whose references are withheld. A hook that fails on them
-// costs no others their place: it is a finding of RuleInternal.
+// Component builds the entities of the workloads with one id, without those that the
+// catalog would refuse, whose references are withheld. A hook that fails on them does
+// not affect others: the failure is a finding of RuleInternal.
 func Component(e *engine.Engine, id string, workloads []*xrd.Object, panicked func(of string, stack []byte)) (res engine.Result, withheld []string) {
 	file := workloads[0].Origin.File
 	failed := func(message string) finding.Finding {

@@ -13,18 +13,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Part is one of several ingestors that share a run. Its Sink is not used.
+// Part is one of several variants that share a run. Its Sink is not used.
 type Part struct {
-	// Name is how the Report calls it.
+	// Name is the name of the variant in the Report.
 	Name string
 	Options
 }
 
-// RunParts is Run for several ingestors, in the order in which they may take a
-// definition: one that the first takes is left to it by the others, whichever
-// copies of it they have. Of two entities of one name the one that was made first
-// stays. Sources are read one after the other, in the order of the parts. to takes
-// the entities of all; nil writes nothing.
+// RunParts is Run for several variants, in order of precedence: a definition that an
+// earlier one takes is left to it by the others, whichever copies of it they have. Of
+// two entities with one name, the one built first is kept. Sources are read one after
+// the other, in the order of the parts. to takes the entities of all variants; nil
+// writes nothing.
 func RunParts(ctx context.Context, parts []Part, to sink.Sink) (*Report, error) {
 	c := &claims{taken: map[string]int{}, fallen: map[string]int{}}
 	holder := map[string]string{}
@@ -59,17 +59,17 @@ func RunParts(ctx context.Context, parts []Part, to sink.Sink) (*Report, error) 
 	return report, to.Write(ctx, report.Entities)
 }
 
-// claims are which part takes which definition.
+// claims records which variant takes which definition.
 type claims struct {
-	// names are those of the parts.
+	// names are the names of the variants.
 	names []string
-	// taken are the definitions that a part takes, by name, and fallen those that
+	// taken are the definitions that a variant takes, by name, and fallen those that
 	// only a Fallback takes.
 	taken, fallen map[string]int
 }
 
-// settle asks the parts, in their order, what they take. A definition without a
-// name is nobody's claim: each is taken by whoever has it.
+// settle determines, in the order of the variants, what each takes. A definition
+// without a name cannot be claimed: each variant that has one takes it.
 func (c *claims) settle(runs []*run) {
 	claim := func(m map[string]int, i int, d *xrd.Definition, takes bool) {
 		if _, claimed := m[d.Name]; takes && !claimed && d.Name != "" {
@@ -84,8 +84,8 @@ func (c *claims) settle(runs []*run) {
 	}
 }
 
-// of returns which part makes the entities of a definition, and whether it does
-// so only because of its Fallback.
+// of returns the variant that builds the entities of a definition, and whether it
+// does so only because of its Fallback.
 func (c *claims) of(name string) (part int, fallback, claimed bool) {
 	if i, ok := c.taken[name]; ok {
 		return i, false, true
@@ -94,13 +94,13 @@ func (c *claims) of(name string) (part int, fallback, claimed bool) {
 	return i, ok, ok
 }
 
-// left reports whether a part leaves a definition to another, which takes it.
+// left reports whether a variant leaves a definition to another, which takes it.
 func (c *claims) left(part int, name string) bool {
 	by, ok := c.taken[name]
 	return ok && by != part
 }
 
-// merged puts the reports of parts together.
+// merged merges the reports of the variants.
 func merged(runs []*run) *Report {
 	if len(runs) == 1 {
 		return runs[0].report
@@ -134,7 +134,7 @@ func merged(runs []*run) *Report {
 		}
 		errs = append(errs, p.ReadErr)
 	}
-	// A cluster that two parts read tells both of them what is wrong with it.
+	// If two variants read one cluster, both report its problems.
 	seen := map[finding.Finding]bool{}
 	out.Findings = slices.DeleteFunc(out.Findings, func(f finding.Finding) bool {
 		again := seen[f]

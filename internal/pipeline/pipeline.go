@@ -1,6 +1,6 @@
-// Package pipeline runs source, engine and sink: it reads definitions,
-// chooses among them, has them checked and transformed side by side, and
-// hands the entities on. What it did is in its Report.
+// Package pipeline runs source, engine and sink: it reads definitions, selects among
+// them, checks and transforms them concurrently, and writes the entities. The Report
+// says what it did.
 package pipeline
 
 import (
@@ -25,10 +25,10 @@ import (
 	"example.dev/ingestor/xrd/structural"
 )
 
-// RuleInternal is a definition that made the engine fail.
+// RuleInternal is the rule for a definition on which the engine failed.
 const RuleInternal = "ENG000"
 
-// Failed is what the message of RuleInternal begins with.
+// Failed is the prefix of the message of RuleInternal.
 const Failed = "cannot transform the definition: "
 
 // Rules are all rules about runs.
@@ -37,121 +37,120 @@ var Rules = []finding.Rule{{
 	Why: "The engine, or a hook, failed on it. The other definitions are not affected.",
 }}
 
-// Options are the parts of a run.
+// Options configure a run.
 type Options struct {
 	// Source is read once.
 	Source source.Source
-	// Engine names and surrounds; it also transforms unless Transformer is
-	// set.
+	// Engine names the entities and builds their surroundings; it also transforms unless
+	// Transformer is set.
 	Engine      *engine.Engine
 	Transformer engine.Transformer
 	// Sink takes the entities; nil writes nothing.
 	Sink sink.Sink
-	// Discard lets go of entities once they are checked, for runs that only
-	// want to know what is wrong. It needs a nil Sink.
+	// Discard drops entities once they are checked, for runs that only want findings. It
+	// requires a nil Sink.
 	Discard bool
-	// Spill, if not nil, is what the Source gives its trees to, and takes the
-	// entities once they are checked: those of the Report are read back with
-	// their method Whole, until the Spill is closed. Sources are not reported.
+	// Spill, if not nil, is the one that the Source gives its trees to. It also takes
+	// the entities once they are checked: those in the Report are loaded with their
+	// method Whole, until the Spill is closed. Sources are not reported.
 	Spill *Spill
-	// Chooser chooses among the definitions; nil means the engine's profile.
+	// Chooser selects among the definitions; nil means the engine's profile.
 	Chooser *engine.Profile
-	// Filter chooses among the definitions, after the profile has.
+	// Filter selects among the definitions, after the profile.
 	Filter xrd.Filter
-	// Fallback, if not nil, says which of the definitions that profile and
-	// Filter refuse are taken all the same, for runs that show what would be made
-	// of them. A definition that another part takes is not asked for.
+	// Fallback, if not nil, reports which of the definitions that profile and Filter
+	// refuse are taken anyway, for runs that show what would be built from them. It does
+	// not apply to a definition that another variant takes.
 	Fallback func(*xrd.Definition) bool
-	// SkipValidation leaves out all checks of definitions and entities.
+	// SkipValidation skips all checks of definitions and entities.
 	SkipValidation bool
-	// SkipLint leaves out the checks of definitions alone, for runs in which
-	// nobody asks what is wrong with them.
+	// SkipLint skips only the checks of definitions, for runs that do not need their
+	// findings.
 	SkipLint bool
-	// Surroundings adds the System and Domain the entities belong to, in the
-	// vocabulary chosen.
+	// Surroundings adds the System and Domain that the entities belong to, in the chosen
+	// vocabulary.
 	Surroundings bool
 	Words        words.Choice
-	// Parallelism is how many definitions are worked on at once; 0 means one
-	// for each processor.
+	// Parallelism is how many definitions are transformed concurrently; 0 means one per
+	// processor.
 	Parallelism int
-	// Progress, if not nil, is told how many definitions are done. It may be
-	// called by several goroutines at once.
+	// Progress, if not nil, receives how many definitions are done. It may be called by
+	// several goroutines concurrently.
 	Progress func(done, total int)
-	// Panicked, if not nil, is told of a definition on which the engine or a
-	// hook panicked, and where. It may be called by several goroutines at once.
+	// Panicked, if not nil, receives a definition on which the engine or a hook
+	// panicked, and the stack. It may be called by several goroutines concurrently.
 	Panicked func(definition string, stack []byte)
-	// Log is for details of the run; nil logs nothing.
+	// Log receives details of the run; nil logs nothing.
 	Log *slog.Logger
 }
 
-// Report is what a run did.
+// Report is the result of a run.
 type Report struct {
 	// Documents counts the documents that were read.
 	Documents int
-	// Definitions are the names of those that were chosen, Refused those that
-	// were not.
+	// Definitions are the names of the selected definitions, Refused those that were not
+	// selected.
 	Definitions []string
 	Refused     []Refusal
-	// Compositions and Composites count those that belong to the chosen
-	// definitions.
+	// Compositions and Composites count those that belong to the selected definitions.
 	Compositions, Composites int
-	// Passed are the kinds of objects nothing was made of.
+	// Passed are the kinds of objects from which nothing was built.
 	Passed []Passed
-	// Entities are in the order they were written, Withheld the references of
-	// those that the catalog would refuse.
+	// Entities are in the order in which they were written, Withheld are the references
+	// of those that the catalog would refuse.
 	Entities []*entity.Entity
 	Withheld []string
 	Findings []finding.Finding
-	// Outcomes are what became of each chosen definition, in their order.
+	// Outcomes are the results for each selected definition, in their order.
 	Outcomes []Outcome
-	// Sources say, by definition, where values came from.
+	// Sources are, by definition, where values came from.
 	Sources map[string][]engine.Source
-	// TakenBy says, by definition, which part took it, and LeftBy which others
-	// would have. One that was taken by a Fallback is in neither.
+	// TakenBy is, by definition, the variant that took it, and LeftBy those that would
+	// have. A definition taken by a Fallback is in neither.
 	TakenBy map[string]string
 	LeftBy  map[string][]string
-	// Workloads counts the objects that Components were made of.
+	// Workloads counts the objects from which Components were built.
 	Workloads int
-	// ReadErr joins what could not be read; everything else was.
+	// ReadErr joins the errors of what could not be read; everything else was read.
 	ReadErr error
 }
 
-// Outcome is what became of one definition.
+// Outcome is the result for one definition.
 type Outcome struct {
 	Name string
-	// Findings are those about the definition, about what belongs to it and
-	// about what was made of it. They are among the Report's.
+	// Findings are those about the definition, about what belongs to it and about what
+	// was built from it. The Report contains them too.
 	Findings []finding.Finding
 }
 
-// Refusal is a definition that was not chosen, and why.
+// Refusal is a definition that was not selected, and the reason.
 type Refusal struct {
 	Name, Why string
 }
 
-// Passed counts objects of a kind that nothing was made of.
+// Passed counts objects of a kind from which nothing was built.
 type Passed struct {
 	APIVersion, Kind string
 	Count            int
-	// Why says why, if it is not that the kind is a foreign one.
+	// Why is the reason, unless it is that the kind is unrelated.
 	Why string
 }
 
-// Run reads, chooses, transforms, checks and writes. The error is one that
-// kept it from finishing; what is wrong with the input is in the Report.
+// Run reads, selects, transforms, checks and writes. The error is one that prevented
+// it from finishing; problems with the input are in the Report.
 func Run(ctx context.Context, opts Options) (*Report, error) {
 	return RunParts(ctx, []Part{{Options: opts}}, opts.Sink)
 }
 
-// run is the run of one part.
+// run is the run of one variant.
 type run struct {
 	Options
 	name string
-	// index is the part's place among all, claims what they take.
+	// index is the index of the variant, claims what all variants take.
 	index  int
 	claims *claims
 	// holder is the definition that has an entity, by the entity's reference. All
-	// parts share it.
+	// variants share it.
 	holder map[string]string
 	set    *xrd.Set
 	report *Report
@@ -172,7 +171,7 @@ func newRun(p Part, index int, c *claims, holder map[string]string) *run {
 	return r
 }
 
-// read reads the part's source.
+// read reads the source of the variant.
 func (r *run) read(ctx context.Context) error {
 	r.set, r.report.ReadErr = r.Source.Read(ctx)
 	if ctx.Err() != nil {
@@ -185,10 +184,10 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// work makes the part's entities.
+// work builds the entities of the variant.
 func (r *run) work(ctx context.Context) error {
 	workloads, inputs := r.set.Workloads, r.choose(r.set)
-	// Definitions are large, and go one by one.
+	// Definitions are large, and are released one by one.
 	r.set = nil
 	if err := r.transform(ctx, inputs); err != nil {
 		return err
@@ -197,7 +196,7 @@ func (r *run) work(ctx context.Context) error {
 	return nil
 }
 
-// outcome is what became of a definition, and what is still needed of it.
+// outcome is the result for a definition, and what is still needed of it.
 type outcome struct {
 	engine.Result
 	withheld []string
@@ -211,7 +210,7 @@ func newOutcome(res engine.Result, withheld []string, d *xrd.Definition) outcome
 	return outcome{Result: res, withheld: withheld, name: d.Name, origin: d.Origin, at: d.Node.At(), words: d.Words}
 }
 
-// transform works on all inputs side by side and keeps their order.
+// transform transforms all inputs concurrently and keeps their order.
 func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 	results := make([]outcome, len(inputs))
 	var next, done atomic.Int64
@@ -231,7 +230,7 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 				if r.Spill != nil {
 					r.Spill.release(&results[i].Result)
 				}
-				// A definition is large, and not needed any more.
+				// A definition is large, and no longer needed.
 				inputs[i] = engine.Input{}
 				if n := int(done.Add(1)); r.Progress != nil {
 					r.Progress(n, len(inputs))
@@ -270,9 +269,9 @@ func (r *run) transform(ctx context.Context, inputs []engine.Input) error {
 	return nil
 }
 
-// keep adds entities to the report. Of two with the same reference the first
-// stays; definitions come in the order of their names, so that it is always
-// the same one. The other is reported.
+// keep adds entities to the report. Of two with the same reference the first is kept;
+// definitions are sorted by name, so that the result is deterministic. The other is
+// reported.
 func (r *run) keep(o *outcome) (clashes []finding.Finding) {
 	for _, e := range o.Entities {
 		key := e.Key()
@@ -294,7 +293,7 @@ func (r *run) keep(o *outcome) (clashes []finding.Finding) {
 	return clashes
 }
 
-// lint returns what is wrong with a definition and its Compositions.
+// lint returns the findings about a definition and its Compositions.
 func (r *run) lint(d *xrd.Definition, compositions []*xrd.Composition) []finding.Finding {
 	var required []string
 	if l := r.Engine.Profile().RequiredLabel; l != "" {
@@ -307,8 +306,8 @@ func (r *run) lint(d *xrd.Definition, compositions []*xrd.Composition) []finding
 	return found
 }
 
-// one checks and transforms one definition. A definition that makes the
-// engine fail costs no other its place.
+// one checks and transforms one definition. A definition on which the engine fails
+// does not affect the others.
 func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	d := in.Definition
 	defer func() {
@@ -334,8 +333,8 @@ func (r *run) one(in engine.Input) (res engine.Result, withheld []string) {
 	return checked(res, d.Origin.File, d.Node.At())
 }
 
-// checked takes out what the catalog would refuse, and says why. What is wrong
-// is told of the place that the entities were made of.
+// checked removes entities that the catalog would refuse, and reports why. The
+// findings have the position of the object that the entities were built from.
 func checked(res engine.Result, file string, at tree.Pos) (kept engine.Result, withheld []string) {
 	good := res.Entities[:0]
 	for _, e := range res.Entities {
@@ -354,8 +353,7 @@ func checked(res engine.Result, file string, at tree.Pos) (kept engine.Result, w
 	return res, withheld
 }
 
-// bare returns entities without what makes them large: their references are
-// still to be compared.
+// bare returns entities with only what is needed to compare their references.
 func bare(es []*entity.Entity) []*entity.Entity {
 	out := make([]*entity.Entity, len(es))
 	for i, e := range es {

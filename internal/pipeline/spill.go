@@ -11,26 +11,26 @@ import (
 	"example.dev/ingestor/internal/spool"
 )
 
-// DefaultRoom is how many values a Spill leaves in memory, of about 300 bytes
-// each: enough for a hundred definitions or so.
+// DefaultRoom is how many values a Spill keeps in memory, of about 300 bytes each:
+// enough for about a hundred definitions.
 const DefaultRoom = 100_000
 
-// Spill keeps trees and entities in a temporary file while nothing is done with
-// them, so that the memory of a run hardly grows with its input. Several
-// goroutines may use it at once.
+// Spill keeps unused trees and entities in a temporary file, so that the memory of a
+// run hardly grows with its input. It is safe for concurrent use.
 type Spill struct {
 	mu sync.Mutex
-	// room is how many more values stay in memory; texts are the others.
+	// room is how many more values stay in memory; texts holds the others.
 	room  int
 	texts *spool.Spool
-	// err is the first that writing or reading gave.
+	// err is the first error of writing or reading.
 	err error
-	// systems are the specs of entities that were released: there are few.
+	// systems caches the specs of released entities, of which there are only a few
+	// different ones.
 	systems map[string]*tree.Node
 }
 
 // NewSpill returns a Spill that keeps the first room values in memory. The caller
-// closes it once no tree is loaded any more.
+// must close it once no more trees are loaded.
 func NewSpill(room int) *Spill {
 	return &Spill{room: room, texts: spool.New(0), systems: map[string]*tree.Node{}}
 }
@@ -51,7 +51,7 @@ func (s *Spill) Err() error {
 	return s.err
 }
 
-// Tree is an xrd.Spill.
+// Tree implements xrd.Spill.
 func (s *Spill) Tree(n *tree.Node) func() *tree.Node {
 	load := s.put(n)
 	if load == nil {
@@ -75,7 +75,7 @@ func (s *Spill) release(res *engine.Result) {
 			res.Entities[i] = s.entity(e)
 		}
 	}
-	// Strings may share the memory of the definition, which is to be freed.
+	// Strings may share the memory of the definition, which should be freed.
 	for i := range res.Findings {
 		f := &res.Findings[i]
 		f.Object, f.Path, f.Message, f.Hint = strings.Clone(f.Object), strings.Clone(f.Path), strings.Clone(f.Message), strings.Clone(f.Hint)
@@ -102,7 +102,7 @@ func (s *Spill) entity(e *entity.Entity) *entity.Entity {
 	}
 }
 
-// system returns a spec of which only the system is known.
+// system returns a spec that contains only the system.
 func (s *Spill) system(name string) *tree.Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Spill) system(name string) *tree.Node {
 	return spec
 }
 
-// put writes a tree to the file and returns what reads it back; nil if the tree
+// put writes a tree to the file and returns a function that loads it; nil if the tree
 // stays in memory.
 func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
 	if s.fits(n) {
@@ -148,7 +148,7 @@ func (s *Spill) put(n *tree.Node) func() (*tree.Node, error) {
 // buffers are reused to encode trees.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// fits reports whether there is room for a tree in memory, and takes it.
+// fits reports whether there is room for a tree in memory, and takes that room.
 func (s *Spill) fits(n *tree.Node) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *Spill) fail(err error) {
 	}
 }
 
-// whole returns an input with all that was read of it.
+// whole returns an input with all its trees loaded.
 func whole(in engine.Input) engine.Input {
 	d := in.Definition
 	in.Definition = d.Whole()

@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// Resource returns a task as permissions see it: its owner is whoever asked for
-// it. It is nil if there is no such task.
+// Resource returns a task as a resource for permissions: its owner is the user who
+// created it. It is nil if there is no such task.
 func (s *Scaffolder) Resource(ctx context.Context, id string) (*permission.Resource, error) {
 	if !query.IsText(id) {
 		return nil, nil
@@ -34,8 +34,8 @@ func resourceOf(t *taskstore.Task) *permission.Resource {
 	return r
 }
 
-// readers returns whose tasks the caller may read, or the fault for a caller who
-// may read none.
+// readers returns the owners whose tasks the caller may read, or the fault for a
+// caller who may read none.
 func (s *Scaffolder) readers(ctx context.Context) (permission.Owners, error) {
 	owners := s.Policy.Owners(auth.From(ctx), permission.TaskRead)
 	if !owners.None() {
@@ -65,8 +65,8 @@ func (s *Scaffolder) task(ctx context.Context, id string) (*taskstore.Task, erro
 	return t, nil
 }
 
-// mayRun returns the fault for a caller who may not run a Template; nil as a
-// resource is one that is in no catalog.
+// mayRun returns the fault for a caller who may not run a Template. A nil resource is
+// a Template that is not in the catalog.
 func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Resource) error {
 	for _, name := range []string{create, permission.TemplateParameterRead, permission.TemplateStepRead} {
 		if err := s.Policy.Require(ctx, name, r); err != nil {
@@ -76,8 +76,8 @@ func (s *Scaffolder) mayRun(ctx context.Context, create string, r *permission.Re
 	return nil
 }
 
-// templateOf returns the Template that a task was made of as permissions see it,
-// also when it is gone.
+// templateOf returns the Template that a task was created from as a resource for
+// permissions, even if the Template was deleted.
 func (s *Scaffolder) templateOf(ctx context.Context, t *taskstore.Task) (*permission.Resource, error) {
 	e, err := s.Store.Get(ctx, t.Template)
 	if err == nil {

@@ -16,8 +16,9 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
-// Authorizer decides what steps may do by the policy that decides about requests.
-// Prefix is how the branches begin that the portal makes itself.
+// Authorizer returns a function that decides what steps may do, by the same policy
+// that decides about requests. Prefix is the prefix of the branches that the portal
+// creates itself.
 func Authorizer(policy *permission.Policy, prefix string) task.Authorize {
 	return func(ctx context.Context, by task.Requester, actionID, name string, t action.Target) error {
 		err := policy.Require(auth.With(ctx, by.Caller), name, targetOf(by, actionID, name, prefix, t))
@@ -28,7 +29,7 @@ func Authorizer(policy *permission.Policy, prefix string) task.Authorize {
 	}
 }
 
-// targetOf returns what a step does as permissions see it.
+// targetOf returns the target of a step as a resource for permissions.
 func targetOf(by task.Requester, actionID, name, prefix string, t action.Target) *permission.Resource {
 	r := &permission.Resource{
 		Ref: t.Name, Action: actionID, Template: by.Template, Origin: cmp.Or(by.Origin, permission.OriginInline),
@@ -39,8 +40,8 @@ func targetOf(by task.Requester, actionID, name, prefix string, t action.Target)
 		r.Owners = []string{t.Owner}
 	}
 	if name == permission.ActionExecute {
-		// The action is used by the Template, whose kind, namespace and owner rules
-		// can name.
+		// The action is used by the Template, whose kind, namespace and owners can be named
+		// in rules.
 		if ref, err := entity.ParseRef(by.Template, entity.KindTemplate, ""); err == nil {
 			r.Kind, r.Namespace = ref.Kind, ref.Namespace
 		}

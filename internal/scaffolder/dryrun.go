@@ -18,14 +18,14 @@ import (
 	"example.dev/ingestor/internal/scaffolder/task"
 )
 
-// file is one that lies beside a Template, or is in the workspace afterwards.
+// file is a file next to a Template, or in the workspace after the run.
 type file struct {
 	Path       string `json:"path"`
 	Executable bool   `json:"executable"`
 	Content    string `json:"base64Content"`
 }
 
-// change is what a step would make different outside of the workspace.
+// change is a change that a step would make outside the workspace.
 type change struct {
 	Step   string  `json:"stepId"`
 	Where  string  `json:"where"`
@@ -36,9 +36,9 @@ type change struct {
 	Hidden string  `json:"hidden,omitempty"`
 }
 
-// dryRun answers POST /v2/dry-run: a Template that is in no catalog is tried out.
-// Rules about kinds, namespaces and owners say nothing of it, because it says
-// itself what it is.
+// dryRun answers POST /v2/dry-run: a Template that need not be in the catalog is
+// dry-run. Rules about kinds, namespaces and owners do not apply, because the
+// Template itself claims what it is.
 func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := s.mayRun(ctx, permission.TemplateDryRun, nil); err != nil {
@@ -52,8 +52,8 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err := rest.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	// Only files are large: what is read into memory as a whole takes many times
-	// its size there.
+	// Only files may be large: the rest is parsed into memory, where it takes many times
+	// its size.
 	if len(body.Template)+len(body.Values) > maxTried {
 		return rest.Input("request/body/template and request/body/values must NOT have more than %d bytes together", maxTried)
 	}
@@ -104,9 +104,9 @@ func (s *Scaffolder) dryRun(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, out)
 }
 
-// tried returns the request to try a Template out. One that the catalog has, as
-// the caller sent it, comes from where the catalog has it from, and is returned
-// too.
+// tried returns the requester of a dry run. If the catalog has the Template exactly
+// as the caller sent it, its origin is that of the catalog, and the Template of the
+// catalog is returned too.
 func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, found, error) {
 	ref := entity.RefOf(t)
 	by := task.Requester{Caller: auth.From(ctx), Template: ref.String(), Origin: permission.OriginInline}
@@ -123,7 +123,7 @@ func (s *Scaffolder) tried(ctx context.Context, t *tree.Node) (task.Requester, f
 	return by, found{}, nil
 }
 
-// readTemplate reads a Template that a caller sent.
+// readTemplate decodes a Template that a caller sent.
 func readTemplate(data []byte) (*tree.Node, error) {
 	if len(data) == 0 {
 		return nil, rest.Input("request/body must have required property 'template'")
@@ -135,7 +135,7 @@ func readTemplate(data []byte) (*tree.Node, error) {
 	if !isTemplate(n) {
 		return nil, rest.Input("Input template is not a template")
 	}
-	// Where it comes from is nothing that somebody who tries it out can say.
+	// The sender of a dry run cannot state the origin of the Template.
 	claimed := n.Clone()
 	location.Claim(claimed, "url:dry-run")
 	if problems := location.ProblemsOf(claimed); len(problems) > 0 {

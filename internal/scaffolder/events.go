@@ -15,7 +15,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// pageSize is how many events are read at once.
+// pageSize is how many events are read per query.
 const pageSize = 1000
 
 // happened is an event as clients see it.
@@ -28,24 +28,23 @@ type happened struct {
 	CreatedAt   string          `json:"createdAt"`
 }
 
-// writer writes events of a task, each between what stands before and behind
-// one. A task that is run again goes on behind its end: clients, who stop
-// reading there, are told of the last end alone, so that an end is kept back
-// until it is known what follows.
+// writer writes the events of a task, each with a prefix and a suffix. A retried task
+// has events after its end, and clients stop reading at an end event. So only the
+// last end is sent: an end event is held back until it is known what follows.
 type writer struct {
 	to   io.Writer
 	task string
-	// before and behind are what stands around an event.
+	// before and behind are the prefix and the suffix of an event.
 	before func(e *taskstore.TaskEvent) string
 	behind string
 
 	kept []taskstore.TaskEvent
-	// count is how many were written.
+	// count is how many events were written.
 	count int
 	buf   bytes.Buffer
 }
 
-// write writes events that follow those written before.
+// write writes the next events.
 func (w *writer) write(events []taskstore.TaskEvent) error {
 	for _, e := range events {
 		switch e.Type {
@@ -65,7 +64,7 @@ func (w *writer) write(events []taskstore.TaskEvent) error {
 	return nil
 }
 
-// end writes what was kept back.
+// end writes the events that were held back.
 func (w *writer) end() error {
 	for i := range w.kept {
 		if err := w.one(&w.kept[i]); err != nil {
@@ -92,8 +91,8 @@ func (w *writer) one(e *taskstore.TaskEvent) error {
 	return err
 }
 
-// after returns the number of the event behind which the caller wants to read.
-// Browsers that connect again say it in a header.
+// after returns the number of the event after which the caller wants to read.
+// Browsers that reconnect send it in a header.
 func after(r *http.Request) (int64, error) {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -108,9 +107,8 @@ func after(r *http.Request) (int64, error) {
 	return int64(n), err
 }
 
-// ending returns the event that a task which is over ended with, for those who
-// ask for what follows it: they learn that there is nothing to wait for. It is
-// nil if there is none.
+// ending returns the event that ended a task, for clients that ask for later events,
+// so that they learn that there is nothing to wait for. It is nil if there is none.
 func (s *Scaffolder) ending(ctx context.Context, id string) ([]taskstore.TaskEvent, error) {
 	marks, err := s.TaskStore.TaskMarks(ctx, []string{id})
 	if err != nil || marks[id] == 0 {
@@ -123,11 +121,11 @@ func (s *Scaffolder) ending(ctx context.Context, id string) ([]taskstore.TaskEve
 	return events, nil
 }
 
-// errEnough ends the following of a task.
+// errEnough stops following a task.
 var errEnough = errors.New("there is something to answer with")
 
-// events answers GET /v2/tasks/{id}/events with what happened, or, if nothing has
-// yet, with what happens next, if it does soon.
+// events answers GET /v2/tasks/{id}/events with the stored events or, if there are
+// none yet, with the next ones, if they arrive soon.
 func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := s.task(ctx, r.PathValue("id"))
@@ -153,7 +151,7 @@ func (s *Scaffolder) events(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// next waits for events, for a while.
+// next waits for events until the poll timeout.
 func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []taskstore.TaskEvent, err error) {
 	done, err := s.followers.add(r)
 	if err != nil {
@@ -173,8 +171,8 @@ func (s *Scaffolder) next(r *http.Request, id string, from int64) (events []task
 	return events, err
 }
 
-// list writes events, beginning with a page, as one list. All of a task can be
-// many times what fits into memory.
+// list writes events, beginning with page, as one list. All events of a task may be
+// many times larger than memory.
 func (s *Scaffolder) list(ctx context.Context, to *bufio.Writer, id string, page []taskstore.TaskEvent) error {
 	// The writer keeps its first error, and Flush returns it.
 	_ = to.WriteByte('[')

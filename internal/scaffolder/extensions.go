@@ -13,20 +13,20 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// Complete returns what a field of a form offers: values of a resource, such as
-// namespaces, for what the form has been filled with so far. Its errors are told
-// as those of Options.Fill.
+// Complete returns the suggestions for a form field: values of a resource, such as
+// namespaces, that match the values entered so far. Its errors are reported to
+// callers like those of Options.Fill.
 type Complete func(ctx context.Context, resource string, context map[string]string) ([]Result, error)
 
-// Result is a value that a field of a form offers.
+// Result is a suggested value of a form field.
 type Result struct {
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
 }
 
-// autocomplete answers POST /v2/autocomplete/{provider}/{resource}. What it
-// offers is for those who may create tasks. The token that clients of forges
-// send is not needed here.
+// autocomplete answers POST /v2/autocomplete/{provider}/{resource}. Its results are
+// only for callers who may create tasks. The token that clients of forges send is not
+// needed here.
 func (s *Scaffolder) autocomplete(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := s.Policy.Require(ctx, permission.TaskCreate, nil); err != nil {
@@ -55,7 +55,7 @@ func (s *Scaffolder) autocomplete(w http.ResponseWriter, r *http.Request) error 
 	}{results})
 }
 
-// The parts of schemas of filters.
+// Helpers for the schemas of filters.
 func typed(name string) *tree.Node { return tree.Obj(tree.F("type", tree.Str(name))) }
 
 func text(about string) *tree.Node {
@@ -70,7 +70,7 @@ func texts(names ...string) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", properties))
 }
 
-// filter is what is told of a filter.
+// filter returns the documentation of a filter.
 func filter(description string, input, arguments, output *tree.Node, example string) *tree.Node {
 	return tree.Obj(
 		tree.F("description", tree.Str(description)),
@@ -79,7 +79,7 @@ func filter(description string, input, arguments, output *tree.Node, example str
 	)
 }
 
-// documented are the filters that Templates have everywhere.
+// documented are the documented filters that Templates always have.
 var documented = map[string]*tree.Node{
 	"parseRepoUrl": filter(
 		"Takes the address of a repository apart.",
@@ -102,8 +102,8 @@ var documented = map[string]*tree.Node{
 		"kind: ${{ parameters.owner | parseEntityRef | pick('kind') }}"),
 }
 
-// extensionsOf returns what the language of the portal's Templates has besides
-// that of any template.
+// extensionsOf returns the filters and functions that the portal adds to the template
+// language.
 func extensionsOf(env *expression.Env) *tree.Node {
 	filters, functions := tree.Obj(), tree.Obj()
 	for _, name := range slices.Sorted(maps.Keys(env.Filters)) {

@@ -9,21 +9,21 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// streamAgain is when a client may try again that follows too many tasks.
+// streamAgain is when a client that follows too many tasks may retry.
 const streamAgain = 10 * time.Second
 
-// followers are the requests that wait for what happens in tasks, by caller.
-// Each keeps a connection.
+// followers counts the requests that wait for events of tasks, by caller. Each of
+// them holds a connection.
 type followers struct {
-	// most is how many one caller may have at once; zero is no limit.
+	// most is how many such requests one caller may have at once; zero is no limit.
 	most int
 
 	mu  sync.Mutex
 	all map[string]int
 }
 
-// add counts a request, or returns the fault for a caller who has too many. What
-// it returns is to be called when the request ends.
+// add counts a request, or returns the fault for a caller who has too many. done must
+// be called when the request ends.
 func (f *followers) add(r *http.Request) (done func(), err error) {
 	if f.most <= 0 {
 		return func() {}, nil
@@ -31,7 +31,7 @@ func (f *followers) add(r *http.Request) (done func(), err error) {
 	who := auth.From(r.Context())
 	key := who.Kind.String() + " " + who.Subject
 	if who.Kind == auth.Guest {
-		// All guests are the same user: one must not be in the way of others.
+		// All guests are the same user: one guest must not use up the limit of the others.
 		key += " " + rest.ClientKey(r)
 	}
 	f.mu.Lock()

@@ -16,13 +16,13 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// filled is what a form was filled with.
+// filled is the submitted data of a form.
 type filled struct {
 	Values  json.RawMessage    `json:"values"`
 	Secrets map[string]*string `json:"secrets"`
 }
 
-// values returns the values; nothing is an empty object.
+// values returns the values, an empty object if there are none.
 func (f *filled) values() (*tree.Node, error) {
 	data := bytes.TrimSpace(f.Values)
 	if len(data) == 0 || string(data) == "null" {
@@ -53,8 +53,8 @@ func (f *filled) secrets() (map[string]secret.Text, error) {
 	return out, nil
 }
 
-// order returns what the caller asks of a Template, and what is wrong with the
-// secrets. Services are no users, and have no reference.
+// order returns the order of the caller for a Template, and the problems with the
+// secrets. Services are not users, and have no user reference.
 func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Order, []validation.Problem, error) {
 	o := task.Order{Template: t, Budget: validation.NewBudget()}
 	var err error
@@ -76,8 +76,8 @@ func (s *Scaffolder) order(ctx context.Context, t *tree.Node, f filled) (task.Or
 	return o, nil, err
 }
 
-// checkSecrets holds secrets against the schema of a Template, if it has one.
-// What is wrong is told without the secrets.
+// checkSecrets validates secrets against the schema of a Template, if it has one. The
+// problems do not contain the secrets.
 func checkSecrets(schema *tree.Node, secrets map[string]secret.Text, budget *validation.Budget) ([]validation.Problem, error) {
 	if schema.IsNull() {
 		return nil, nil
@@ -96,14 +96,14 @@ func checkSecrets(schema *tree.Node, secrets map[string]secret.Text, budget *val
 	return problems, nil
 }
 
-// invalid answers that what was filled in does not fit.
+// invalid answers that the submitted data does not fit the form.
 func invalid(w http.ResponseWriter, r *http.Request, problems []validation.Problem) error {
 	return rest.WriteJSON(w, r, http.StatusBadRequest, struct {
 		Errors []validation.Problem `json:"errors"`
 	}{problems})
 }
 
-// failed answers with why a Template is not run.
+// failed answers with the reason why a Template is not run.
 func failed(w http.ResponseWriter, r *http.Request, err error) error {
 	if e, ok := errors.AsType[*task.Invalid](err); ok {
 		return invalid(w, r, e.Problems)

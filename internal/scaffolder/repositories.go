@@ -14,9 +14,9 @@ import (
 )
 
 // repositoriesOf returns the repositories that a Template itself names, as
-// host/owner/name, each again with @branch where a step names the branch that it
-// writes to. What the form asks for counts with its default: a person who fills
-// in another repository chooses it themselves.
+// host/owner/name, and also as host/owner/name@branch if a step names the branch it
+// writes to. Form fields count with their defaults: if a user enters another
+// repository, that is the choice of the user, not of the Template.
 func repositoriesOf(t *tree.Node, env *expression.Env) []string {
 	given := tree.Obj()
 	for _, page := range validation.Pages(t.Get("spec", "parameters")) {
@@ -50,7 +50,7 @@ func repositoriesOf(t *tree.Node, env *expression.Env) []string {
 	return slices.Compact(all)
 }
 
-// proposed adds the defaults of a schema's properties, also of those under
+// proposed adds the defaults of a schema's properties, including those under
 // conditions.
 func proposed(schema, to *tree.Node, depth int) {
 	if !schema.IsMap() || depth > maxDepth {

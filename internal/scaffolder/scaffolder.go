@@ -1,18 +1,18 @@
-// Package scaffolder is what the portal's scaffolder tells over HTTP: Templates
-// and their forms, actions, and tasks with what happens in them, each caller
-// those they may see.
+// Package scaffolder implements the HTTP API of the scaffolder: Templates and their
+// forms, actions, and tasks with their events, each filtered by the permissions of
+// the caller.
 //
-// Who may read a task: by default services all, people those that they asked for
-// themselves, guests none. A rule that grants scaffolder.task.read makes it all,
-// and owners in a rule are those who asked. A task that somebody may not read does
-// not exist, as far as they are told, so that ids tell nothing; whoever may read
-// no task at all is told so. Reading a task is needed to cancel it
-// (scaffolder.task.cancel) and to retry it (as for creating one).
+// Reading tasks: by default services may read all tasks, users those that they
+// created, guests none. A rule that grants scaffolder.task.read grants it for all
+// tasks; owners in a rule are creators. A task that a caller may not read is reported
+// as not found, so that ids reveal nothing; a caller who may read no task at all gets
+// an error that says so. Cancelling a task (scaffolder.task.cancel) and retrying it
+// (permissions as for creating one) require that the caller may read it.
 //
-// Who may create one: whoever may read the Template and has, for it, the
+// Creating tasks: a caller must be able to read the Template and have, for it, the
 // permissions scaffolder.task.create, scaffolder.template.parameter.read and
-// scaffolder.template.step.read, and scaffolder.action.execute for each step.
-// What a step does in clusters and repositories takes permissions of its own.
+// scaffolder.template.step.read, and scaffolder.action.execute for each step. What a
+// step does in clusters and repositories requires further permissions.
 package scaffolder
 
 import (
@@ -37,55 +37,54 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// Options are what a Scaffolder is made of. Tasks, Store, TaskStore, Policy, Catalog and Log
-// are needed.
+// Options configure a Scaffolder. Tasks, Store, TaskStore, Policy, Catalog and Log
+// are required.
 type Options struct {
 	Tasks *task.Tasks
 	Store *store.Store
-	// TaskStore is the one of Tasks.
+	// TaskStore is the store of Tasks.
 	TaskStore *taskstore.Store
 	Policy    *permission.Policy
 	Catalog   *catalog.Catalog
-	// Env is the language of the Templates' expressions; nil means
+	// Env is the environment of the Templates' expressions; nil means
 	// expression.Default.
 	Env *expression.Env
-	// Origin returns where entities of a provider come from.
+	// Origin returns the origin of the entities of a provider.
 	Origin func(provider string) string
-	// Fill returns what the form of a Template that updates is filled with: the
-	// values of the live resource with the name, in the namespace of the cluster,
-	// both of which may be empty, if the requester may read it. It returns nil if
-	// the Template is not one that updates. Callers are told of an error that is a
-	// *server.Fault, an *action.Error or an *action.Denied. Without it no form is
-	// filled.
+	// Fill returns the values for the form of a Template that updates: those of the live
+	// resource with the name, in the namespace of the cluster, both of which may be
+	// empty, if the requester may read it. It returns nil if the Template does not
+	// update. An error that is a *rest.Fault, an *action.Error or an *action.Denied is
+	// reported to the caller. If Fill is nil, no form is filled.
 	Fill func(ctx context.Context, by task.Requester, template *tree.Node, cluster, namespace, name string) (*tree.Node, error)
-	// Cluster returns the cluster that a step applies to, given the name in the
-	// form, which may be empty. Nil means the named one.
+	// Cluster returns the cluster that a step applies to, given the name in the form,
+	// which may be empty. Nil means the named cluster.
 	Cluster func(name string) string
-	// EventStreams is how many requests of one caller wait for events of tasks at
-	// once here; zero is no limit.
+	// EventStreams is how many requests of one caller may wait for events of tasks at
+	// once in this process; zero is no limit.
 	EventStreams int
-	// Autocomplete are the providers of what forms offer, by name.
+	// Autocomplete are the providers of form suggestions, by name.
 	Autocomplete map[string]Complete
 	Log          *slog.Logger
 	// Audit records tasks and dry runs; nil records nothing.
 	Audit *audit.Log
 }
 
-// The times of following a task.
+// Intervals for following a task.
 const (
-	// pingEvery is how often a silent stream says that it is there, so that
-	// proxies keep it.
+	// pingEvery is how often an idle stream sends a ping, so that proxies keep the
+	// connection open.
 	pingEvery = 15 * time.Second
 	// pollFor is how long a request for events waits for the first one.
 	pollFor = 30 * time.Second
 )
 
-// Scaffolder answers for the scaffolder.
+// Scaffolder implements the HTTP API of the scaffolder.
 type Scaffolder struct {
 	Options
-	// actions and extensions are answers that never change.
+	// actions and extensions are constant responses.
 	actions, extensions rest.Content
-	// ping and poll are the constants, but in tests.
+	// ping and poll are pingEvery and pollFor, except in tests.
 	ping, poll time.Duration
 	followers  followers
 }
@@ -102,14 +101,14 @@ func New(opts Options) *Scaffolder {
 	}
 }
 
-// longest is how long a listing of all Templates may take a slow client.
+// longest is the timeout of a listing of all Templates to a slow client.
 const longest = 10 * time.Minute
 
-// maxDryRun is the most that a request to try a Template out may have, in bytes:
-// files of 10 MiB are 14 in base64.
+// maxDryRun is the size limit of a dry-run request, in bytes: 10 MiB of files are 14
+// MiB in base64.
 const maxDryRun = 20 << 20
 
-// maxTried is the most that the Template and the values in it may have.
+// maxTried is the size limit of the Template and the values in such a request.
 const maxTried = 4 << 20
 
 // Plugin returns the endpoints below /api/scaffolder.
@@ -132,7 +131,8 @@ func (s *Scaffolder) Plugin() rest.Plugin {
 	}}
 }
 
-// constant answers with what is the same for everybody who may use the portal.
+// constant answers with a response that is the same for every caller who may use the
+// portal.
 func (s *Scaffolder) constant(c *rest.Content) rest.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return rest.Write(w, r, *c) }
 }
@@ -142,8 +142,8 @@ func content(n *tree.Node) rest.Content {
 	return rest.Content{ETag: rest.ETagOf(body), Body: body}
 }
 
-// listed returns actions as clients are told of them, each under all its names,
-// by name.
+// listed returns actions as clients see them, each under all its names, sorted by
+// name.
 func listed(actions []action.Action) *tree.Node {
 	list := tree.Arr()
 	for _, a := range actions {
@@ -166,7 +166,7 @@ func listed(actions []action.Action) *tree.Node {
 	return list
 }
 
-// raw returns a value as JSON; nothing is an empty object.
+// raw returns a value as JSON, an empty object for nil.
 func raw(n *tree.Node) json.RawMessage {
 	if n == nil {
 		return json.RawMessage("{}")

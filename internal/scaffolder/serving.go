@@ -13,8 +13,8 @@ import (
 )
 
 // unlocked returns an error if the chosen cluster does not serve the kind that a
-// Template creates, according to the last scan. Change requests are not checked:
-// they are applied later.
+// Template creates, according to the last scan. Change requests are not checked,
+// because they are applied later.
 func (s *Scaffolder) unlocked(t, values *tree.Node) error {
 	notes := t.Get("metadata", "annotations").StringMap()
 	unserved := engine.Unserved(notes)

@@ -9,10 +9,9 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// eventStream answers GET /v2/tasks/{id}/eventstream with what happened and what
-// happens, until the task is over. How much is on its way to a slow reader is
-// bounded by a page of events, and one that takes nothing is dropped by the
-// server.
+// eventStream answers GET /v2/tasks/{id}/eventstream with past and future events,
+// until the task is over. At most one page of events is buffered for a slow reader,
+// and the server drops a reader that accepts nothing.
 func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -32,7 +31,7 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
-	// Proxies that buffer would hold events back.
+	// Buffering proxies would hold events back.
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
@@ -46,7 +45,7 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Tasks.Follow(ctx, t.ID, from, out.write); err != nil {
 		return err
 	}
-	// Whoever was told of nothing asked for what follows the end.
+	// If no event was sent, the client asked for events after the end.
 	var rest []taskstore.TaskEvent
 	if out.silent() {
 		if rest, err = s.ending(ctx, t.ID); err != nil {
@@ -56,20 +55,20 @@ func (s *Scaffolder) eventStream(w http.ResponseWriter, r *http.Request) error {
 	return out.end(rest)
 }
 
-// stream is events on their way to a client.
+// stream sends events to a client.
 type stream struct {
 	mu     sync.Mutex
 	events *writer
 	flush  func() error
 	every  time.Duration
-	// timer sends a ping when nothing was sent for a while. It needs no
-	// goroutine while it waits, so that many may follow.
+	// timer sends a ping when nothing was sent for a while. A waiting timer needs no
+	// goroutine, which allows many followers.
 	timer  *time.Timer
 	closed bool
 }
 
-// newStream returns a stream that calls lost when its client is gone and nobody
-// else notices.
+// newStream returns a stream that calls lost when a ping fails because its client is
+// gone.
 func newStream(w http.ResponseWriter, task string, every time.Duration, lost func(error)) *stream {
 	s := &stream{flush: http.NewResponseController(w).Flush, every: every}
 	s.events = &writer{to: w, task: task, behind: "\n\n", before: func(e *taskstore.TaskEvent) string {
@@ -92,13 +91,13 @@ func newStream(w http.ResponseWriter, task string, every time.Duration, lost fun
 	return s
 }
 
-// sent sends what was written, and is silent from now on.
+// sent flushes what was written, and restarts the ping timer.
 func (s *stream) sent() error {
 	s.timer.Reset(s.every)
 	return s.flush()
 }
 
-// begin sends what is before the events.
+// begin sends the response header.
 func (s *stream) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +114,7 @@ func (s *stream) write(events []taskstore.TaskEvent) error {
 	return s.sent()
 }
 
-// end sends the last events.
+// end sends the last events, including those held back.
 func (s *stream) end(events []taskstore.TaskEvent) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +134,7 @@ func (s *stream) silent() bool {
 	return s.events.count == 0 && len(s.events.kept) == 0
 }
 
-// close ends the pings: the response is not written to any more.
+// close stops the pings: the response must not be written to any more.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

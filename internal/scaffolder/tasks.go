@@ -25,23 +25,23 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// mostTasks is how many tasks are listed at once, also if no limit is given.
+// mostTasks is the maximum number of tasks per listing, also if no limit is given.
 const mostTasks = 500
 
-// mostFilters is how many values a filter of tasks may have.
+// mostFilters is the maximum number of values of a filter of tasks.
 const mostFilters = 100
 
-// orders are the fields that tasks are ordered by, as clients call them: the
-// real scaffolder's columns, and the keys of the answer.
+// orders maps the names that clients use for the fields that tasks are ordered by:
+// columns of Backstage's scaffolder, and keys of the response.
 var orders = map[string]string{
 	"created_at": "created", "createdAt": "created", "status": "status", "created_by": "createdBy", "createdBy": "createdBy",
 	"last_heartbeat_at": "beat", "lastHeartbeatAt": "beat", "templateRef": "template",
 }
 
-// asTime writes a time as clients know it.
+// asTime formats a time for clients.
 func asTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// shown is a task as clients see it. Secrets and state are nowhere in it.
+// shown is a task as clients see it. It contains neither secrets nor state.
 type shown struct {
 	ID              string          `json:"id"`
 	Spec            json.RawMessage `json:"spec"`
@@ -49,7 +49,7 @@ type shown struct {
 	CreatedAt       string          `json:"createdAt"`
 	LastHeartbeatAt string          `json:"lastHeartbeatAt,omitempty"`
 	CreatedBy       string          `json:"createdBy,omitempty"`
-	// Origin is where the Template comes from.
+	// Origin is the origin of the Template.
 	Origin string `json:"origin,omitempty"`
 }
 
@@ -80,8 +80,8 @@ func (s *Scaffolder) listTasks(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// writeTasks writes the tasks that q asks for, if there can be any. All of a page
-// can be many times what fits into memory.
+// writeTasks writes the tasks that match q, unless some is false. A whole page may be
+// many times larger than memory.
 func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q taskstore.TaskQuery, some bool) error {
 	// The writer keeps its first error, and Flush returns it.
 	_, _ = to.WriteString(`{"tasks":[`)
@@ -110,8 +110,8 @@ func (s *Scaffolder) writeTasks(ctx context.Context, to *bufio.Writer, q tasksto
 	return to.Flush()
 }
 
-// narrow makes a query ask only for tasks that may be read, and reports whether
-// there can be any.
+// narrow restricts a query to tasks that may be read, and reports whether there can
+// be any.
 func narrow(q *taskstore.TaskQuery, owners permission.Owners) bool {
 	if len(q.CreatedBy) > 0 {
 		q.CreatedBy = slices.DeleteFunc(q.CreatedBy, func(ref string) bool { return !owners.Has(ref) })
@@ -125,7 +125,7 @@ func narrow(q *taskstore.TaskQuery, owners permission.Owners) bool {
 	return len(q.CreatedBy) > 0
 }
 
-// parseTasks reads the parameters of a listing of tasks.
+// parseTasks parses the query parameters of a listing of tasks.
 func parseTasks(r *http.Request) (q taskstore.TaskQuery, err error) {
 	params, err := query.Params(r.URL.RawQuery)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Scaffolder) getTask(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, show(t))
 }
 
-// made is the answer with the id of a task.
+// made is the response with the id of a task.
 type made struct {
 	ID string `json:"id"`
 }
@@ -203,7 +203,8 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	}
 	t, err := s.template(ctx, ref)
 	if err != nil {
-		// Who may create nothing is told that, whatever there is.
+		// A caller who may not create tasks at all gets that error, whether or not the
+		// Template exists.
 		return errors.Join(s.Policy.Require(ctx, permission.TaskCreate, nil), err)
 	}
 	if err := s.mayRun(ctx, permission.TaskCreate, t.resource); err != nil {
@@ -230,8 +231,8 @@ func (s *Scaffolder) createTask(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusCreated, made{id})
 }
 
-// cancelTask answers POST /v2/tasks/{id}/cancel, for a task that is over as for
-// any other.
+// cancelTask answers POST /v2/tasks/{id}/cancel, with the same response if the task
+// is already over.
 func (s *Scaffolder) cancelTask(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := s.task(ctx, r.PathValue("id"))
@@ -289,8 +290,8 @@ func (s *Scaffolder) retryTask(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusCreated, made{t.ID})
 }
 
-// userEntity returns the entity of whoever asks, nil if there is none that they
-// may read.
+// userEntity returns the entity of the requesting user, nil if there is none that the
+// user may read.
 func (s *Scaffolder) userEntity(ctx context.Context, ref string) (*tree.Node, error) {
 	if ref == "" {
 		return nil, nil
@@ -305,7 +306,7 @@ func (s *Scaffolder) userEntity(ctx context.Context, ref string) (*tree.Node, er
 	return tree.Wire{}.Decode(e.JSON)
 }
 
-// over reports whether nothing more will happen to a task by itself.
+// over reports whether a task has ended; only a retry changes it then.
 func over(t *taskstore.Task) bool {
 	return t.Status != taskstore.TaskOpen && t.Status != taskstore.TaskProcessing
 }

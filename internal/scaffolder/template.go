@@ -21,15 +21,15 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// found is a Template, and what permissions know of it.
+// found is a Template with its resource for permissions.
 type found struct {
 	*tree.Node
 	resource *permission.Resource
-	// read says that the catalog has read it itself, from a location.
+	// read says that the catalog itself has read the Template from a location.
 	read bool
 }
 
-// by returns the request of a caller to run the Template.
+// by returns the requester for running the Template.
 func (s *Scaffolder) by(ctx context.Context, t found) task.Requester {
 	r := task.Requester{Caller: auth.From(ctx), Template: t.resource.Ref, Owners: t.resource.Owners, Origin: t.resource.Origin}
 	if permission.Trusted(r.Origin) {
@@ -62,18 +62,18 @@ func (s *Scaffolder) template(ctx context.Context, ref entity.Ref) (found, error
 	return found{n, resource, store.IsLocationProvider(e.Provider)}, nil
 }
 
-// isTemplate reports whether an entity is a Template as the scaffolder knows
-// them, in either spelling.
+// isTemplate reports whether an entity is a Template that the scaffolder supports, in
+// either spelling of the apiVersion.
 func isTemplate(n *tree.Node) bool {
 	return strings.EqualFold(n.Get("kind").Str(), entity.KindTemplate) && words.APIVersionIn(n.Get("apiVersion").Str()) == words.TemplateVersion
 }
 
-// untitled is what a page without a title is called.
+// untitled is the default title of a page.
 const untitled = "Please enter the following information"
 
 // parameterSchema answers GET
-// /v2/templates/{namespace}/{kind}/{name}/parameter-schema: the form, and, if a
-// resource is named, what it is filled with.
+// /v2/templates/{namespace}/{kind}/{name}/parameter-schema with the form and, if a
+// resource is named, the values of that resource.
 func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	params, err := query.Params(r.URL.RawQuery)
@@ -97,8 +97,8 @@ func (s *Scaffolder) parameterSchema(w http.ResponseWriter, r *http.Request) err
 	return rest.Write(w, r, rest.Content{ETag: rest.ETagOf(body), Body: body})
 }
 
-// formOf returns the form of a Template that comes from origin, filled with the
-// values unless they are nil.
+// formOf returns the form of a Template with the given origin, filled with the values
+// unless they are nil.
 func formOf(t, live *tree.Node, origin string) *tree.Node {
 	metadata, spec := t.Get("metadata"), t.Get("spec")
 	pages := tree.Arr()
@@ -129,12 +129,12 @@ func formOf(t, live *tree.Node, origin string) *tree.Node {
 	)
 }
 
-// maxDepth is how deep the parts of a page that say what it has are nested.
+// maxDepth is the nesting limit of the subschemas of a page.
 const maxDepth = 32
 
-// setDefaults makes the values the defaults of a schema's properties, which it
-// may have under conditions too. A property that a condition asks for keeps its
-// one value.
+// setDefaults makes the values the defaults of a schema's properties, including those
+// under conditions. A property with a single permitted value keeps it, because
+// conditions depend on it.
 func setDefaults(schema, live *tree.Node, depth int) {
 	if !schema.IsMap() || depth > maxDepth {
 		return
@@ -162,8 +162,8 @@ func setDefaults(schema, live *tree.Node, depth int) {
 	}
 }
 
-// fill returns what the form of a Template is filled with. A live resource is
-// shown to those who may run the Template on it.
+// fill returns the values for the form of a Template. A live resource is shown only
+// to callers who may run the Template on it.
 func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name string) (*tree.Node, error) {
 	if err := s.Policy.Require(ctx, permission.TaskCreate, t.resource); err != nil {
 		return nil, err
@@ -187,8 +187,8 @@ func (s *Scaffolder) fill(ctx context.Context, t found, cluster, namespace, name
 	return live, nil
 }
 
-// told returns the error of an action as the caller is told of it. Others are
-// nobody's business.
+// told converts the error of an action to the fault that the caller sees. Other
+// errors are returned unchanged; callers do not see their text.
 func told(err error) error {
 	if _, ok := errors.AsType[*rest.Fault](err); ok {
 		return err

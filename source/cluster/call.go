@@ -27,36 +27,35 @@ type request struct {
 	doing string
 	path  string
 	query url.Values
-	// accept is the media type that is wanted; empty means JSON.
+	// accept is the requested media type; empty means JSON.
 	accept string
 	// body, if not nil, is sent, as media, or as JSON if that is empty.
 	body  []byte
 	media string
-	// method is that of HTTP; empty means GET, or POST with a body.
+	// method is the HTTP method; empty means GET, or POST with a body.
 	method string
-	// once says that whoever calls tries again, if it is worth it.
+	// once disables retries, because the caller retries if it makes sense.
 	once bool
-	// needs are the permissions it takes, to be named when they are missing.
+	// needs are the required permissions, for the message when they are missing.
 	needs Rule
-	// read, if not nil, takes the answer, and returns an error if it is not
-	// complete, or a foreignError if it is something else.
+	// read, if not nil, decodes the response, and returns an error if it is incomplete,
+	// or a foreignError if it is not what was expected.
 	read func(data []byte) error
 }
 
-// malformed is how a server begins that was sent an object to apply whose fields
+// malformed is the prefix of the server's message for an applied object whose fields
 // are not those of its kind.
 const malformed = "failed to create typed patch object"
 
-// mostBytes bounds an answer. A page of large definitions stays far below.
-// mostWords bounds one that says what is wrong.
+// mostBytes is the size limit of a response. A page of large definitions stays far
+// below it. mostWords is the limit of an error response.
 const (
 	mostBytes = 512 << 20
 	mostWords = 64 << 10
 )
 
-// call makes a call. A failure that may pass is tried again, with growing and
-// random pauses or after the time the server asks for, as long as it is worth
-// waiting.
+// call makes a call. Temporary failures are retried, with exponential and random
+// backoff or after the delay that the server asks for, as long as patience allows.
 func (c *Cluster) call(ctx context.Context, r request) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = 100*time.Millisecond, 5*time.Second
@@ -80,7 +79,7 @@ func (c *Cluster) call(ctx context.Context, r request) error {
 	}
 }
 
-// patience is how long the server is waited for.
+// patience returns how long to retry in total.
 func (c *Cluster) patience() time.Duration {
 	if c.answered.Load() {
 		return c.opts.Patience
@@ -88,15 +87,15 @@ func (c *Cluster) patience() time.Duration {
 	return min(c.opts.Patience, firstPatience)
 }
 
-// passes reports whether a failure may be gone the next time, and after what
-// time, if the server says. A call that took too long is not made again: it
-// was given all the time there is.
+// passes reports whether a failure may be temporary, and the delay before a retry, if
+// the server gives one. A call that timed out is not retried: it has already used all
+// its time.
 func passes(ctx context.Context, err error) (after time.Duration, passing bool) {
 	if ctx.Err() != nil || isTimeout(err) || certificateFault(err) != "" {
 		return 0, false
 	}
 	if isCredential(err) {
-		// What gives the credential may be away for a moment as well.
+		// The provider of the credential may be temporarily unavailable as well.
 		e, ok := errors.AsType[*access.CredentialError](err)
 		return 0, ok && e.Temporary()
 	}
@@ -109,18 +108,18 @@ func passes(ctx context.Context, err error) (after time.Duration, passing bool) 
 	return 0, true
 }
 
-// statusError is an answer that is not the one hoped for.
+// statusError is a response with an error status.
 type statusError struct {
 	code int
-	// reason, message and causes are the server's own words, and kind and name
-	// are the object it speaks of, if it does of one.
+	// reason, message and causes are the server's, and kind and name identify the object
+	// they are about, if there is one.
 	reason, message, kind, name string
 	causes                      []Cause
-	// after is how long it asks to be left alone.
+	// after is the delay before a retry that the server asks for.
 	after time.Duration
 }
 
-// Error returns the server's words.
+// Error returns the server's message.
 func (e *statusError) Error() string {
 	if e.message == "" {
 		return fmt.Sprintf("the server answers %d %s", e.code, http.StatusText(e.code))
@@ -128,30 +127,29 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the server answers %d: %s", e.code, e.message)
 }
 
-// ours reports whether what was sent is at fault though the server takes it for
-// its own: it has no better word for an applied object that does not fit the
-// schema.
+// ours reports whether the request is at fault although the server returns a server
+// error: it has no better status for an applied object that does not fit the schema.
 func (e *statusError) ours() bool { return strings.HasPrefix(e.message, malformed) }
 
-// foreignError is an answer no API server would give.
+// foreignError is a response that no API server would give.
 type foreignError struct{ what string }
 
-// Error says what it is.
+// Error returns the description.
 func (e *foreignError) Error() string { return e.what }
 
-// cutError is an answer that ended before it was complete.
+// cutError is a response that ended before it was complete.
 type cutError struct{ err error }
 
-// Error says so.
+// Error returns the message.
 func (e *cutError) Error() string { return "the answer was cut off: " + e.err.Error() }
 
 // Unwrap returns the cause.
 func (e *cutError) Unwrap() error { return e.err }
 
-// buffers are used again: nobody keeps what an answer was read from.
+// buffers are reused, because nothing keeps references to a response's data.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// send makes a request, and returns whatever the answer is.
+// send sends a request, and returns the response whatever its status is.
 func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 	address := c.way.URL + r.path
 	if len(r.query) > 0 {
@@ -179,12 +177,12 @@ func (c *Cluster) send(ctx context.Context, r request) (*http.Response, error) {
 		c.opts.Log.Debug("call", "method", method, "path", r.path, "query", r.query.Encode(), "error", cause(err))
 		return nil, slow(ctx, err)
 	}
-	// Whatever it says, there is somebody.
+	// Whatever the status is, there is a server.
 	c.answered.Store(true)
 	return resp, nil
 }
 
-// once makes a call once.
+// once makes a call without retries.
 func (c *Cluster) once(ctx context.Context, r request) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.Timeout, errSlow)
 	defer cancel()
@@ -226,7 +224,7 @@ func (c *Cluster) once(ctx context.Context, r request) error {
 	return nil
 }
 
-// isJSON returns an error if an answer is something else.
+// isJSON returns an error if a response is not JSON.
 func isJSON(resp *http.Response) error {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
 		return &foreignError{fmt.Sprintf("the answer is %s, not JSON", orNothing(kind))}
@@ -241,11 +239,11 @@ func orNothing(kind string) string {
 	return kind
 }
 
-// errSlow is a call that was given all the time there is.
+// errSlow is the cause of a call that exceeded its timeout.
 var errSlow = errors.New("the call took too long")
 
-// slow marks a failure that is our own impatience, to be told from that of
-// whoever called.
+// slow marks a failure that is due to our timeout, to distinguish it from that of the
+// caller.
 func slow(ctx context.Context, err error) error {
 	if isTimeout(err) && errors.Is(context.Cause(ctx), errSlow) {
 		return fmt.Errorf("%w: %w", errSlow, err)
@@ -253,7 +251,7 @@ func slow(ctx context.Context, err error) error {
 	return err
 }
 
-// newStatusError reads what a server says went wrong.
+// newStatusError parses an error response.
 func newStatusError(resp *http.Response, data []byte) error {
 	if resp.StatusCode < 400 {
 		return &foreignError{"the address redirects to another one"}
@@ -265,7 +263,7 @@ func newStatusError(resp *http.Response, data []byte) error {
 	return e
 }
 
-// take reads a server's own words.
+// take reads the fields of a Status object.
 func (e *statusError) take(status *tree.Node) {
 	e.reason, e.message, e.name = status.Get("reason").Str(), status.Get("message").Str(), status.Get("details", "name").Str()
 	e.kind = status.Get("details", "kind").Str()
@@ -277,8 +275,8 @@ func (e *statusError) take(status *tree.Node) {
 	}
 }
 
-// retryAfter returns how long a server asks to be left alone. If it names a
-// moment, its own clock says how far off that is.
+// retryAfter returns the delay before a retry that the server asks for. If it gives a
+// date, the delay is relative to the server's own clock.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

@@ -21,49 +21,48 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Check is one step of the way to a cluster, and whether it can be taken.
+// Check is one step of checking the access to a cluster, and its result.
 type Check struct {
-	// Name says what was looked at, such as "TLS" or "list compositions".
+	// Name is what was checked, such as "TLS" or "list compositions".
 	Name   string
 	Result Result
-	// Detail says what was seen, or what is wrong.
+	// Detail is what was found, or what is wrong.
 	Detail string
-	// Hint is the way out of a failure.
+	// Hint says how to solve a failure.
 	Hint string
-	// Missing is the permission to add, if one is.
+	// Missing is the permission to add, if one is missing.
 	Missing Rule
 }
 
-// Result is how a Check ended.
+// Result is the result of a Check.
 type Result string
 
-// The results.
+// Results of checks.
 const (
 	OK      Result = "ok"
 	Failed  Result = "failed"
 	Skipped Result = "skipped"
 )
 
-// CheckOptions are what a cluster is asked beyond whether it can be reached.
+// CheckOptions configure what is checked in addition to the connection.
 type CheckOptions struct {
-	// Composites says of which definitions the permission to list composites
-	// and claims is looked at; nil means of none.
+	// Composites selects the definitions for whose composites and claims the permission
+	// to list is checked; nil means none.
 	Composites func(*xrd.Definition) bool
-	// Namespaces are those whose composites and claims are read; empty means
-	// all.
+	// Namespaces are those whose composites and claims are read; empty means all.
 	Namespaces []string
-	// Watch asks as well for the permissions to follow changes: to watch, and to
-	// get what a watch names.
+	// Watch also checks the permissions to follow changes: to watch, and to get single
+	// objects.
 	Watch bool
-	// Workloads are kinds to be listed as well; see the function Workloads.
+	// Workloads are kinds that are listed as well; see the function Workloads.
 	Workloads []Kind
-	// NoDefinitions leaves out definitions and what belongs to them.
+	// NoDefinitions skips definitions and what belongs to them.
 	NoDefinitions bool
 }
 
-// Check takes the way to the cluster step by step and tells each one: the
-// name, the connection, who one is there, what is served, and every permission
-// reading takes. What lies behind a step that fails is skipped.
+// Check checks the access to the cluster step by step and reports each step: the host
+// name, the connection, the identity, what is served, and every permission that
+// reading requires. Steps after a failed one are skipped.
 func (c *Cluster) Check(ctx context.Context, opts CheckOptions, tell func(Check)) {
 	t := &checking{Cluster: c, opts: opts, tell: tell}
 	for _, step := range []struct {
@@ -89,10 +88,10 @@ type checking struct {
 	apis   []API
 }
 
-// skip is a step that need not be taken, and why.
+// skip is the error of a step that is skipped, with the reason.
 type skip string
 
-// Error returns why.
+// Error returns the reason.
 func (s skip) Error() string { return string(s) }
 
 func (t *checking) step(ctx context.Context, name string, take func(context.Context) (string, error)) {
@@ -117,7 +116,7 @@ func (t *checking) step(ctx context.Context, name string, take func(context.Cont
 	t.tell(Check{Name: name, Result: Failed, Detail: cause(e.Err).Error(), Hint: e.Hint, Missing: e.Missing})
 }
 
-// proxy returns the proxy between here and the cluster, if there is one.
+// proxy returns the proxy for the cluster, if there is one.
 func (t *checking) proxy() (*url.URL, error) {
 	find := t.way.Config.Proxy
 	if find == nil {
@@ -172,7 +171,7 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	// Who one is comes next, and must not be waited for here.
+	// Authentication is the next step, and must not delay this one.
 	config = config.Clone()
 	config.Certificates, config.GetClientCertificate = nil, nil
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Cluster.opts.Timeout, errSlow)
@@ -199,7 +198,7 @@ func (t *checking) tls(ctx context.Context) (string, error) {
 	return detail, nil
 }
 
-// who asks the server whom it takes us for.
+// who asks the server for the identity of this client.
 func (t *checking) who(ctx context.Context) (string, error) {
 	answer, err := t.ask(ctx, request{
 		doing: "authenticate", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
@@ -240,7 +239,7 @@ func (t *checking) served(ctx context.Context) (string, error) {
 	return strings.Join(parts, ", "), nil
 }
 
-// permissions looks at every permission reading takes.
+// permissions checks every permission that reading requires.
 func (t *checking) permissions(ctx context.Context) {
 	verbs := []string{"list"}
 	if t.opts.Watch {
@@ -289,7 +288,7 @@ func (t *checking) permissions(ctx context.Context) {
 			}
 		}
 	}
-	// There may be hundreds, and each takes the way there and back.
+	// There may be hundreds, and each is a round trip.
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	var broken atomic.Bool
@@ -305,25 +304,25 @@ func (t *checking) permissions(ctx context.Context) {
 		})
 	}
 	_ = group.Wait()
-	// What broke the way is told first, so that what was not asked is skipped.
+	// Failures are reported first, so that what was not checked is skipped.
 	slices.SortStableFunc(asked, func(a, b *review) int { return cmp.Compare(b.rank(), a.rank()) })
 	for _, r := range asked {
 		t.judge(ctx, r)
 	}
 }
 
-// review is a permission and what the server says of it.
+// review is a permission and the server's decision.
 type review struct {
 	verb string
 	res  Resource
-	// verbs are all that are needed for the resource: whoever adds one by one is
-	// told of the next one every time.
+	// verbs are all verbs that are required for the resource, so that the user can add
+	// them at once instead of one by one.
 	verbs   []string
 	allowed bool
 	err     error
 }
 
-// rank is 1 for one that could not be had, else 0.
+// rank is 1 for a review that failed, otherwise 0.
 func (r *review) rank() int {
 	if r.err != nil {
 		return 1
@@ -331,7 +330,7 @@ func (r *review) rank() int {
 	return 0
 }
 
-// may asks the server whether we may do something, and tells.
+// may checks a permission, and reports the result.
 func (t *checking) may(ctx context.Context, verb string, res Resource, verbs []string) bool {
 	r := &review{verb: verb, res: res, verbs: verbs}
 	if t.broken == "" {
@@ -340,7 +339,7 @@ func (t *checking) may(ctx context.Context, verb string, res Resource, verbs []s
 	return t.judge(ctx, r)
 }
 
-// review asks the server whether we may do something.
+// review asks the server for a permission.
 func (t *checking) review(ctx context.Context, verb string, res Resource) (bool, error) {
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
@@ -355,8 +354,8 @@ func (t *checking) review(ctx context.Context, verb string, res Resource) (bool,
 	return answer.Get("status", "allowed").IsTrue(), err
 }
 
-// judge tells what the server says of a permission, and reports whether it is
-// there.
+// judge reports the server's decision about a permission, and returns whether it is
+// granted.
 func (t *checking) judge(ctx context.Context, r *review) bool {
 	name := r.verb + " " + r.res.String()
 	switch {

@@ -1,11 +1,10 @@
-// Package cluster reads definitions, Compositions, composite resources and
-// workloads from live clusters: it lists them page by page, surveys and follows
-// their metadata, and fetches single ones. It decides nothing about what it
-// reads.
+// Package cluster reads definitions, Compositions, composite resources and workloads
+// from live clusters: it lists them page by page, lists and watches their metadata,
+// and fetches single objects. It makes no decisions about what it reads.
 //
-// A Cluster is one API server; a Source reads several at the same time, and
-// one that fails costs no other its place. Every failure is an *Error that
-// names the cluster and the way out.
+// A Cluster is one API server; a Source reads several concurrently, and a failure of
+// one does not affect the others. Every failure is an *Error that names the cluster
+// and has a hint.
 package cluster
 
 import (
@@ -21,42 +20,42 @@ import (
 	"example.dev/ingestor/source/cluster/access"
 )
 
-// Options are how a cluster is asked. The zero value is ready for use.
+// Options configure the access to a cluster. The zero value is ready for use.
 type Options struct {
-	// Timeout is how long one call may take; default 30 seconds.
+	// Timeout is the timeout of one call; default 30 seconds.
 	Timeout time.Duration
-	// Patience is how long a server that has answered before is waited for
-	// when it fails, as one that is being restarted does; default 30 seconds.
-	// One that never answered is given up after two.
+	// Patience is how long calls are retried to a server that has responded before, for
+	// example during a restart; default 30 seconds. A server that never responded is
+	// given up after two seconds.
 	Patience time.Duration
-	// PageSize is how many objects are asked for at once; default 500.
+	// PageSize is how many objects are requested per page; default 500.
 	PageSize int
-	// Decoding, if not nil, bounds how many pages of whole objects are held at once
-	// by all clusters that share it.
+	// Decoding, if not nil, limits how many pages of whole objects are in memory at
+	// once, for all clusters that share it.
 	Decoding Gate
-	// Agent is the name this program tells servers.
+	// Agent is the user agent of this program.
 	Agent string
-	// Log is told of every call; nil logs nothing.
+	// Log receives every call; nil logs nothing.
 	Log *slog.Logger
 }
 
 const (
 	defaultTimeout  = 30 * time.Second
 	defaultPatience = 30 * time.Second
-	// firstPatience is for a server that never answered: its address may be
-	// wrong, and somebody may be waiting.
+	// firstPatience is for a server that never responded: its address may be wrong, and
+	// a user may be waiting.
 	firstPatience   = 2 * time.Second
 	defaultPageSize = 500
 )
 
-// Cluster is one API server. Several goroutines may use it at once.
+// Cluster is one API server. It is safe for concurrent use.
 type Cluster struct {
 	name string
 	way  *access.Access
 	opts Options
-	// answered says that the server has answered a call.
+	// answered says that the server has responded to a call.
 	answered *atomic.Bool
-	// settings are how people are impersonated, and as who calls are made; nil
+	// settings configure impersonation, and as is the user that calls are made as; nil
 	// means the account of the settings.
 	settings source.Cluster
 	as       *person
@@ -64,8 +63,8 @@ type Cluster struct {
 	account *Cluster
 }
 
-// Connect prepares to reach a cluster. It reads the files its settings name
-// and makes no call.
+// Connect prepares the access to a cluster. It reads the files that the settings
+// name, and makes no call.
 func Connect(c source.Cluster, opts Options) (*Cluster, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, defaultTimeout)
 	opts.Patience = cmp.Or(opts.Patience, defaultPatience)
@@ -82,24 +81,24 @@ func Connect(c source.Cluster, opts Options) (*Cluster, error) {
 	return &Cluster{name: c.Name, way: way, opts: opts, settings: c, answered: &atomic.Bool{}}, nil
 }
 
-// Name returns what people call the cluster.
+// Name returns the configured name of the cluster.
 func (c *Cluster) Name() string { return c.name }
 
-// URL returns the API server's address.
+// URL returns the API server's URL.
 func (c *Cluster) URL() string { return c.way.URL }
 
-// wire reads what a server sends. What it keeps for its own bookkeeping is
-// often half of an object, and nobody here looks at it.
+// wire decodes responses. It omits managedFields, which are often half of an object,
+// and are not used here.
 var wire = tree.Wire{Omit: [][]string{{"managedFields"}}}
 
 // Resource is a kind of object as a server serves it.
 type Resource struct {
 	Group, Version, Plural string
-	// Namespace, if not empty, is the only one looked at.
+	// Namespace, if not empty, is the only namespace that is read.
 	Namespace string
 }
 
-// path returns where its objects are listed.
+// path returns the path of the list.
 func (r Resource) path() string {
 	p := fmt.Sprintf("/apis/%s/%s", r.Group, r.Version)
 	if r.Namespace != "" {
@@ -108,7 +107,7 @@ func (r Resource) path() string {
 	return p + "/" + r.Plural
 }
 
-// String names it as permissions do.
+// String returns the name that permissions use.
 func (r Resource) String() string {
 	s := r.Plural + "." + r.Group
 	if r.Namespace != "" {
@@ -117,13 +116,13 @@ func (r Resource) String() string {
 	return s
 }
 
-// Gate lets a few through at once. Nil lets all through.
+// Gate is a semaphore. A nil Gate has no limit.
 type Gate chan struct{}
 
-// NewGate returns a Gate for so many.
+// NewGate returns a Gate with n slots.
 func NewGate(n int) Gate { return make(Gate, n) }
 
-// enter waits for a place and returns how to leave it.
+// enter waits for a slot and returns the function that releases it.
 func (g Gate) enter(ctx context.Context) (leave func(), err error) {
 	if g == nil {
 		return func() {}, nil

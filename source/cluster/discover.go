@@ -11,17 +11,17 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The resources definitions and Compositions are served as.
+// Resources as which definitions and Compositions are served.
 const (
 	definitions  = "compositeresourcedefinitions"
 	compositions = "compositions"
 )
 
-// toFind completes "cannot …" for what is asked before anything is listed.
+// toFind completes "cannot …" for discovery.
 const toFind = "find definitions"
 
-// The versions of definitions: one that tells everything, and one that leaves
-// out what only older ones have.
+// Versions of definitions: versionFull has all fields, and versionModern omits those
+// that only older definitions have.
 const (
 	versionFull   = "v1"
 	versionModern = "v2"
@@ -29,16 +29,16 @@ const (
 
 // API is a group of definitions that a server serves.
 type API struct {
-	// Group is as the server calls it.
+	// Group is the name of the group on the server.
 	Group string
-	// Definitions and Compositions are the versions each is served in, the
-	// newest first.
+	// Definitions and Compositions are the versions in which each is served, newest
+	// first.
 	Definitions, Compositions []string
 }
 
-// DefinitionsResource returns the resource to list. Of one definition that is served
-// in two versions the older tells everything: the newer leaves out claims, and
-// knows no scope for those that have them.
+// DefinitionsResource returns the resource to list. If a definition is served in two
+// versions, the older one has all fields: the newer one omits claims, and has no
+// scope for definitions with claims.
 func (a API) DefinitionsResource() Resource {
 	r := Resource{Group: a.Group, Version: a.Definitions[0], Plural: definitions}
 	if slices.Contains(a.Definitions, versionFull) {
@@ -47,8 +47,7 @@ func (a API) DefinitionsResource() Resource {
 	return r
 }
 
-// CompositionsResource returns the resource to list; it is empty if there is
-// none.
+// CompositionsResource returns the resource to list; it is empty if there is none.
 func (a API) CompositionsResource() Resource {
 	if len(a.Compositions) == 0 {
 		return Resource{}
@@ -59,9 +58,9 @@ func (a API) CompositionsResource() Resource {
 // modern reports whether definitions are served in the newer version.
 func (a API) modern() bool { return slices.Contains(a.Definitions, versionModern) }
 
-// Settle gives a definition the version it was written for. A server hands out
-// every definition in every version it serves; its scope tells which one it
-// belongs to. Read has done so.
+// Settle gives a definition the version it was written for. A server returns every
+// definition in every version it serves; the scope tells which one it belongs to.
+// Read already calls it.
 func Settle(n *tree.Node, api API) {
 	switch scope := xrd.Scope(n.Get("spec", "scope").Str()); {
 	case !api.modern():
@@ -70,9 +69,9 @@ func Settle(n *tree.Node, api API) {
 	}
 }
 
-// APIs asks the server which groups of definitions it serves. It returns those
-// it could learn of, and an error for those it could not. That there is none at
-// all is an error with the reason Absent.
+// APIs returns the groups of definitions that the server serves. It returns those it
+// could discover, and an error for the others. If there is none at all, the error has
+// the reason Absent.
 func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 	groups := words.Spellings(words.Group, words.GroupExtensions)
 	found, errs := make([]API, len(groups)), make([]error, len(groups))
@@ -85,7 +84,7 @@ func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 	if err := once(errs); err != nil || len(found) > 0 {
 		return found, err
 	}
-	// Anything that speaks HTTP can say that it knows none of the groups.
+	// Any HTTP server may respond that it does not have the groups.
 	if _, err := c.askFor(ctx, "APIGroupList", "/apis"); isReason(err, Absent) {
 		return nil, c.explain(request{doing: toFind}, &foreignError{"what answers there does not know /apis"})
 	} else if err != nil {
@@ -98,8 +97,8 @@ func (c *Cluster) APIs(ctx context.Context) ([]API, error) {
 	}
 }
 
-// once returns one of the errors for each reason: the same thing was asked in
-// several ways.
+// once returns one of the errors for each reason, because the same was requested
+// several times.
 func once(errs []error) error {
 	var out []error
 	seen := map[Reason]bool{}
@@ -115,7 +114,7 @@ func once(errs []error) error {
 	return errors.Join(out...)
 }
 
-// api asks for one group. One that is not served gives an API without anything.
+// api discovers one group. A group that is not served yields an empty API.
 func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	out := API{Group: group}
 	answer, err := c.askFor(ctx, "APIGroup", "/apis/"+group)
@@ -146,16 +145,16 @@ func (c *Cluster) api(ctx context.Context, group string) (API, error) {
 	return out, once(errs)
 }
 
-// Serves reports whether the server serves a kind, and means to go on doing so:
-// one whose definition is being deleted loses all of its objects first, which
-// says nothing of them.
+// Serves reports whether the server serves a kind that is not being removed: a kind
+// whose definition is being deleted loses all of its objects first, so that their
+// absence means nothing.
 func (c *Cluster) Serves(ctx context.Context, r Resource) (bool, error) {
 	names, err := c.served(ctx, r.Group, r.Version)
 	return slices.Contains(names, r.Plural), err
 }
 
-// ending reports whether a kind is about to go: its objects can be read and
-// deleted, and no new ones be made. It is asked of discovery's verbs for it.
+// ending reports whether a kind is being removed: its objects can be read and
+// deleted, but not created. The argument are the verbs of the kind in discovery.
 func ending(verbs *tree.Node) bool {
 	list := verbs.List()
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v *tree.Node) bool { return v.Str() == "create" })
@@ -165,7 +164,7 @@ func ending(verbs *tree.Node) bool {
 func (c *Cluster) served(ctx context.Context, group, version string) ([]string, error) {
 	answer, err := c.askFor(ctx, "APIResourceList", "/apis/"+group+"/"+version)
 	if isReason(err, Absent) {
-		// It was taken away since the group was asked for.
+		// It was removed after the group was read.
 		return nil, nil
 	}
 	if err != nil {
@@ -180,9 +179,9 @@ func (c *Cluster) served(ctx context.Context, group, version string) ([]string, 
 	return names, nil
 }
 
-// askFor asks what is served, and believes only an object of the kind: any
-// other service may answer with JSON, which would look like a server that
-// serves nothing.
+// askFor makes a discovery request, and accepts only an object of the expected kind:
+// any other service may respond with JSON, which would look like a server that serves
+// nothing.
 func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, error) {
 	r := request{doing: toFind, path: path, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
 	answer, err := c.ask(ctx, r)
@@ -192,7 +191,7 @@ func (c *Cluster) askFor(ctx context.Context, kind, path string) (*tree.Node, er
 	return answer, err
 }
 
-// ask makes a call whose answer is one object.
+// ask makes a call whose response is one object.
 func (c *Cluster) ask(ctx context.Context, r request) (answer *tree.Node, err error) {
 	r.read = func(data []byte) error {
 		n, err := wire.Decode(data)

@@ -8,28 +8,26 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Call is a call of the API that none of the other methods makes, such as one
-// that changes something.
+// Call is a call of the API that none of the other methods makes, such as one that
+// changes something.
 type Call struct {
 	// Doing completes "cannot …".
 	Doing string
-	// Method is that of HTTP; empty means GET.
+	// Method is the HTTP method; empty means GET.
 	Method string
-	// Path begins with a slash, and has its names escaped.
+	// Path begins with a slash, and its names are escaped.
 	Path  string
 	Query url.Values
-	// Body is sent if it is not nil, and Type is its media type; empty means
-	// JSON.
+	// Body is sent if it is not nil, and Type is its media type; empty means JSON.
 	Body []byte
 	Type string
-	// Needs are the permissions it takes, to be named when they are missing.
+	// Needs are the required permissions, for the message when they are missing.
 	Needs Rule
 }
 
-// Do makes a call and returns the answer, with everything the server keeps for
-// its bookkeeping. A failure that may pass is tried again, so the call must be
-// one that can be made twice. The error is an *Error; see RefusalOf for what the
-// server said.
+// Do makes a call and returns the response, including managedFields. Temporary
+// failures are retried, so the call must be idempotent. The error is an *Error; see
+// RefusalOf for the server's message.
 func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err error) {
 	r := request{
 		doing: call.Doing, method: call.Method, path: call.Path, query: call.Query,
@@ -44,26 +42,26 @@ func (c *Cluster) Do(ctx context.Context, call Call) (answer *tree.Node, err err
 	return answer, err
 }
 
-// Refusal is what a server says of a call it did not do.
+// Refusal is the server's error response to a call.
 type Refusal struct {
-	// Code is that of HTTP.
+	// Code is the HTTP status.
 	Code int
 	// Reason is a word for it, Message a sentence.
 	Reason, Message string
-	// Kind and Name are the object it speaks of, if it does of one; Kind may be
-	// its plural.
+	// Kind and Name identify the object it is about, if there is one; Kind may be its
+	// plural.
 	Kind, Name string
 	Causes     []Cause
 }
 
-// Cause is one of several things that are wrong.
+// Cause is one of several causes.
 type Cause struct {
 	Reason, Message string
 	// Field is the path of a field, such as spec.size.
 	Field string
 }
 
-// RefusalOf returns what the server said, if it answered at all.
+// RefusalOf returns the server's error response, if there was a response.
 func RefusalOf(err error) (Refusal, bool) {
 	s, ok := errors.AsType[*statusError](err)
 	if !ok {

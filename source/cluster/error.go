@@ -18,47 +18,47 @@ import (
 	"example.dev/ingestor/source/cluster/access"
 )
 
-// Reason says what kind of failure an Error is.
+// Reason is the kind of failure of an Error.
 type Reason string
 
-// The reasons.
+// Reasons of failures.
 const (
-	// Settings are such that no call could be made.
+	// Settings means that the settings do not allow any call.
 	Settings Reason = "settings"
-	// Unreachable is an address nobody answers at.
+	// Unreachable means that no server responds at the address.
 	Unreachable Reason = "unreachable"
-	// Timeout is a call that took too long.
+	// Timeout means that a call took too long.
 	Timeout Reason = "timeout"
-	// Certificate is a server that cannot be trusted.
+	// Certificate means that the server's certificate cannot be trusted.
 	Certificate Reason = "certificate"
-	// Unauthorized is a credential that is wrong, expired or cannot be had.
+	// Unauthorized means that the credential is wrong, expired or not available.
 	Unauthorized Reason = "unauthorized"
-	// Forbidden is a permission that is missing.
+	// Forbidden means that a permission is missing.
 	Forbidden Reason = "forbidden"
-	// Absent is a kind of object the server does not know.
+	// Absent means that the server does not have the kind of object.
 	Absent Reason = "absent"
-	// Server is one that answers, but not as it should.
+	// Server means that the server responds, but not as it should.
 	Server Reason = "server"
-	// Spoilt is an object that cannot be read.
+	// Spoilt means that an object cannot be decoded.
 	Spoilt Reason = "spoilt"
-	// Canceled is a call that was not wanted any more.
+	// Canceled means that the call was canceled.
 	Canceled Reason = "canceled"
 )
 
-// Error is something that could not be done in a cluster.
+// Error is a failure of an operation in a cluster.
 type Error struct {
 	Cluster string
 	// Doing completes "cannot …".
 	Doing  string
 	Reason Reason
 	Err    error
-	// Hint is the way out.
+	// Hint says how to solve the problem.
 	Hint string
 	// Missing is the permission to add, if that is the reason.
 	Missing Rule
 }
 
-// Error names the cluster and says what could not be done, and why.
+// Error returns the cluster, the operation and the cause.
 func (e *Error) Error() string {
 	return fmt.Sprintf("cluster %q: cannot %s: %v", e.Cluster, e.Doing, cause(e.Err))
 }
@@ -79,8 +79,7 @@ func settingsError(cluster string, err error) *Error {
 	return e
 }
 
-// cause returns an error without the address of the call, which is long and
-// says nothing new.
+// cause returns an error without the URL of the call, which is long and redundant.
 func cause(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -88,7 +87,7 @@ func cause(err error) error {
 	return err
 }
 
-// explain says why a call failed, and what to do.
+// explain returns an Error with the reason and a hint.
 func (c *Cluster) explain(r request, err error) *Error {
 	e := &Error{Cluster: c.name, Doing: r.doing, Reason: Server, Err: err}
 	host := strings.TrimPrefix(strings.TrimPrefix(c.way.URL, "https://"), "http://")
@@ -163,7 +162,7 @@ func (c *Cluster) explainStatus(e *Error, s *statusError, r request) {
 }
 
 func isTimeout(err error) bool {
-	// The client may return the cause of the context's end instead of its error.
+	// The HTTP client may return the cause of the context's end instead of its error.
 	if errors.Is(err, errSlow) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
 	}
@@ -176,15 +175,15 @@ func isCut(err error) bool {
 	return ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// isCredential reports whether a credential could not be had. The client
-// library has no type for programs that give them and fail.
+// isCredential reports whether a credential could not be obtained. client-go has no
+// error type for credential programs that fail.
 func isCredential(err error) bool {
 	_, ok := errors.AsType[*access.CredentialError](err)
 	return ok || strings.Contains(err.Error(), "getting credentials: ")
 }
 
-// certificateFault says what to do about a certificate that is not trusted;
-// empty if that is not what is wrong.
+// certificateFault returns a hint for a certificate that is not trusted; empty if
+// that is not the problem.
 func certificateFault(err error) string {
 	if host, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Sprintf("the certificate is for %s: use one of these names in its url", strings.Join(namesOf(host.Certificate), ", "))

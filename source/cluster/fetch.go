@@ -13,11 +13,11 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// NamespacedName names an object of a kind. One that lives in no namespace has
-// none.
+// NamespacedName identifies an object of a kind. Cluster-scoped objects have no
+// namespace.
 type NamespacedName struct{ Namespace, Name string }
 
-// String writes it as people do.
+// String returns namespace/name, or only the name.
 func (n NamespacedName) String() string {
 	if n.Namespace == "" {
 		return n.Name
@@ -25,18 +25,19 @@ func (n NamespacedName) String() string {
 	return n.Namespace + "/" + n.Name
 }
 
-// object returns where one object is.
+// object returns the path of one object.
 func (r Resource) object(n NamespacedName) string {
 	r.Namespace = n.Namespace
 	return r.path() + "/" + n.Name
 }
 
-// Fetch reads objects by their names, a few at once; for most of a list, Each
-// is quicker. gone are those the server says do not exist; that it does not
-// serve the kind says nothing of them, and is an error with the reason Absent.
-// Both are in the order of the names. The error joins an *Error for everything
-// that could not be had, which has the reason Spoilt if it is an object that
-// cannot be read; a server that does not answer is not asked on.
+// Fetch reads objects by their names, a few concurrently; for most of a list, Each is
+// faster. gone are those that do not exist according to the server. If the server
+// does not serve the kind, that says nothing about its objects, and is an error with
+// the reason Absent. Both results are in the order of the names. The error joins an
+// *Error for everything that could not be read, with the reason Spoilt if an object
+// cannot be decoded; after a server has stopped responding, no more requests are
+// made.
 func (c *Cluster) Fetch(ctx context.Context, res Resource, names []NamespacedName) (objects []*tree.Node, gone []NamespacedName, err error) {
 	found, missing, errs := make([]*tree.Node, len(names)), make([]bool, len(names)), make([]error, len(names))
 	var group errgroup.Group
@@ -81,7 +82,7 @@ func (c *Cluster) fetch(ctx context.Context, res Resource, name NamespacedName, 
 	status, ok := errors.AsType[*statusError](err)
 	switch {
 	case ok && status.code == http.StatusNotFound && status.reason == "NotFound" && status.name == name.Name:
-		// Anything can answer 404, but only who has looked names the object.
+		// Anything can respond with 404, but only an API server names the object.
 		return nil, true, nil
 	case err != nil:
 		return nil, false, err

@@ -18,74 +18,73 @@ import (
 	"example.dev/ingestor/document/finding"
 )
 
-// NoticeType says what happened.
+// NoticeType is the type of an Event.
 type NoticeType uint8
 
-// The types of notices.
+// Types of events.
 const (
-	// Listed is all there is of a kind now: what is not in it is gone.
+	// Listed has all objects of a kind: those that it does not contain are gone.
 	Listed NoticeType = iota
-	// Changed is an object that is new or different.
+	// Changed is a new or modified object.
 	Changed
-	// Deleted is an object that is gone, or that the labels no longer choose,
-	// as it was last.
+	// Deleted is the last state of an object that was deleted or no longer matches the
+	// label selector.
 	Deleted
 )
 
-// String names the type.
+// String returns the name of the type.
 func (t NoticeType) String() string { return [...]string{"listed", "changed", "deleted"}[t] }
 
-// Event is word of a change.
+// Event is a change seen by a watch.
 type Event struct {
 	Type NoticeType
-	// Items are all there are for Listed, one otherwise.
+	// Items are all objects for Listed, one object otherwise.
 	Items []Item
-	// Version is the list's, or that of the change; 0 if it is not a number.
+	// Version is the resource version of the list or of the change; 0 if it is not a
+	// number.
 	Version int64
-	// Spoilt are objects of a list that could not be read. They exist all the
-	// same.
+	// Spoilt are objects of a list that could not be decoded. They do exist.
 	Spoilt []finding.Finding
 }
 
-// WatchOptions are how a kind is followed. The zero value is ready for use.
+// WatchOptions configure a watch. The zero value is ready for use.
 type WatchOptions struct {
-	// Trouble, if not nil, is told what goes wrong while following goes on. It
-	// takes care of it by itself; a kind that is not served has the reason
-	// Absent, and is asked for until it is.
+	// Trouble, if not nil, receives failures while the watch continues. Watch handles
+	// them itself; a kind that is not served has the reason Absent, and is requested
+	// until it is served.
 	Trouble func(*Error)
-	// Well, if not nil, is told that following goes on after trouble, though
-	// there may be nothing new to tell of.
+	// Well, if not nil, is called when the watch has recovered after a failure, even if
+	// there is no new event.
 	Well func()
 }
 
-// Pauses after a failure grow between these. A stream that has lived for steady
-// was a good one, even if it said nothing.
+// Limits of the backoff after a failure. A stream that has lasted for steady counts
+// as a success, even without events.
 const (
 	shortestPause = 400 * time.Millisecond
 	longestPause  = 30 * time.Second
 	steady        = 10 * time.Second
 )
 
-// A stream is asked to end after this time, and at random up to twice of it, so
-// that many do not begin at once.
+// A stream is requested to end after this time, plus a random time of up to the same
+// length, so that many streams do not restart at once.
 const streamSeconds = 300
 
-// mostEvent bounds one event of a stream.
+// mostEvent is the size limit of one event of a stream.
 const mostEvent = 64 << 20
 
-// Watch tells event of what there is of a kind, and then of every change of
-// its metadata, until ctx ends. The label selector is as for Survey. A
-// connection that is lost is made again and goes on where it was; if the server
-// cannot go on from there, a new Listed says what there is now, so that no
-// change is missed, though several may be told as one. Everything is called by
-// the goroutine that called Follow. What event returns ends it if it is not
-// nil.
+// Watch passes all objects of a kind to event, and then every change of their
+// metadata, until ctx ends. The label selector is as for Survey. A lost connection is
+// reestablished and resumed; if the server cannot resume there, a new Listed has the
+// current objects, so that no change is missed, though several may be combined. All
+// callbacks are called by the goroutine that called Watch. If event returns an error,
+// Watch ends and returns it.
 func (c *Cluster) Watch(ctx context.Context, res Resource, labels string, opts WatchOptions, event func(Event) error) error {
 	f := &watch{
 		Cluster: c, opts: opts, event: event, pauses: backoff.NewExponentialBackOff(),
 		list: listing{Resource: res, labels: labels, metadata: true, survey: true, once: true},
 	}
-	// Each pause is at random up to half as long again.
+	// Each pause is randomized by up to half.
 	f.pauses.InitialInterval, f.pauses.MaxInterval = shortestPause, longestPause*2/3
 	for ctx.Err() == nil {
 		wait, err := f.round(ctx)
@@ -99,20 +98,20 @@ func (c *Cluster) Watch(ctx context.Context, res Resource, labels string, opts W
 	return context.Cause(ctx)
 }
 
-// watch is one Follow.
+// watch is the state of one Watch.
 type watch struct {
 	*Cluster
 	list   listing
 	opts   WatchOptions
 	event  func(Event) error
 	pauses *backoff.ExponentialBackOff
-	// version is where a stream goes on; empty if a list is needed first.
+	// version is the resource version to resume from; empty if a list is needed first.
 	version string
-	// troubled says that Trouble was told, and Well not since.
+	// troubled says that Trouble was called, and Well was not since.
 	troubled bool
 }
 
-// listenerError is what ended a Follow from within.
+// listenerError is an error of the event callback that ends a Watch.
 type listenerError struct{ error }
 
 func (f *watch) tell(n Event) error {
@@ -122,8 +121,8 @@ func (f *watch) tell(n Event) error {
 	return nil
 }
 
-// round lists, if need be, and then follows one stream to its end. wait asks
-// for a pause before the next.
+// round lists the objects, if necessary, and then reads one stream to its end. wait
+// asks for a pause before the next round.
 func (f *watch) round(ctx context.Context) (wait bool, err error) {
 	if f.version == "" {
 		all, err := f.Cluster.list(ctx, f.list)
@@ -139,8 +138,8 @@ func (f *watch) round(ctx context.Context) (wait bool, err error) {
 	return f.stream(ctx)
 }
 
-// stream follows changes until the server ends it. wait asks for a pause before
-// the next, so that one that ends at once is not begun again and again.
+// stream reads changes until the server ends the stream. wait asks for a pause before
+// the next, so that a stream that ends at once is not restarted in a tight loop.
 func (f *watch) stream(ctx context.Context) (wait bool, err error) {
 	seconds := streamSeconds + rand.IntN(streamSeconds)
 	r := request{
@@ -166,23 +165,23 @@ func (f *watch) stream(ctx context.Context) (wait bool, err error) {
 		f.version, wait = "", true
 	}
 	if _, lost := errors.AsType[*cutError](err); lost || ok && status.code == http.StatusGone {
-		// A stream that is lost is worth a word only if there is no new one, and
-		// that it cannot go on from where it was is worth none.
+		// A lost stream is reported only if a new one cannot be started, and an expired
+		// version not at all.
 		f.Cluster.opts.Log.Debug("stream ends", "path", r.path, "error", cause(err))
 		return wait, nil
 	}
 	return true, f.explain(r, err)
 }
 
-// isOfVersion reports whether a refusal may speak of the version: that it is
-// too old or, because the cluster was restored, too new or none; or that the
-// kind is not there. A list comes before the next stream then.
+// isOfVersion reports whether an error status may be about the resource version,
+// which is too old or, because the cluster was restored, too new or invalid; or about
+// a missing kind. Then a list is needed before the next stream.
 func isOfVersion(code int) bool {
 	return slices.Contains([]int{http.StatusGone, http.StatusBadRequest, http.StatusNotFound, http.StatusGatewayTimeout}, code)
 }
 
-// run begins a stream and reads it to its end, and sees to it that it begins
-// and ends in time, although whoever is at the other end may not.
+// run starts a stream and reads it to its end. It enforces timeouts for its start and
+// end, in case the server does not.
 func (f *watch) run(ctx context.Context, r request, lasts time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -212,7 +211,7 @@ func (f *watch) run(ctx context.Context, r request, lasts time.Duration) error {
 	return f.read(resp.Body)
 }
 
-// read takes the events of a stream.
+// read reads the events of a stream.
 func (f *watch) read(stream io.Reader) error {
 	from := &io.LimitedReader{R: stream}
 	events := json.NewDecoder(from)
@@ -237,7 +236,7 @@ func (f *watch) read(stream io.Reader) error {
 	}
 }
 
-// newEventError reads what a server says in a stream went wrong.
+// newEventError parses an error event of a stream.
 func newEventError(object []byte) error {
 	status, err := wire.Decode(object)
 	if err != nil {
@@ -251,7 +250,7 @@ func newEventError(object []byte) error {
 	return e
 }
 
-// take tells of an event.
+// take passes on an event.
 func (f *watch) take(what string, object []byte) error {
 	var o metadata
 	err := json.Unmarshal(object, &o)
@@ -261,7 +260,7 @@ func (f *watch) take(what string, object []byte) error {
 	}
 	item, bad := o.item()
 	if err := cmp.Or(err, bad); err != nil {
-		// The next stream would begin with it again; a list can do without it.
+		// The next stream would begin with it again; a list can skip it.
 		return &statusError{code: http.StatusGone, message: err.Error()}
 	}
 	n := Event{Type: Changed, Items: []Item{item}, Version: item.Version}
@@ -275,11 +274,11 @@ func (f *watch) take(what string, object []byte) error {
 	return nil
 }
 
-// backOff tells of a failure, if there is one, and returns how long the server
-// asks to be left alone.
+// backOff reports a failure, if there is one, and returns the delay that the server
+// asks for.
 func (f *watch) backOff(ctx context.Context, err error) time.Duration {
 	e, ok := errors.AsType[*Error](err)
-	// What ends because it was ended is no trouble.
+	// The end of the context is not a failure.
 	if f.opts.Trouble != nil && ok && ctx.Err() == nil {
 		f.troubled = true
 		f.opts.Trouble(e)

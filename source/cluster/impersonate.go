@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// person is who calls are made as.
+// person is the user that calls are made as.
 type person struct {
 	user   string
 	groups []string
 }
 
-// reserved is how the names begin that Kubernetes gives to itself: whoever may
-// act as system:masters may do everything.
+// reserved is the prefix of names that Kubernetes reserves: a member of
+// system:masters may do everything.
 const reserved = "system:"
 
-// Impersonates reports whether the cluster decides itself what a person may do.
+// Impersonates reports whether the cluster itself decides what a user may do.
 func (c *Cluster) Impersonates() bool { return c.settings.Impersonate }
 
-// As returns the same cluster, with calls made as a person: their name and
-// groups as the sign-in has them, behind the prefixes of the settings. Names that
-// Kubernetes keeps for itself are refused.
+// As returns the same cluster, with calls made as a user: the name and groups of the
+// sign-in, with the prefixes of the settings. Names that Kubernetes reserves are
+// refused.
 func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 	p := &person{user: c.settings.UserPrefix + user}
 	if user == "" {
@@ -32,7 +32,7 @@ func (c *Cluster) As(user string, groups []string) (*Cluster, error) {
 		p.groups = append(p.groups, c.settings.GroupPrefix+g)
 	}
 	for _, name := range append([]string{p.user}, p.groups...) {
-		// Spaces around the value of a header are dropped on the way.
+		// White space around the value of a header is dropped in transit.
 		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(name)), reserved) || strings.ContainsAny(name, "\r\n\x00") {
 			return nil, &Error{Cluster: c.name, Doing: "act as a person", Reason: Forbidden,
 				Err:  fmt.Errorf("the name %q belongs to Kubernetes itself", name),
@@ -50,7 +50,7 @@ func (c *Cluster) Account() *Cluster {
 	return c
 }
 
-// identify names the person in a request.
+// identify sets the impersonation headers of a request.
 func (p *person) identify(h http.Header) {
 	if p == nil {
 		return

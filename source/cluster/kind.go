@@ -6,14 +6,13 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// What people call definitions and Compositions. What they call any other kind
-// is its plural.
+// Short names of definitions and Compositions. That of any other kind is its plural.
 const (
 	ShortDefinition  = "xrd"
 	ShortComposition = "composition"
 )
 
-// short returns what people call the kind.
+// short returns the short name of the kind.
 func (r Resource) short() string {
 	switch r.Plural {
 	case definitions:
@@ -30,10 +29,10 @@ type Kind struct {
 	Kind string
 }
 
-// Composites returns the kinds a definition defines, as they are listed: its
-// composites and, if there are any, its claims. Those that live in namespaces
-// are listed in each of the namespaces, or in all of them if there are none.
-// A definition without a version that is served defines nothing.
+// Composites returns the kinds that a definition defines, as they are listed: its
+// composites and, if there are any, its claims. Namespaced kinds are listed in each
+// of the namespaces, or in all of them if none are given. A definition without a
+// served version defines nothing.
 func Composites(d *xrd.Definition, namespaces []string) []Kind {
 	v := d.Preferred()
 	if v == nil || d.Group == "" || d.Names.Plural == "" {
@@ -62,7 +61,7 @@ func inEach(k Kind, namespaces []string) []Kind {
 	return out
 }
 
-// workloads are the kinds that run something.
+// workloads are the kinds of workloads.
 var workloads = []Kind{
 	{Resource{Group: "apps", Version: "v1", Plural: "deployments"}, "Deployment"},
 	{Resource{Group: "apps", Version: "v1", Plural: "statefulsets"}, "StatefulSet"},
@@ -71,9 +70,8 @@ var workloads = []Kind{
 	{Resource{Group: "batch", Version: "v1", Plural: "jobs"}, "Job"},
 }
 
-// Workloads returns the kinds that run something, which every server serves,
-// as they are listed: in each of the namespaces, or in all of them if there are
-// none.
+// Workloads returns the kinds of workloads, which every server serves, as they are
+// listed: in each of the namespaces, or in all of them if none are given.
 func Workloads(namespaces []string) []Kind {
 	var out []Kind
 	for _, k := range workloads {
@@ -82,8 +80,8 @@ func Workloads(namespaces []string) []Kind {
 	return out
 }
 
-// Origin says where an object was found: in findings as cluster/kind/name. short
-// is what people call its kind.
+// Origin returns where an object was found; in findings it is cluster/kind/name.
+// short is the short name of its kind.
 func (c *Cluster) Origin(short, namespace, name string) xrd.Origin {
 	at := c.name + "/" + short
 	if namespace != "" {

@@ -15,41 +15,41 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// listing is what is listed, and how.
+// listing is what to list, and how.
 type listing struct {
 	Resource
-	// labels and name narrow the list; empty does not.
+	// labels and name restrict the list unless they are empty.
 	labels, name string
-	// metadata asks for the objects' metadata alone.
+	// metadata requests only the metadata of the objects.
 	metadata bool
-	// survey reads the answer as Items, and not as objects.
+	// survey decodes the response as Items instead of objects.
 	survey bool
-	// once makes each call once: whoever lists tries again.
+	// once disables retries, because the caller retries.
 	once bool
 }
 
-// page is one answer to a list, or several put together.
+// page is one page of a list, or several combined.
 type page struct {
-	// objects are what was listed; items are that for a survey.
+	// objects are the listed objects; for a survey, items are used instead.
 	objects []*tree.Node
 	items   []Item
-	// spoilt are objects that could not be read.
+	// spoilt are objects that could not be decoded.
 	spoilt []spoilt
-	// version is the list's, the same on each of its pages.
+	// version is the resource version of the list, the same on each of its pages.
 	version string
-	// next is where the list goes on; empty at its end.
+	// next is the continue token; empty at the end of the list.
 	next string
-	// done, if not nil, is called when nobody needs the objects any more.
+	// done, if not nil, is called when the objects are no longer needed.
 	done func()
 }
 
-// hand hands the page on, and ends it whatever happens.
+// hand passes the page to take, and releases it in any case.
 func (p *page) hand(take func(page) error) error {
 	defer p.end()
 	return take(*p)
 }
 
-// end says that nobody needs the objects any more.
+// end says that the objects are no longer needed.
 func (p *page) end() {
 	if p.done != nil {
 		p.done()
@@ -57,8 +57,7 @@ func (p *page) end() {
 	}
 }
 
-// spoilt is an object that cannot be read, with its name as far as that can
-// be told.
+// spoilt is an object that cannot be decoded, with its name if that can be found.
 type spoilt struct {
 	name string
 	err  error
@@ -66,8 +65,7 @@ type spoilt struct {
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// list reads a whole list. What is returned with an error is what was read
-// before it.
+// list reads a whole list. If there is an error, it returns what was read before it.
 func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {
 	err = c.walk(ctx, l, func() { whole = page{} }, func(p page) error {
 		whole.objects, whole.items = append(whole.objects, p.objects...), append(whole.items, p.items...)
@@ -77,11 +75,10 @@ func (c *Cluster) list(ctx context.Context, l listing) (whole page, err error) {
 	return whole, err
 }
 
-// walk reads a list page by page. When the server forgets the state the pages
-// show before the last one is read, the list is begun anew; when it forgets
-// that too, it is asked for in one piece. begin is called whenever the list
-// begins; take has each page, and what it returns ends the walk if it is not
-// nil.
+// walk reads a list page by page. If its continue token expires before the last page,
+// the list is restarted; if that expires too, it is requested in one piece. begin is
+// called whenever the list starts; take gets each page, and an error that it returns
+// ends the walk.
 func (c *Cluster) walk(ctx context.Context, l listing, begin func(), take func(page) error) error {
 	for try, size := 0, c.opts.PageSize; ; try++ {
 		begin()
@@ -102,7 +99,7 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 		if err != nil {
 			status, ok := errors.AsType[*statusError](err)
 			if len(p.objects)+len(p.items)+len(p.spoilt) > 0 {
-				// It was cut off, and has something all the same.
+				// The response was cut off, but contains some objects.
 				_ = take(p)
 			}
 			return ok && status.code == http.StatusGone, err
@@ -117,8 +114,8 @@ func (c *Cluster) pages(ctx context.Context, l listing, size int, take func(page
 	}
 }
 
-// page asks for one page. A page that ends before it is complete, although the
-// server said it was, is asked for again like any other failure that passes.
+// page requests one page. A page that is incomplete, although the server said it was
+// complete, is retried like any other temporary failure.
 func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (page, error) {
 	r := request{doing: "list " + l.String(), path: l.path(), query: url.Values{}, once: l.once, needs: permission(l.Resource, "list")}
 	if size > 0 {
@@ -145,7 +142,7 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 			}
 			defer func() {
 				if err != nil {
-					// It may be asked for again, and others need not wait for that.
+					// A retry may follow, and other callers need not wait for it.
 					p.end()
 				}
 			}()
@@ -163,8 +160,8 @@ func (c *Cluster) page(ctx context.Context, l listing, size int, next string) (p
 			return &foreignError{"the answer is JSON, but not a list"}
 		}
 		if l.survey && p.version == "" {
-			// It may be any server's, at any time: nothing can be concluded from what
-			// it does not have.
+			// It may be from any server at any time: nothing can be concluded from what it
+			// does not contain.
 			return &foreignError{"the list has no resourceVersion, as those of an API server do"}
 		}
 		return nil
@@ -183,7 +180,7 @@ func (p *page) take(raw string) {
 	p.objects = append(p.objects, n)
 }
 
-// readObject reads an object as a server sends it.
+// readObject decodes an object as a server sends it.
 func readObject(raw string) (*tree.Node, error) {
 	n, err := wire.DecodeText(raw)
 	switch {
@@ -197,11 +194,11 @@ func readObject(raw string) (*tree.Node, error) {
 	return n, nil
 }
 
-// errNameless is an object that does not say which one it is.
+// errNameless is returned for an object without a name.
 var errNameless = errors.New("it has no name")
 
-// isEmptyList reports whether an answer is a list without items, and not an
-// object that never had any.
+// isEmptyList reports whether a response is a list without items, rather than an
+// object that is not a list.
 func isEmptyList(data []byte) bool {
 	n, err := wire.Decode(data)
 	if err != nil || !n.Has("items") {
@@ -211,13 +208,12 @@ func isEmptyList(data []byte) bool {
 	return items.IsList() || items.Kind == tree.Null
 }
 
-// nameIn finds the name of an object that cannot be read as a whole. It goes
-// through it word by word: an object that is nested without end must not be
-// the end of this program.
+// nameIn finds the name of an object that cannot be decoded as a whole. It reads
+// token by token, because infinitely nested objects must not crash the program.
 func nameIn(raw string) string {
 	const most = 2
-	// What is on the way to a word, by depth: the keys, and whether it is a map
-	// and a key is next there.
+	// The path to a token, by depth: the keys, and whether it is a map and the next
+	// token there is a key.
 	var keys [most + 1]string
 	var isMap, isKey [most + 1]bool
 	d, depth := json.NewDecoder(strings.NewReader(raw)), 0
@@ -247,8 +243,8 @@ func nameIn(raw string) string {
 	return "an object without a readable name"
 }
 
-// finding says what is wrong with an object that cannot be read. short is what
-// people call its kind.
+// finding returns a finding about an object that cannot be decoded. short is the
+// short name of its kind.
 func (c *Cluster) finding(short string, s spoilt) finding.Finding {
 	return finding.Finding{
 		Rule: xrd.RuleSyntax, Severity: finding.Error, Object: s.name, File: c.Origin(short, "", s.name).File,
@@ -256,7 +252,7 @@ func (c *Cluster) finding(short string, s spoilt) finding.Finding {
 	}
 }
 
-// findings is finding for several.
+// findings is finding for several objects.
 func (c *Cluster) findings(short string, bad []spoilt) []finding.Finding {
 	var out []finding.Finding
 	for _, s := range bad {

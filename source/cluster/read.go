@@ -17,43 +17,42 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// ReadOptions are what is read of a cluster. The zero value reads all
+// ReadOptions configure what is read from a cluster. The zero value reads all
 // definitions and Compositions.
 type ReadOptions struct {
-	// Labels is asked of the server, as far as it can tell: more definitions
-	// than it chooses may be read, never fewer.
+	// Labels is evaluated by the server as far as it can: more definitions than selected
+	// may be read, never fewer.
 	Labels xrd.Selector
 	// Names are the only definitions to read; empty means all.
 	Names []string
-	// NoCompositions leaves them out.
+	// NoCompositions skips Compositions.
 	NoCompositions bool
-	// Composites says of which definitions the composites and claims are read;
-	// nil means of none.
+	// Composites selects the definitions whose composites and claims are read; nil means
+	// none.
 	Composites func(*xrd.Definition) bool
-	// Metadata reads no more of composites than their metadata.
+	// Metadata reads only the metadata of composites.
 	Metadata bool
-	// Namespaces are those whose composites and claims are read; empty means
-	// all.
+	// Namespaces are those whose composites and claims are read; empty means all.
 	Namespaces []string
 	// NoDefinitions reads neither definitions nor what belongs to them.
 	NoDefinitions bool
-	// Workloads reads the metadata of workloads with an id, in either spelling of
-	// the label.
+	// Workloads reads the metadata of workloads with an id, in either spelling of the
+	// label.
 	Workloads bool
 }
 
-// atOnce is how many lists of composites, or permissions to read them, a server
-// is asked for at once.
+// atOnce is how many lists of composites, or permissions to read them, are requested
+// concurrently from a server.
 const atOnce = 4
 
-// Read reads what the options ask for. The Set is never nil and holds what
-// could be read; the error joins an *Error for everything that could not.
+// Read reads what the options ask for. The Set is never nil and holds what could be
+// read; the error joins an *Error for everything else.
 func (c *Cluster) Read(ctx context.Context, opts ReadOptions) (*xrd.Set, error) {
 	r, err := c.read(ctx, opts)
 	return r.set, err
 }
 
-// read is Read that tells as well how it went.
+// read is like Read and also returns statistics.
 func (c *Cluster) read(ctx context.Context, opts ReadOptions) (*reading, error) {
 	r := &reading{Cluster: c, opts: opts, set: &xrd.Set{}, seen: map[string]bool{}}
 	var first sync.WaitGroup
@@ -81,7 +80,7 @@ func (c *Cluster) read(ctx context.Context, opts ReadOptions) (*reading, error) 
 	return r, errors.Join(r.errs...)
 }
 
-// sort puts things in order: lists end in any.
+// sort sorts the results, because lists finish in any order.
 func (r *reading) sort() {
 	slices.SortFunc(r.errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	finding.Sort(r.set.Findings)
@@ -95,25 +94,25 @@ func byPlace(a, b *xrd.Object) int {
 	return cmp.Or(strings.Compare(a.Origin.File, b.Origin.File), cmp.Compare(a.Words, b.Words), strings.Compare(a.APIVersion, b.APIVersion))
 }
 
-// reading is one Read.
+// reading is the state of one Read.
 type reading struct {
 	*Cluster
 	opts ReadOptions
 
 	mu  sync.Mutex
 	set *xrd.Set
-	// seen are the definitions and Compositions read, by group, kind and name:
-	// two lists of one kind may overlap.
+	// seen are the definitions and Compositions read, by group, kind and name: two lists
+	// of one kind may overlap.
 	seen  map[string]bool
 	errs  []error
 	lists int
 	// known says that all definitions were read.
 	known bool
-	// silent says that the server has stopped answering.
+	// silent says that the server has stopped responding.
 	silent atomic.Bool
 }
 
-// errSilent is a call that was not made.
+// errSilent is the reason for calls that were not made.
 var errSilent = errors.New("the server has stopped answering, so it was not asked for them")
 
 // definitions reads the definitions of a group.
@@ -132,7 +131,7 @@ func (r *reading) definitions(ctx context.Context, api API) {
 	}
 }
 
-// listings are the lists that together hold the definitions asked for.
+// listings returns the lists that together contain the requested definitions.
 func (r *reading) listings(res Resource) []listing {
 	var out []listing
 	if len(r.opts.Names) > 0 {
@@ -153,7 +152,7 @@ func (r *reading) compositions(ctx context.Context, api API) {
 	r.keep(res, ShortComposition, all, err)
 }
 
-// composites reads the composites and claims of the definitions chosen.
+// composites reads the composites and claims of the selected definitions.
 func (r *reading) composites(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -165,7 +164,7 @@ func (r *reading) composites(ctx context.Context) {
 		for _, k := range Composites(d, r.opts.Namespaces) {
 			group.Go(func() error {
 				if r.silent.Load() {
-					// One that does not answer is not waited for again and again.
+					// A server that does not respond is not waited for repeatedly.
 					unasked.Add(1)
 					return nil
 				}
@@ -181,7 +180,7 @@ func (r *reading) composites(ctx context.Context) {
 					all.objects = slices.DeleteFunc(all.objects, r.elsewhere)
 				}
 				for _, n := range all.objects {
-					// Metadata alone does not tell what it is the metadata of.
+					// Metadata alone does not include apiVersion and kind of the object.
 					n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
 					n.Set("kind", tree.Str(k.Kind))
 				}
@@ -196,15 +195,15 @@ func (r *reading) composites(ctx context.Context) {
 	}
 }
 
-// elsewhere reports whether a composite that lives in no namespace belongs to a
-// claim in one that is not read.
+// elsewhere reports whether a cluster-scoped composite belongs to a claim in a
+// namespace that is not read.
 func (r *reading) elsewhere(n *tree.Node) bool {
 	namespace := n.Get("spec", "claimRef", "namespace").Str()
 	return namespace != "" && !slices.Contains(r.opts.Namespaces, namespace)
 }
 
-// unserved notes that a definition's kind is not served, so that nothing of it
-// can exist.
+// unserved records that the kind of a definition is not served, so that no objects of
+// it can exist.
 func (r *reading) unserved(d *xrd.Definition, k Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,7 +216,7 @@ func (r *reading) unserved(d *xrd.Definition, k Kind) {
 	r.lists++
 }
 
-// failed notes an error, unless it is nil.
+// failed records an error, unless it is nil.
 func (r *reading) failed(err error) {
 	if err == nil {
 		return
@@ -227,7 +226,7 @@ func (r *reading) failed(err error) {
 	r.errs = append(r.errs, err)
 }
 
-// keep adds what a list gave. short is what people call the kind.
+// keep adds the result of a list. short is the short name of the kind.
 func (r *reading) keep(res Resource, short string, all page, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

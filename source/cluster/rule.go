@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Rule is a permission as a ClusterRole grants it.
+// Rule is a permission as in a ClusterRole.
 type Rule struct {
 	Groups, Resources, Verbs []string
-	// URLs are paths that are no resources; a rule has these or the others.
+	// URLs are non-resource URLs; a rule has either these or the other fields.
 	URLs []string
 }
 
 // Empty reports whether it grants nothing.
 func (r Rule) Empty() bool { return len(r.Resources)+len(r.URLs) == 0 }
 
-// YAML returns the rule as it stands in a ClusterRole.
+// YAML returns the rule as it is written in a ClusterRole.
 func (r Rule) YAML() string {
 	list := func(ss []string) string {
 		quoted := make([]string, len(ss))
@@ -31,13 +31,13 @@ func (r Rule) YAML() string {
 	return fmt.Sprintf("- apiGroups: %s\n  resources: %s\n  verbs: %s", list(r.Groups), list(r.Resources), list(r.Verbs))
 }
 
-// permission is the rule for verbs on one resource.
+// permission returns the rule for verbs on one resource.
 func permission(r Resource, verbs ...string) Rule {
 	return Rule{Groups: []string{r.Group}, Resources: []string{r.Plural}, Verbs: verbs}
 }
 
-// Merge joins rules that differ in their verbs or their resources only, so
-// that what is missing can be added in as few lines as possible.
+// Merge merges rules that differ only in their verbs or only in their resources, so
+// that missing permissions can be added in as few lines as possible.
 func Merge(rules []Rule) []Rule {
 	join := func(in []Rule, same func(a, b Rule) bool, into func(a *Rule, b Rule)) []Rule {
 		var out []Rule

@@ -11,26 +11,26 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Served is what a server serves.
+// Served is the set of kinds that a server serves.
 type Served struct{ all map[Resource]bool }
 
-// Has reports whether a kind is served, in whatever namespace.
+// Has reports whether a kind is served, in any namespace.
 func (s Served) Has(r Resource) bool {
 	r.Namespace = ""
 	return s.all[r]
 }
 
-// Len counts the kinds.
+// Len returns the number of kinds.
 func (s Served) Len() int { return len(s.all) }
 
-// allGroups asks for everything at once. A server that cannot answer so gives
+// allGroups requests aggregated discovery. A server that does not support it returns
 // the plain list of groups.
 const allGroups = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
-// Served asks the server which kinds it serves, in one call if it can answer
-// so, else in one for each version of each group. A kind may be served for a
-// moment before it is among them. What is returned with an error is what could
-// be learnt.
+// Served returns the kinds that the server serves, with one call if the server
+// supports that, otherwise with one for each version of each group. A kind may be
+// served for a moment before it is listed. If there is an error, it returns what
+// could be discovered.
 func (c *Cluster) Served(ctx context.Context) (Served, error) {
 	out := Served{all: map[Resource]bool{}}
 	r := request{doing: "find what is served", path: "/apis", accept: allGroups, needs: Rule{URLs: []string{"/apis", "/apis/*"}, Verbs: []string{"get"}}}
@@ -48,7 +48,7 @@ func (c *Cluster) Served(ctx context.Context) (Served, error) {
 	return out, c.explain(r, &foreignError{"the answer is JSON, but not a list of groups"})
 }
 
-// take reads an answer that has everything.
+// take reads a response of aggregated discovery.
 func (s Served) take(answer *tree.Node) {
 	for _, group := range answer.Get("items").List() {
 		for _, v := range group.Get("versions").List() {
@@ -62,7 +62,7 @@ func (s Served) take(answer *tree.Node) {
 	}
 }
 
-// eachVersion asks for each version of each group.
+// eachVersion discovers each version of each group.
 func (c *Cluster) eachVersion(ctx context.Context, groups *tree.Node, into Served) error {
 	var mu sync.Mutex
 	var errs []error
@@ -80,7 +80,7 @@ func (c *Cluster) eachVersion(ctx context.Context, groups *tree.Node, into Serve
 					errs = append(errs, err)
 				}
 				for _, plural := range plurals {
-					// A part of a kind, such as its status, is none.
+					// A subresource, such as status, is not a kind.
 					if !strings.Contains(plural, "/") {
 						into.all[Resource{Group: name, Version: version, Plural: plural}] = true
 					}

@@ -9,19 +9,19 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Status is what became of reading one cluster.
+// Status is the result of reading one cluster.
 type Status struct {
 	Cluster, URL string
 	// Definitions, Compositions, Composites and Workloads count what was read.
 	Definitions, Compositions, Composites, Workloads int
-	// Lists counts the lists read to their end; if there is none, nothing is
-	// known of the cluster.
+	// Lists counts the lists that were read completely; if there is none, nothing is
+	// known about the cluster.
 	Lists int
-	// Known says that the definitions were read to their end: what is not among
-	// them is not there.
+	// Known says that the definitions were read completely: those that are missing do
+	// not exist.
 	Known bool
-	// Err joins an *Error for everything that could not be read; nil means
-	// that nothing is missing.
+	// Err joins an *Error for everything that could not be read; nil means that nothing
+	// is missing.
 	Err error
 }
 
@@ -34,14 +34,14 @@ type Source struct {
 
 var _ source.Source = (*Source)(nil)
 
-// New returns a Source of clusters, which are all read at the same time. done,
-// if not nil, is told of each as it is ready, by one goroutine at a time.
+// New returns a Source of clusters, which are read concurrently. done, if not nil,
+// receives the status of each one when it is finished, by one goroutine at a time.
 func New(clusters []*Cluster, opts ReadOptions, done func(Status)) *Source {
 	return &Source{clusters: clusters, opts: opts, done: done}
 }
 
-// Read reads all clusters. What it returns is in their order, and holds what
-// could be read of each.
+// Read reads all clusters. The result is in their order, and contains what could be
+// read from each.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	sets, errs := make([]*xrd.Set, len(s.clusters)), make([]error, len(s.clusters))
 	var mu sync.Mutex

@@ -10,48 +10,46 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Survey is what there is of a kind, and not what is in it.
+// Survey is the metadata of all objects of a kind.
 type Survey struct {
 	Items []Item
 	// Version is the list's resource version; 0 if it is not a number.
 	Version int64
-	// Spoilt are objects that could not be read. They exist all the same.
+	// Spoilt are objects that could not be decoded. They do exist.
 	Spoilt []finding.Finding
 }
 
-// Item is the metadata of an object, in the server's words.
+// Item is the metadata of an object, as the server sends it.
 type Item struct {
 	Namespace, Name string
 	// Version is the resource version; 0 if it is not a number.
 	Version    int64
 	UID        string
 	Generation int64
-	// Labels and Annotations are as the server has them, but for the copy of
-	// the whole object that kubectl keeps in an annotation.
+	// Labels and Annotations are as the server has them, except for the copy of the
+	// whole object that kubectl keeps in an annotation.
 	Labels, Annotations map[string]string
-	// Changed is the newest moment the server has noted on the object: that it
-	// was made, that its deletion began, or that somebody set a field. Servers
-	// note whole seconds, so two changes within one look like one; and they note
-	// a field that is set, the same by the same program again, but not one that
-	// is taken away. The version tells all of these.
+	// Changed is the latest time that the server has recorded on the object: of its
+	// creation, of the start of its deletion, or of a field being set. Times are whole
+	// seconds, so two changes within one second look like one. A field that is set again
+	// by the same program is recorded, but a removed field is not. The version changes
+	// in all these cases.
 	Changed time.Time
 }
 
-// Survey lists the metadata of a kind, of the objects that the label selector
-// chooses; an empty one chooses all. What is returned with an error is what
-// was read before it.
+// Survey lists the metadata of a kind, of the objects that match the label selector;
+// an empty one matches all. If there is an error, it returns what was read before it.
 func (c *Cluster) Survey(ctx context.Context, res Resource, labels string) (Survey, error) {
 	all, err := c.list(ctx, listing{Resource: res, labels: labels, metadata: true, survey: true})
 	return Survey{Items: all.items, Version: number(all.version), Spoilt: c.findings(res.short(), all.spoilt)}, err
 }
 
-// Each reads whole objects, and hands them to take page by page, so that no
-// more than a page is in memory. The version is the list's. When the server
-// forgets the state the pages show before the last one is read, the list is
-// begun anew, the second time in one piece: take sees objects again, perhaps as
-// newer ones, and may have seen some that are not in the list of that version.
-// What take returns ends it if it is not nil. Unless the error is nil, there may
-// be objects that take has not seen.
+// Each reads whole objects, and passes them to take page by page, so that no more
+// than a page is in memory. The version is that of the list. If the continue token
+// expires before the last page, the list is restarted, the second time in one piece:
+// take then gets objects again, possibly newer ones, and may have got some that are
+// not in the list of that version. If take returns an error, Each ends. Unless the
+// error is nil, there may be objects that take did not get.
 func (c *Cluster) Each(ctx context.Context, res Resource, labels string, take func(objects []*tree.Node, spoilt []finding.Finding) error) (version int64, err error) {
 	err = c.walk(ctx, listing{Resource: res, labels: labels}, func() {}, func(p page) error {
 		version = number(p.version)
@@ -60,11 +58,10 @@ func (c *Cluster) Each(ctx context.Context, res Resource, labels string, take fu
 	return version, err
 }
 
-// Version returns the resource version of an object as a number; 0 if it is
-// none.
+// Version returns the resource version of an object as a number; 0 if it is not one.
 func Version(n *tree.Node) int64 { return number(n.Get("metadata", "resourceVersion").Str()) }
 
-// number returns a version as a number; 0 if it is none.
+// number returns a version as a number; 0 if it is not one.
 func number(version string) int64 {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || n < 0 {
@@ -76,12 +73,10 @@ func number(version string) int64 {
 // lastApplied is the annotation in which kubectl keeps a copy of the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// briefly reads what a server sends for a survey: what it leaves out is often
-// most of it.
+// briefly decodes responses for a survey: what it omits is often most of the data.
 var briefly = tree.Wire{Omit: [][]string{{"managedFields", "fieldsV1"}, {"annotations", lastApplied}}}
 
-// metadata is an object's metadata as it is written. Of who manages which
-// fields only the moments are read.
+// metadata is an object's metadata in JSON. Only the times of managedFields are read.
 type metadata struct {
 	Metadata struct {
 		Name, Namespace, UID, ResourceVersion string
@@ -92,7 +87,7 @@ type metadata struct {
 	}
 }
 
-// skim adds an object of a list that is surveyed.
+// skim adds an object of a list for a survey.
 func (p *page) skim(raw string) {
 	item, err := readItem([]byte(raw))
 	if err != nil {
@@ -102,7 +97,7 @@ func (p *page) skim(raw string) {
 	p.items = append(p.items, item)
 }
 
-// readItem reads the metadata of an object.
+// readItem decodes the metadata of an object.
 func readItem(raw []byte) (Item, error) {
 	var o metadata
 	if err := json.Unmarshal(raw, &o); err != nil {

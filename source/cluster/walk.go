@@ -10,9 +10,9 @@ import (
 
 var _ source.Walker = (*Source)(nil)
 
-// Walk hands out the definitions of the clusters, and nothing else, one cluster
-// after the other. It holds no more than a page of a list at a time. A
-// definition that is served in several versions is handed out once.
+// Walk passes the definitions of the clusters, and nothing else, to yield, one
+// cluster after the other. It holds no more than a page of a list at a time. A
+// definition that is served in several versions is passed once.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	var errs []error
 	for _, c := range s.clusters {
@@ -30,17 +30,17 @@ func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	return errors.Join(errs...)
 }
 
-// walking is one Walk through a cluster.
+// walking is the Walk of one cluster.
 type walking struct {
 	reading
 	yield func(xrd.Found) bool
-	// handed counts the definitions handed out.
+	// handed counts the definitions passed to yield.
 	handed int
 	// enough says that yield wants no more.
 	enough bool
 }
 
-// errEnough ends a list that nobody wants more of.
+// errEnough ends a list when yield wants no more.
 var errEnough = errors.New("enough was read")
 
 func (w *walking) run(ctx context.Context) {
@@ -62,7 +62,7 @@ func (w *walking) run(ctx context.Context) {
 	}
 }
 
-// note keeps an error, and reports whether there is none.
+// note records an error, and reports whether there is none.
 func (w *walking) note(err error) bool {
 	if err != nil {
 		w.errs = append(w.errs, err)
@@ -70,7 +70,7 @@ func (w *walking) note(err error) bool {
 	return err == nil
 }
 
-// take hands out what is in a page.
+// take passes on the definitions of a page.
 func (w *walking) take(api API, p page) error {
 	for _, n := range p.objects {
 		Settle(n, api)
@@ -88,8 +88,8 @@ func (w *walking) take(api API, p page) error {
 	return nil
 }
 
-// first reports whether something is met for the first time: a list that is begun
-// anew, or another one of the same kind, may bring what there has been.
+// first reports whether a key occurs for the first time: a list that is restarted, or
+// another list of the same kind, may contain it again.
 func (w *walking) first(key string) bool {
 	if w.seen[key] {
 		return false
@@ -98,7 +98,7 @@ func (w *walking) first(key string) bool {
 	return true
 }
 
-// offer hands something out, and reports whether more is wanted.
+// offer calls yield, and reports whether more is wanted.
 func (w *walking) offer(f xrd.Found) bool {
 	w.enough = !w.yield(f)
 	if f.Definition != nil {

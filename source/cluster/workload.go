@@ -24,11 +24,11 @@ func (r *reading) workloads(ctx context.Context) {
 			})
 		}
 	}
-	_ = group.Wait() // What failed is in r.errs.
+	_ = group.Wait() // Failures are in r.errs.
 }
 
-// keepWorkloads adds what a list of workloads gave, each once: one may have both
-// spellings of the label.
+// keepWorkloads adds the result of a list of workloads, each workload once: one may
+// have both spellings of the label.
 func (r *reading) keepWorkloads(k Kind, all page, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,8 +50,8 @@ func (r *reading) keepWorkloads(k Kind, all page, err error) {
 	r.lists++
 }
 
-// Workload returns what is read of a workload of a kind: its metadata, with what
-// it is, which a list of metadata does not tell.
+// Workload returns what is kept of a workload of a kind: its metadata, with
+// apiVersion and kind, which a list of metadata does not include.
 func Workload(k Kind, n *tree.Node) *tree.Node {
 	n = xrd.Prune(n, xrd.RoleWorkload)
 	n.Set("apiVersion", tree.Str(k.Group+"/"+k.Version))
@@ -59,7 +59,7 @@ func Workload(k Kind, n *tree.Node) *tree.Node {
 	return n
 }
 
-// workload says where a workload was found.
+// workload returns where a workload was found.
 func (c *Cluster) workload(k Kind, n *tree.Node) xrd.Origin {
 	return c.Origin(strings.ToLower(k.Kind), n.Get("metadata", "namespace").Str(), n.Get("metadata", "name").Str())
 }

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Error is a path that cannot be read, and why.
+// Error is returned for a path that cannot be read.
 type Error struct {
-	// Path is the path as it was given, or found below one that was.
+	// Path is the given path, or one found below it.
 	Path string
 	Err  error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to solve the problem; empty if there is no hint.
 	Hint string
 }
 
-// Error returns the message. The path stands in it once, although the
-// operating system's error names it too.
+// Error returns the message. It contains the path only once, although the operating
+// system's error contains it too.
 func (e *Error) Error() string {
 	why := e.Err
 	if p, ok := errors.AsType[*fs.PathError](why); ok {
@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError finds the hint for err.
+// newError returns an Error with the hint for err.
 func newError(path string, err error) *Error {
 	e := &Error{Path: path, Err: err}
 	switch {
@@ -53,15 +53,15 @@ func newError(path string, err error) *Error {
 	return e
 }
 
-// dangling is a link whose end does not exist.
+// dangling is the error for a link whose target does not exist.
 type dangling struct{}
 
 const leadsNowhere = "it is a link that leads nowhere"
 
-// Error says so.
+// Error returns the message.
 func (dangling) Error() string { return leadsNowhere }
 
-// Unwrap returns the error for what does not exist.
+// Unwrap returns fs.ErrNotExist.
 func (dangling) Unwrap() error { return fs.ErrNotExist }
 
 func isLink(path string) bool {

@@ -16,41 +16,40 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Stdin is the path that stands for standard input, and StdinName what it is
-// called in findings and locations.
+// Stdin is the path for standard input, and StdinName its name in findings and
+// locations.
 const (
 	Stdin     = "-"
 	StdinName = "<stdin>"
 )
 
-// Options are what a Source does beyond reading the files it is given.
+// Options configure what a Source does in addition to reading the given files.
 type Options struct {
-	// Recursive looks below directories, not only into them.
+	// Recursive also reads subdirectories.
 	Recursive bool
-	// Patterns takes a path that does not exist for a source.Pattern, if it
-	// looks like one. What it chooses is read as if it was named: directories,
-	// files that end as it says, and, if it does not say, those that would be
-	// read in a directory.
+	// Patterns treats a path that does not exist as a source.Pattern, if it looks like
+	// one. Its matches are read as if they were named: directories, files with the
+	// extension in the pattern, and, if it has none, those that would be read in a
+	// directory.
 	Patterns bool
-	// FollowSymlinks follows links met inside directories. A link that is
-	// named outright is followed always.
+	// FollowSymlinks follows links inside directories. A link that is named explicitly
+	// is always followed.
 	FollowSymlinks bool
-	// Within, if not empty, is a folder that links met inside directories may
-	// not lead out of; those that do are passed over.
+	// Within, if not empty, is a folder that links inside directories must not lead out
+	// of; those that do are skipped.
 	Within string
 	// Stdin is what the path "-" reads. Nil means there is none.
 	Stdin io.Reader
-	// Parallelism is how many files are read at once. Zero means one for each
-	// processor.
+	// Parallelism is how many files are read concurrently. Zero means one per processor.
 	Parallelism int
-	// Settle is how long nothing may change before Watch speaks of a change.
-	// Zero means DefaultSettle.
+	// Settle is how long there must be no change before Watch reports changes. Zero
+	// means DefaultSettle.
 	Settle time.Duration
-	// Skipped, if not nil, is told of what was passed over, and why.
+	// Skipped, if not nil, receives what was skipped, and why.
 	Skipped func(path, why string)
-	// Spill, if not nil, is given what Read reads; see xrd.Set.
+	// Spill, if not nil, receives what Read reads; see xrd.Set.
 	Spill xrd.Spill
-	// Progress, if not nil, is told how many of the files have been read.
+	// Progress, if not nil, receives how many of the files have been read.
 	Progress func(done, total int)
 }
 
@@ -58,14 +57,14 @@ type Options struct {
 type Source struct {
 	paths []string
 	opts  Options
-	// last is what the files were like when they were read last.
+	// last are the stamps of the files when they were last read.
 	last atomic.Pointer[map[string]stamp]
 }
 
 var _ source.Source = (*Source)(nil)
 
-// New returns a Source of the files at paths: files of any name, directories,
-// of which files ending in .yaml, .yml and .json are read, and "-".
+// New returns a Source of the files at paths: files of any name, directories, of
+// which files ending in .yaml, .yml and .json are read, and "-".
 func New(paths []string, opts Options) *Source {
 	if opts.Parallelism <= 0 {
 		opts.Parallelism = runtime.NumCPU()
@@ -76,11 +75,11 @@ func New(paths []string, opts Options) *Source {
 	return &Source{paths: paths, opts: opts}
 }
 
-// Read reads all files. What it returns is in the order of their paths,
-// whatever the order of the arguments, and each file is read once, however
-// many ways lead to it. Skipped and Progress are called from the calling
-// goroutine. When ctx ends, Read returns at once with what it has; a file that
-// keeps it waiting, such as a pipe nobody writes to, is left behind.
+// Read reads all files. The result is in the order of their paths, whatever the order
+// of the arguments, and each file is read once, however many paths lead to it.
+// Skipped and Progress are called from the calling goroutine. When ctx ends, Read
+// returns at once with what it has; a read that blocks, such as of a pipe without a
+// writer, is abandoned.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	found := s.find(ctx)
 	if ctx.Err() == nil {
@@ -89,7 +88,7 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	results := make([]result, len(found.files))
 	for r := range s.readAll(ctx, found.files) {
 		if r.panicked != "" {
-			// Whoever called Read decides what a bug does to the process.
+			// The caller of Read decides what a bug does to the process.
 			panic(r.panicked)
 		}
 		results[r.index] = r
@@ -110,9 +109,9 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	return set, errors.Join(errs...)
 }
 
-// Files returns the paths of the files that Read would read, in order, for
-// those who look for something else in them. The error joins what could not be
-// looked into; each is an *Error.
+// Files returns the paths of the files that Read would read, in order, for callers
+// that look for something else in them. The error joins an *Error for everything that
+// could not be examined.
 func (s *Source) Files(ctx context.Context) ([]string, error) {
 	found := s.find(ctx)
 	if ctx.Err() != nil {
@@ -122,8 +121,8 @@ func (s *Source) Files(ctx context.Context) ([]string, error) {
 	return found.files, errors.Join(found.errs...)
 }
 
-// result is what was read from the file at index; the zero result is a file
-// that was not read.
+// result is what was read from the file at index; the zero result is a file that was
+// not read.
 type result struct {
 	index    int
 	set      *xrd.Set
@@ -131,12 +130,12 @@ type result struct {
 	panicked string
 }
 
-// readAll reads the files at once, as far as Options allow, and yields each as
-// it is ready, until ctx ends.
+// readAll reads the files concurrently, as far as Options allow, and yields each
+// result when it is ready, until ctx ends.
 func (s *Source) readAll(ctx context.Context, files []string) func(yield func(result) bool) {
 	return func(yield func(result) bool) {
-		// Both channels hold everything, so that no worker waits for a Read
-		// that has returned.
+		// Both channels have room for everything, so that no worker waits for a Read that
+		// has returned.
 		next, done := make(chan int, len(files)), make(chan result, len(files))
 		for i := range files {
 			next <- i
@@ -184,7 +183,7 @@ func (s *Source) read(ctx context.Context, index int, path string) (r result) {
 	defer in.Close()
 	err = r.set.Read(reader{ctx, in}, origin(path))
 	if err != nil && ctx.Err() != nil {
-		// A file that was cut short is not one that cannot be read.
+		// A truncated read because of ctx is not a file error.
 		return result{index: index}
 	}
 	if err != nil {
@@ -193,8 +192,8 @@ func (s *Source) read(ctx context.Context, index int, path string) (r result) {
 	return r
 }
 
-// origin says where the objects of a file come from. Standard input has no
-// place that could be pointed at later.
+// origin returns the origin of the objects of a file. Standard input has no location
+// that could be referred to later.
 func origin(path string) xrd.Origin {
 	o := xrd.Origin{Source: xrd.SourceFile, File: path}
 	if path == StdinName {
@@ -210,7 +209,7 @@ func (s *Source) open(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// reader ends when its context does.
+// reader is a reader that ends with its context.
 type reader struct {
 	ctx context.Context
 	in  io.Reader

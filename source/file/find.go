@@ -20,15 +20,15 @@ func (s *Source) find(ctx context.Context) *finder {
 	for _, p := range slices.Compact(paths) {
 		f.named(p)
 	}
-	// Links come last, so that what is reachable with and without them is
-	// known by its own path.
+	// Links come last, so that a file that is reachable with and without them has its
+	// own path.
 	for len(f.links) > 0 {
 		l := f.links[0]
 		f.links = f.links[1:]
 		f.follow(l)
 	}
 	slices.Sort(f.files)
-	// The list is large, and the caller keeps the paths meanwhile.
+	// The list is large, and the caller keeps the finder's paths for a while.
 	f.seen = nil
 	return f
 }
@@ -38,18 +38,18 @@ type finder struct {
 	ctx   context.Context
 	opts  Options
 	files []string
-	// infos are what the files were like, and dirs the directories whose
-	// entries were looked at.
+	// infos are the stamps of the files, and dirs the directories whose entries were
+	// read.
 	infos map[string]stamp
 	dirs  []string
 	errs  []error
 	links []link
 	seen  visited
-	// met counts everything there was a reason to look at or to speak of.
+	// met counts everything that was found or reported.
 	met int
 }
 
-// link is a link to follow. A link named outright may lead to anything.
+// link is a link to follow. A link that is named explicitly may lead to anything.
 type link struct {
 	path  string
 	named bool
@@ -67,7 +67,7 @@ func (f *finder) fail(path string, err error) {
 	f.errs = append(f.errs, newError(path, err))
 }
 
-// named takes a path that was named outright.
+// named takes a path that was named explicitly.
 func (f *finder) named(given string) {
 	path := filepath.ToSlash(given)
 	switch {
@@ -112,7 +112,7 @@ func (f *finder) follow(l link) {
 	}
 }
 
-// leadsOut reports whether a link leads out of the folder that none may leave.
+// leadsOut reports whether a link leads out of Options.Within.
 func (f *finder) leadsOut(link string) bool {
 	if f.opts.Within == "" {
 		return false
@@ -129,8 +129,7 @@ func (f *finder) leadsOut(link string) bool {
 	return err != nil || !filepath.IsLocal(below)
 }
 
-// take takes what was named outright: a file of any name and sort, or a
-// directory.
+// take takes what was named explicitly: a file of any name and type, or a directory.
 func (f *finder) take(path string, info fs.FileInfo) {
 	if info.Mode()&fs.ModeSocket != 0 {
 		f.fail(path, errors.New("it is a socket, not a file"))
@@ -156,13 +155,13 @@ func (f *finder) take(path string, info fs.FileInfo) {
 }
 
 // directory takes the files inside path, and reports whether there are
-// directories as well.
+// subdirectories.
 func (f *finder) directory(path string) (deeper bool) {
 	if f.ctx.Err() != nil {
 		return false
 	}
 	f.dirs = append(f.dirs, path)
-	// What ReadDir could list before it failed is read all the same.
+	// Entries that ReadDir listed before it failed are still read.
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		f.fail(path, err)
@@ -188,7 +187,7 @@ func (f *finder) entry(path string, e fs.DirEntry) (deeper bool) {
 	}
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
-		// It went away since the directory was listed.
+		// It was removed after the directory was listed.
 		return false
 	}
 	if err != nil {
@@ -203,7 +202,7 @@ func (f *finder) entry(path string, e fs.DirEntry) (deeper bool) {
 	return false
 }
 
-// link takes a link met inside a directory, if it would matter.
+// link takes a link inside a directory, if it is relevant.
 func (f *finder) link(path string) {
 	if f.opts.FollowSymlinks {
 		f.met++
@@ -241,7 +240,7 @@ func (f *finder) add(path string, info fs.FileInfo) {
 	}
 }
 
-// readable reports whether a name found in a directory is one to read.
+// readable reports whether a name in a directory is one to read.
 func readable(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml", ".json":
@@ -262,13 +261,13 @@ func sort(m fs.FileMode) string {
 	return "of no known sort"
 }
 
-// visited knows the files and directories there have been. Only those of the
-// same size and time can be the same, which keeps the comparing short.
+// visited records files and directories. Only those with the same size and time can
+// be identical, which keeps the comparison short.
 type visited map[sizeAndTime][]fs.FileInfo
 
 type sizeAndTime struct{ size, time int64 }
 
-// first reports whether info is met for the first time.
+// first reports whether info occurs for the first time.
 func (v visited) first(info fs.FileInfo) bool {
 	key := sizeAndTime{info.Size(), info.ModTime().UnixNano()}
 	for _, other := range v[key] {

@@ -9,10 +9,10 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// errNoMatch is a pattern that chooses nothing.
+// errNoMatch is the error for a pattern without matches.
 var errNoMatch = errors.New("nothing matches the pattern")
 
-// pattern takes what a pattern chooses.
+// pattern takes what matches a pattern.
 func (f *finder) pattern(given string) {
 	p, err := source.ParsePattern(given)
 	if err != nil {
@@ -28,16 +28,16 @@ func (f *finder) pattern(given string) {
 	}
 }
 
-// matcher looks for what a pattern chooses.
+// matcher searches for matches of a pattern.
 type matcher struct {
 	*finder
 	source.Pattern
-	// bounded says that the pattern goes only so deep, so that links cannot lead
-	// in circles.
+	// bounded says that the pattern has a limited depth, so that links cannot lead in
+	// circles.
 	bounded bool
 }
 
-// look looks into a directory.
+// look examines a directory.
 func (m *matcher) look(dir string) {
 	if m.ctx.Err() != nil {
 		return
@@ -72,7 +72,7 @@ func (m *matcher) entry(path string, e fs.DirEntry) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// It went away, or is a link that leads nowhere.
+		// It was removed, or is a dangling link.
 	case err != nil:
 		m.fail(path, err)
 	case info.IsDir() && chosen && m.bounded:

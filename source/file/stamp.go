@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// stamp tells a file from what it was before. There is one for each file that is
-// watched, so that it is small, unlike fs.FileInfo.
+// stamp detects changes of a file. It is small, unlike fs.FileInfo, because there is
+// one for each watched file.
 type stamp struct {
 	size, time int64
 	id         identity
@@ -17,8 +17,8 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), time: info.ModTime().UnixNano(), id: identityOf(info)}
 }
 
-// Stamp returns a text that changes whenever a file is written or replaced; empty if it
-// cannot be found.
+// Stamp returns a text that changes whenever a file is written or replaced; empty if
+// the file cannot be found.
 func Stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

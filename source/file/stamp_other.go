@@ -4,7 +4,7 @@ package file
 
 import "io/fs"
 
-// identity tells two files apart, where the system does.
+// identity identifies a file, where the system supports it.
 type identity struct{}
 
 func identityOf(fs.FileInfo) identity { return identity{} }

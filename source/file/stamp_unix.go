@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// identity tells two files apart.
+// identity identifies a file.
 type identity struct{ device, node uint64 }
 
 func identityOf(info fs.FileInfo) identity {

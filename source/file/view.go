@@ -10,23 +10,23 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// view is what decides what Read would read. All paths but those of files are
-// absolute, and have no links on the way.
+// view is everything that determines what Read would read. All paths except those of
+// files are absolute, and have no links in them.
 type view struct {
-	// files are those that Read would read, by the paths it gives them, and
-	// ends where these lead to.
+	// files are those that Read would read, by the paths it gives them, and ends their
+	// resolved paths.
 	files map[string]stamp
 	ends  map[string]bool
-	// dirs are folders of which all entries matter that Read would look at.
+	// dirs are directories all of whose entries matter, because Read would read them.
 	dirs map[string]bool
-	// names are single entries of folders that matter: those on the way to
-	// what was named, and links.
+	// names are single entries of directories that matter: those on the path to what was
+	// named, and links.
 	names map[string]bool
-	// known is where folders lead to.
+	// known are the resolved paths of directories.
 	known map[string]string
 }
 
-// survey finds out what there is.
+// survey returns the current view.
 func (s *Source) survey(ctx context.Context) *view {
 	found := s.find(ctx)
 	v := &view{
@@ -49,7 +49,7 @@ func (s *Source) survey(ctx context.Context) *view {
 	return v
 }
 
-// traceFile is trace for one of many files in a folder.
+// traceFile is trace for one of many files in a directory.
 func (v *view) traceFile(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
@@ -66,12 +66,12 @@ func (v *view) traceFile(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// maxLinks is how many links may be on the way to a file.
+// maxLinks is the maximum number of links on the path to a file.
 const maxLinks = 255
 
-// trace goes along a path, through links, notes the entries that decide where
-// it leads to, and returns where that is, or "" if it leads nowhere. Of an entry
-// that is missing it is the folder that is watched.
+// trace resolves a path through links, records the entries that determine where it
+// leads, and returns the resolved path, or "" if it leads nowhere. For a missing
+// entry, its directory is watched.
 func (v *view) trace(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -113,13 +113,13 @@ func (v *view) trace(path string) string {
 	return at
 }
 
-// root splits an absolute path into its first folder and the names below.
+// root splits an absolute path into its root and the names below.
 func root(path string) (first string, names []string) {
 	first = filepath.VolumeName(path) + string(filepath.Separator)
 	return first, strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
 }
 
-// folders are those to watch.
+// folders returns the directories to watch.
 func (v *view) folders() map[string]bool {
 	all := map[string]bool{}
 	for d := range v.dirs {
@@ -134,8 +134,8 @@ func (v *view) folders() map[string]bool {
 	return all
 }
 
-// judge reports whether it is worth a look that something happened at path,
-// and whether the file there was written.
+// judge reports whether an event at path may matter, and whether the file there was
+// written.
 func (v *view) judge(path string, op fsnotify.Op, recursive bool) (look, written bool) {
 	if op&^fsnotify.Chmod == 0 {
 		return false, false
@@ -151,6 +151,6 @@ func (v *view) judge(path string, op fsnotify.Op, recursive bool) (look, written
 	if readable(name) {
 		return true, written
 	}
-	// It may be a folder, or a link to one.
+	// It may be a directory, or a link to one.
 	return recursive && op&^(fsnotify.Chmod|fsnotify.Write) != 0, false
 }

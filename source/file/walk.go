@@ -12,11 +12,10 @@ import (
 
 var _ source.Walker = (*Source)(nil)
 
-// Walk hands out what is in the files, one file after the other in the order of
-// their paths, each read once, however many ways lead to it. It holds no more
-// than one document at a time. Files that cannot be read are told at the end.
-// When ctx ends, Walk returns at once; a file that keeps it waiting is left
-// behind.
+// Walk passes the contents of the files to yield, one file after the other in the
+// order of their paths, each read once, however many paths lead to it. It holds no
+// more than one document at a time. Files that cannot be read are reported at the
+// end. When ctx ends, Walk returns at once; a read that blocks is abandoned.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	found := s.find(ctx)
 	if ctx.Err() == nil {
@@ -41,7 +40,7 @@ func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	return errors.Join(errs...)
 }
 
-// walk hands out what is in one file, and reports whether more is wanted.
+// walk passes the contents of one file to yield, and reports whether more is wanted.
 func (s *Source) walk(ctx context.Context, path string, yield func(xrd.Found) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,21 +50,21 @@ func (s *Source) walk(ctx context.Context, path string, yield func(xrd.Found) bo
 		return more
 	})
 	if err == nil || ctx.Err() != nil {
-		// A file that was cut short is not one that cannot be read.
+		// A truncated read because of ctx is not a file error.
 		return more, nil
 	}
 	return more, newError(path, err)
 }
 
-// ahead reads a file in a goroutine of its own, and ends when its context does,
-// whatever the file is doing.
+// ahead reads a file in a separate goroutine, and ends when its context does, even if
+// a read blocks.
 type ahead struct {
 	ctx context.Context
 	// ready are pieces that were read, and free those to read into.
 	ready, free chan []byte
-	// err is why there are no more pieces, once ready is closed.
+	// err is the reason why there are no more pieces, once ready is closed.
 	err error
-	// piece is the one at hand, and rest what is left of it.
+	// piece is the current piece, and rest what is left of it.
 	piece, rest []byte
 }
 
@@ -74,12 +73,12 @@ const (
 	firstPiece = 16 << 10
 )
 
-// readAhead returns a reader of what open opens. It is closed when all is read, or
-// when ctx ends.
+// readAhead returns a reader of what open opens. The file is closed when everything
+// is read, or when ctx ends.
 func readAhead(ctx context.Context, open func() (io.ReadCloser, error)) *ahead {
 	a := &ahead{ctx: ctx, ready: make(chan []byte), free: make(chan []byte, 2)}
-	// Most files are shorter than a piece; only of a longer one is the next piece
-	// read ahead.
+	// Most files are shorter than a piece; only for a longer file is the next piece read
+	// ahead.
 	a.free <- nil
 	a.free <- nil
 	go func() {
@@ -126,7 +125,7 @@ func (a *ahead) run(open func() (io.ReadCloser, error)) error {
 	}
 }
 
-// Read returns what was read.
+// Read returns what was read ahead.
 func (a *ahead) Read(p []byte) (int, error) {
 	if len(a.rest) == 0 {
 		if a.piece != nil {

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// DefaultSettle is how long nothing may change before Watch speaks of it.
+	// DefaultSettle is how long there must be no change before Watch reports changes.
 	DefaultSettle = 100 * time.Millisecond
-	// patience is how many times Settle it waits if changes do not end.
+	// patience is how many times Settle Watch waits if changes do not end.
 	patience = 10
 )
 
-// Watch calls changed when what Read would read has changed: a file's content,
-// or which files there are. It does so from the calling goroutine, once nothing
-// has changed for Options.Settle, or after ten times as long if changes do not
-// end. If a Read came before, what has changed since counts too. Files that are
-// not there yet, that are replaced, or that links lead to are watched as well;
-// what happens above the folder of a path is not, unless a link is there.
+// Watch calls changed when what Read would read has changed: the content of a file,
+// or the set of files. It does so from the calling goroutine, once nothing has
+// changed for Options.Settle, or after ten times as long if changes do not end.
+// Changes since a previous Read count too. Files that do not exist yet, that are
+// replaced, or that links lead to are watched as well; changes above the directory of
+// a path are not, unless a link is there.
 //
-// Watch returns when ctx ends, with its error, or when it cannot go on. Not
-// every file system tells of changes, those of a network seldom do, so that
-// reading again now and then is still of use.
+// Watch returns when ctx ends, with its error, or when it cannot continue. Not every
+// file system reports changes, network file systems seldom do, so reading again from
+// time to time is still useful.
 func (s *Source) Watch(ctx context.Context, changed func()) error {
 	for _, p := range s.paths {
 		if p == Stdin {
@@ -47,7 +47,7 @@ func (s *Source) Watch(ctx context.Context, changed func()) error {
 	defer pump.Wait()
 	defer notify.Close() //nolint:errcheck // nothing is lost
 	w := &watching{source: &Source{paths: s.paths, opts: s.opts}, notify: notify, changed: changed}
-	// Read tells what is passed over.
+	// Read reports what is skipped.
 	w.source.opts.Skipped = nil
 	if err := w.look(ctx); err != nil {
 		return err
@@ -68,26 +68,27 @@ func watchError(what string, err error) error {
 	return fmt.Errorf("cannot watch %s: %w", what, err)
 }
 
-// inbox takes events as they come, so that the system never waits: neither for
-// changed, nor for a watch to be added, which some systems cannot do while an
-// event waits.
+// inbox buffers events as they arrive, so that the system never blocks: neither on
+// changed, nor on adding a watch, which some systems cannot do while an event is
+// pending.
 type inbox struct {
 	signal chan struct{}
 	mu     sync.Mutex
-	// ops are what happened, by path.
+	// ops are the operations, by path.
 	ops    map[string]fsnotify.Op
 	missed bool
 	err    error
 }
 
-// maxEvents is how many paths are kept apart. Beyond, events count as missed.
+// maxEvents is how many paths are distinguished. If there are more, events count as
+// missed.
 const maxEvents = 10_000
 
 func newInbox() *inbox {
 	return &inbox{signal: make(chan struct{}, 1), ops: map[string]fsnotify.Op{}}
 }
 
-// fill takes events until there are no more.
+// fill receives events until the channels are closed.
 func (in *inbox) fill(events <-chan fsnotify.Event, errs <-chan error) {
 	for events != nil || errs != nil {
 		select {
@@ -137,14 +138,14 @@ func (in *inbox) take() (ops map[string]fsnotify.Op, missed bool, err error) {
 	return ops, missed, err
 }
 
-// watching is a Watch that runs.
+// watching is a running Watch.
 type watching struct {
 	source  *Source
 	notify  *fsnotify.Watcher
 	changed func()
 	now     *view
-	// touched are the paths that were written, and missed says that nobody
-	// knows all of them.
+	// touched are the paths that were written, and missed says that the list is
+	// incomplete.
 	touched map[string]bool
 	missed  bool
 }
@@ -153,7 +154,7 @@ type watching struct {
 func (w *watching) run(ctx context.Context, in *inbox) error {
 	settle := w.source.opts.Settle
 	w.touched = map[string]bool{}
-	// Both are nil while there is nothing to speak of.
+	// Both are nil while there is nothing to report.
 	var quiet, late <-chan time.Time
 	for {
 		select {
@@ -182,7 +183,7 @@ func (w *watching) run(ctx context.Context, in *inbox) error {
 	}
 }
 
-// note takes the events and reports whether any could matter.
+// note takes the events and reports whether any may matter.
 func (w *watching) note(in *inbox) (matters bool, err error) {
 	ops, missed, err := in.take()
 	if err != nil {
@@ -201,7 +202,7 @@ func (w *watching) note(in *inbox) (matters bool, err error) {
 	return matters, nil
 }
 
-// settle looks what there is now, and speaks of it if it is not what was.
+// settle surveys the files, and reports a change if there is one.
 func (w *watching) settle(ctx context.Context) error {
 	before, touched, missed := w.now, w.touched, w.missed
 	w.touched, w.missed = map[string]bool{}, false
@@ -209,7 +210,7 @@ func (w *watching) settle(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		// What was found may not be all.
+		// The survey may be incomplete.
 		return nil
 	}
 	for path := range touched {
@@ -221,11 +222,11 @@ func (w *watching) settle(ctx context.Context) error {
 	return nil
 }
 
-// rounds is how often look tries to keep up with folders that come and go.
+// rounds is how often look retries to keep up with directories that come and go.
 const rounds = 10
 
-// look surveys what there is, and watches it. What appears in a folder before
-// it is watched is seen by surveying again.
+// look surveys the files, and watches their directories. What appears in a directory
+// before it is watched is found by surveying again.
 func (w *watching) look(ctx context.Context) error {
 	w.now = w.source.survey(ctx)
 	for range rounds {
@@ -241,17 +242,17 @@ func (w *watching) look(ctx context.Context) error {
 	return nil
 }
 
-// watch watches these folders and no others.
+// watch watches these directories and no others.
 func (w *watching) watch(folders map[string]bool) error {
 	for _, old := range w.notify.WatchList() {
 		if !folders[old] {
-			// It may be gone already.
+			// It may already be gone.
 			_ = w.notify.Remove(old)
 		}
 	}
 	for folder := range folders {
-		// Those that are watched are added again, as they may have been
-		// removed and made anew.
+		// Watched directories are added again, since they may have been removed and created
+		// again.
 		err := w.notify.Add(folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOTDIR) {
 			return watchError(fmt.Sprintf("%q", folder), err)
@@ -260,5 +261,5 @@ func (w *watching) watch(folders map[string]bool) error {
 	return nil
 }
 
-// differ reports whether files came, went, or became others.
+// differ reports whether files were added, removed or changed.
 func differ(a, b map[string]stamp) bool { return !maps.Equal(a, b) }

@@ -10,16 +10,16 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Walk hands out what is in the files, in the order of their paths, and holds no
-// more than one file at a time beside what Git keeps of the repository. Records
-// know the repository, the branch, tag or commit that was asked for, and the
-// commit it led to.
+// Walk passes the contents of the files to yield, in the order of their paths, and
+// holds no more than one file at a time in addition to the fetched repository.
+// Records contain the repository, the requested branch, tag or commit, and the commit
+// it resolved to.
 func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	enough := false
 	budget := nodes.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
 		err := d.each(ctx, budget, func(f xrd.Found) bool {
-			// A file may hold records, which say themselves where they are from.
+			// A file may contain records, which have their own origin.
 			if f.Definition != nil && f.Definition.Origin == d.origin {
 				meta := f.Record.Metadata
 				meta["repository"], meta["ref"], meta["commit"] = s.Repository(), d.ref, d.commit
@@ -38,22 +38,21 @@ func (s *Source) Walk(ctx context.Context, yield func(xrd.Found) bool) error {
 	return err
 }
 
-// errEnough ends a walk that nobody wants more of.
+// errEnough ends a walk when yield wants no more.
 var errEnough = errors.New("enough was read")
 
-// maxDocuments is how many documents, empty ones included, all files of a
-// repository may have.
+// maxDocuments is the maximum number of documents, including empty ones, in all files
+// of a repository.
 const maxDocuments = 250_000
 
-// isOver reports whether err says that there are too many documents, so that
-// nothing more is read.
+// isOver reports whether err says that there are too many documents, so that reading
+// stops.
 func isOver(err error) bool {
 	_, over := errors.AsType[*nodes.Error](err)
 	return over
 }
 
-// over gives the error of reading a file the file's name if there are too many
-// documents.
+// over adds the name of the file to an error about too many documents.
 func (d document) over(err error) error {
 	if isOver(err) {
 		return wrong("name the folder the definitions are in", "%s: %w", d.origin.File, err)
@@ -61,7 +60,7 @@ func (d document) over(err error) error {
 	return err
 }
 
-// each hands out what is in a file.
+// each passes the contents of a file to yield.
 func (d document) each(ctx context.Context, budget *nodes.Budget, yield func(xrd.Found) bool) error {
 	if bad := d.pointer(); bad != nil {
 		yield(xrd.Found{Finding: bad})
@@ -70,7 +69,7 @@ func (d document) each(ctx context.Context, budget *nodes.Budget, yield func(xrd
 	return d.over(xrd.EachWithin(remote.Reader{Ctx: ctx, ReadSeeker: bytes.NewReader(d.text)}, d.origin, budget, yield))
 }
 
-// readAll calls take for each file, and notes the commit if all could be read.
+// readAll calls take for each file, and records the commit if all could be read.
 func (s *Source) readAll(ctx context.Context, take func(context.Context, document) error) error {
 	return s.open(ctx, func(ctx context.Context, r *remote.Repository) error {
 		commit, err := s.read(ctx, r, take)

@@ -8,12 +8,12 @@ import (
 	"example.dev/ingestor/internal/git/remote"
 )
 
-// Error is a repository that cannot be read, and why.
+// Error is returned for a repository that cannot be read.
 type Error struct {
-	// Repository is its address as it was given, without credentials.
+	// Repository is the given address, without credentials.
 	Repository string
 	Err        error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to solve the problem; empty if there is no hint.
 	Hint string
 }
 
@@ -25,13 +25,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrong returns what is wrong, and the way out.
+// wrong returns an error with a hint.
 func wrong(hint, format string, args ...any) error { return remote.Wrong(hint, format, args...) }
 
-// fail makes an Error of err, or one of each if it is several, without secrets.
+// fail converts err, or each of several joined errors, to an Error, without secrets.
 func (s *Source) fail(ctx context.Context, err error, c remote.Credentials) error {
 	if ctx.Err() != nil {
-		// Whatever broke, it broke because of this.
+		// The end of the context is the cause of any other error.
 		err = context.Cause(ctx)
 	}
 	if many, ok := err.(interface{ Unwrap() []error }); ok {

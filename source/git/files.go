@@ -20,13 +20,12 @@ import (
 	"example.dev/ingestor/internal/git/remote"
 )
 
-// Files returns what is committed at Ref as files, whatever they are called, for
-// whoever wants more than definitions. If there is no Ref, it is how page
-// begins, which then is as in the address of a file's page: a branch, tag or
-// commit, and a path behind it. That path is returned, "." for none; whether
-// there is something at it is not looked at. The files are an fs.ReadLinkFS that
-// follows no links by itself, and may be read at once. A submodule is an
-// irregular file. Path and Paths do not count.
+// Files returns what is committed at Ref as files, whatever their names, for callers
+// that need more than definitions. If Ref is empty, page begins with it, as in the
+// URL of a file's page: a branch, tag or commit, followed by a path. That path is
+// returned, "." if it is empty; whether it exists is not checked. The files are an
+// fs.ReadLinkFS that does not follow links itself, and is safe for concurrent use. A
+// submodule is an irregular file. Path and Paths are ignored.
 func (s *Source) Files(ctx context.Context, page string) (files fs.FS, at string, err error) {
 	err = s.open(ctx, func(ctx context.Context, r *remote.Repository) error {
 		t, rest, err := begins(r.Refs, s.opts.Ref, page)
@@ -50,7 +49,8 @@ func (s *Source) Files(ctx context.Context, page string) (files fs.FS, at string
 	return files, at, err
 }
 
-// begins finds what a page begins with, and returns the path behind it.
+// begins resolves the branch, tag or commit at the beginning of a page, and returns
+// the path after it.
 func begins(in storer.ReferenceStorer, ref, page string) (target, string, error) {
 	page = strings.Trim(page, "/")
 	if ref != "" || page == "" {
@@ -68,7 +68,7 @@ func begins(in storer.ReferenceStorer, ref, page string) (target, string, error)
 	return t, "", err
 }
 
-// tree is a file system of what is committed.
+// tree is a file system of a committed tree.
 type tree struct {
 	in   objects
 	when time.Time
@@ -78,7 +78,7 @@ type tree struct {
 
 var _ fs.ReadLinkFS = (*tree)(nil)
 
-// find returns what is at a path, links not followed.
+// find returns the entry at a path, without following links.
 func (t *tree) find(op, name string) (*entry, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -129,10 +129,10 @@ func (t *tree) Open(name string) (fs.File, error) {
 	return &file{ReadCloser: r, entry: e}, nil
 }
 
-// Lstat tells what is at a path.
+// Lstat returns the info of the entry at a path.
 func (t *tree) Lstat(name string) (fs.FileInfo, error) { return t.find("lstat", name) }
 
-// ReadLink returns where a link leads.
+// ReadLink returns the target of a link.
 func (t *tree) ReadLink(name string) (string, error) {
 	e, err := t.find("readlink", name)
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *folder) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: f.entry.name, Err: errors.New("is a directory")}
 }
 
-// ReadDir lists the folder. A name that no file can have is left out.
+// ReadDir lists the folder. Invalid file names are left out.
 func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
 	if !f.read {
 		in := f.entry.tree

@@ -1,7 +1,6 @@
 // Package git reads definitions from Git repositories: at a branch, a tag or a
-// commit, over HTTP, SSH or from the disk, without a checkout and without a git
-// program. What the SSH client of a user knows (~/.ssh, agents) is not looked
-// at.
+// commit, over HTTP, SSH or from disk, without a checkout and without a git program.
+// The SSH configuration of the user (~/.ssh, agents) is not used.
 package git
 
 import (
@@ -16,44 +15,43 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultMaxBytes = 256 << 20
 	DefaultMaxFiles = 100_000
 	DefaultTimeout  = 5 * time.Minute
 )
 
-// Options say what of a repository is read, and how to get in.
+// Options configure what is read from a repository, and the credentials.
 type Options struct {
-	// Ref is a branch, a tag or a commit, looked for in that order; a name that
-	// begins with "refs/" is that name alone, and forty hexadecimal digits are
-	// a commit always. Empty means the branch the repository itself thinks of
-	// first, its HEAD.
+	// Ref is a branch, a tag or a commit, searched for in that order; a name that begins
+	// with "refs/" is only that reference, and forty hexadecimal digits are always a
+	// commit. Empty means the default branch, its HEAD.
 	Ref string
-	// Path is a file of any name, or a folder, of which files ending in .yaml,
-	// .yml and .json are read, those in folders below included. What begins
-	// with a dot is passed over. Empty means the whole repository. A path that
-	// does not exist and looks like a source.Pattern is one.
+	// Path is a file of any name, or a folder, of which files ending in .yaml, .yml and
+	// .json are read, including those in subfolders. Names that begin with a dot are
+	// skipped. Empty means the whole repository. A path that does not exist and looks
+	// like a source.Pattern is one.
 	Path string
 	// Paths, if there are any, are read instead of Path.
 	Paths []string
-	// Auth is how to prove who one is, and how the server does.
+	// Auth are the credentials, and how to verify the server.
 	Auth Auth
-	// Web is the address of a file's page, with {ref} and {path} in it. Empty
-	// means what hosts of that name usually have; see the table in location.go.
+	// Web is the URL template of a file's page, with {ref} and {path} in it. Empty means
+	// the usual one for the host; see the table in location.go.
 	Web string
-	// MaxBytes is the most that is fetched, packed and unpacked, and the most
-	// that is read. Zero means DefaultMaxBytes.
+	// MaxBytes is the maximum size of what is fetched, packed and unpacked, and of what
+	// is read. Zero means DefaultMaxBytes.
 	MaxBytes int64
-	// MaxFiles is the most files that are read. Zero means DefaultMaxFiles.
+	// MaxFiles is the maximum number of files that are read. Zero means DefaultMaxFiles.
 	MaxFiles int
-	// Timeout is how long a Read or a Head may take. Zero means DefaultTimeout.
+	// Timeout is the timeout of a Read, Walk, Files or Head. Zero means DefaultTimeout.
 	Timeout time.Duration
-	// Skipped, if not nil, is told of what was passed over, and why.
+	// Skipped, if not nil, receives what was skipped, and why.
 	Skipped func(path, why string)
 }
 
-// Source reads a repository. Its methods may be called at once.
+// Source reads a repository. Its methods may be called concurrently.
 type Source struct {
 	at   remote.Address
 	bad  error
@@ -68,11 +66,11 @@ var (
 	_ source.Walker = (*Source)(nil)
 )
 
-// New returns a Source of the repository at an address: a URL with the scheme
-// https, http, ssh or file, user@host:path for SSH, or the path of a repository
-// on this machine, with or without a work tree, of which only what is committed
-// is seen. Credentials in a URL are used and shown nowhere. What is wrong with
-// the address is told by Read and Head.
+// New returns a Source of the repository at an address: a URL with the scheme https,
+// http, ssh or file, user@host:path for SSH, or the path of a repository on this
+// machine, with or without a work tree, of which only what is committed is read.
+// Credentials in a URL are used but never shown. An invalid address is reported by
+// Read and Head.
 func New(repository string, opts Options) *Source {
 	if opts.MaxBytes <= 0 {
 		opts.MaxBytes = DefaultMaxBytes
@@ -91,16 +89,15 @@ func New(repository string, opts Options) *Source {
 // Repository returns the address without credentials.
 func (s *Source) Repository() string { return s.at.Shown }
 
-// Commit returns the commit that was read last without an error, or "".
+// Commit returns the commit that was last read without an error, or "".
 func (s *Source) Commit() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.commit
 }
 
-// Read reads the files, in the order of their paths. Objects remember the path
-// inside the repository and the address of the file's page. When ctx ends, so
-// does Read.
+// Read reads the files, in the order of their paths. Objects have the path inside the
+// repository and the URL of the file's page. Read ends when ctx ends.
 func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	set, budget := &xrd.Set{}, nodes.NewBudget(maxDocuments)
 	err := s.readAll(ctx, func(ctx context.Context, d document) error {
@@ -114,8 +111,8 @@ func (s *Source) Read(ctx context.Context) (*xrd.Set, error) {
 	return set, err
 }
 
-// Head returns the commit that Read would read now. It only asks what the names
-// point at. What comes out the same as Commit need not be read again.
+// Head returns the commit that Read would read now. It only lists references. If the
+// result equals Commit, nothing needs to be read again.
 func (s *Source) Head(ctx context.Context) (commit string, err error) {
 	err = s.open(ctx, func(_ context.Context, r *remote.Repository) error {
 		t, err := resolve(r.Refs, s.opts.Ref)
@@ -134,8 +131,8 @@ func (s *Source) Head(ctx context.Context) (commit string, err error) {
 	return commit, err
 }
 
-// open opens the repository for f, as long as the time allows, and makes an
-// Error of what fails.
+// open opens the repository for f, within the timeout, and converts errors to an
+// Error.
 func (s *Source) open(ctx context.Context, f func(context.Context, *remote.Repository) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, wrong(
 		"the server or the way to it may be slow; try again, or allow more time",

@@ -10,9 +10,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// pages are where hosts show a file, by a part of the host's name; the first
-// that fits counts, and the last fits all. {kind} is branch, tag or commit, and
-// {version} is GB, GT or GC. Others are told by Options.Web.
+// pages are the URLs of file pages, by a part of the host's name; the first match is
+// used, and the last matches every host. {kind} is branch, tag or commit, and
+// {version} is GB, GT or GC. Options.Web sets others.
 var pages = []struct{ host, page string }{
 	{"gitlab", "/-/blob/{ref}/{path}"},
 	{"bitbucket.org", "/src/{ref}/{path}"},
@@ -24,15 +24,15 @@ var pages = []struct{ host, page string }{
 	{"", "/blob/{ref}/{path}"},
 }
 
-// origin says where the objects of a file come from.
+// origin returns the origin of the objects of a file.
 func (s *Source) origin(t target, path string) xrd.Origin {
 	return xrd.Origin{Source: xrd.SourceGit, File: readablePath(path), Location: "url:" + s.page(t, path)}
 }
 
-// page returns the address at which people and portals find a file. It names
-// the branch or tag rather than the commit, so that it stays when they move. A
-// repository read over SSH is taken to have its pages at the same host over
-// HTTPS, because no portal reads SSH.
+// page returns the URL at which users and portals find a file. It names the branch or
+// tag rather than the commit, so that it stays valid when they move. A repository
+// read over SSH is assumed to have its pages on the same host over HTTPS, because no
+// portal reads SSH.
 func (s *Source) page(t target, path string) string {
 	fill := strings.NewReplacer("{ref}", escape(t.name), "{path}", escape(path),
 		"{kind}", t.kind, "{version}", "G"+strings.ToUpper(t.kind[:1]))
@@ -56,7 +56,7 @@ func (s *Source) page(t target, path string) string {
 	return base
 }
 
-// escape escapes each part of a path for a URL.
+// escape escapes each segment of a path for a URL.
 func escape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -65,7 +65,7 @@ func escape(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// readablePath replaces what is not UTF-8, as Git lets paths be any bytes.
+// readablePath replaces invalid UTF-8, since paths in Git can be any bytes.
 func readablePath(path string) string {
 	return strings.ToValidUTF8(path, string(utf8.RuneError))
 }

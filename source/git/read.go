@@ -24,10 +24,10 @@ type document struct {
 	ref, commit string
 }
 
-// tooMuch is the way out of a repository that holds more than is allowed.
+// tooMuch is the hint for a repository that exceeds the limits.
 const tooMuch = "name the folder the definitions are in, or allow more"
 
-// read calls take for each file that Ref and Path name, and returns the commit.
+// read calls take for each file that Ref and Path select, and returns the commit.
 func (s *Source) read(ctx context.Context, r *remote.Repository, take func(context.Context, document) error) (string, error) {
 	t, err := resolve(r.Refs, s.opts.Ref)
 	if err != nil {
@@ -62,10 +62,10 @@ func (s *Source) read(ctx context.Context, r *remote.Repository, take func(conte
 	return commit.Hash.String(), errors.Join(errs...)
 }
 
-// objects are where the objects of a repository are read from.
+// objects is the storage of a repository's objects.
 type objects = storer.EncodedObjectStorer
 
-// commitOf returns the commit that a hash leads to, through annotated tags.
+// commitOf returns the commit that a hash refers to, through annotated tags.
 func commitOf(in objects, h plumbing.Hash) (*object.Commit, error) {
 	for range 10 {
 		tag, err := object.GetTag(in, h)
@@ -81,7 +81,7 @@ func commitOf(in objects, h plumbing.Hash) (*object.Commit, error) {
 	return c, err
 }
 
-// pointer is how a file begins that stands for one kept elsewhere.
+// pointer is the prefix of a Git LFS pointer file.
 const pointer = "version https://git-lfs.github.com/spec/"
 
 // readFile reads one file.
@@ -96,7 +96,7 @@ func readFile(in objects, f node, left *remote.Budget) ([]byte, error) {
 	return content(in, f.hash)
 }
 
-// pointer says that the file stands for one kept elsewhere; nil if it does not.
+// pointer returns a finding if the file is a Git LFS pointer; nil if it is not.
 func (d document) pointer() *finding.Finding {
 	if !bytes.HasPrefix(d.text, []byte(pointer)) {
 		return nil
@@ -108,7 +108,7 @@ func (d document) pointer() *finding.Finding {
 	}
 }
 
-// content returns what is in a file.
+// content returns the content of a file.
 func content(in objects, h plumbing.Hash) ([]byte, error) {
 	o, err := in.EncodedObject(plumbing.BlobObject, h)
 	if err != nil {
@@ -122,7 +122,7 @@ func content(in objects, h plumbing.Hash) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, o.Size()))
 }
 
-// unreadable is an object that is missing or broken.
+// unreadable returns the error for an object that is missing or corrupt.
 func unreadable(at string, err error) error {
 	return wrong("the repository may be broken, or a clone that was made without all of it", "%q cannot be read: %w", readablePath(at), err)
 }

@@ -10,15 +10,15 @@ import (
 	"example.dev/ingestor/internal/git/remote"
 )
 
-// target is what Options.Ref names.
+// target is what Options.Ref resolves to.
 type target struct {
-	// kind is branch, tag, commit, or ref for a name that is none of them.
+	// kind is branch, tag, commit, or ref for any other reference.
 	kind string
 	// name is the short name, or the commit.
 	name string
-	// full is the name as the server knows it, HEAD for a commit.
+	// full is the full reference name, HEAD for a commit.
 	full plumbing.ReferenceName
-	// want is what it points at: a commit, or an annotated tag.
+	// want is the hash it points to: of a commit, or of an annotated tag.
 	want plumbing.Hash
 }
 
@@ -34,7 +34,7 @@ func newTarget(full plumbing.ReferenceName, want plumbing.Hash) target {
 	return target{"ref", full.String(), full, want}
 }
 
-// resolve finds what ref names.
+// resolve resolves ref.
 func resolve(in storer.ReferenceStorer, ref string) (target, error) {
 	if plumbing.IsHash(ref) {
 		return newTarget(plumbing.HEAD, plumbing.NewHash(ref)), nil

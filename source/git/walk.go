@@ -16,8 +16,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// node is a file, a folder or a link in the tree. Links may lead to it by
-// another path, by which it is then known.
+// node is a file, a folder or a link in the tree. path is the path by which it was
+// reached, possibly through links; real is its path without links.
 type node struct {
 	path, real string
 	hash       plumbing.Hash
@@ -30,28 +30,28 @@ type walker struct {
 	root                  plumbing.Hash
 	opts                  Options
 	files, folders, links []node
-	// seen are the nodes there have been, by real path.
+	// seen are the nodes already added, by real path.
 	seen map[string]bool
-	// wants chooses files by their paths.
+	// wants selects files by their paths.
 	wants func(path string) bool
-	// met counts all entries, as a small tree can show the same folder under
-	// very many paths.
+	// met counts all entries, since a small tree can contain the same folder under very
+	// many paths.
 	met int
 }
 
 const (
 	maxDepth = 500
 	maxLinks = 40
-	// maxLinkText is more than systems let a link hold.
+	// maxLinkText is more than operating systems allow for a link.
 	maxLinkText = 4 << 10
-	// perFile is how many entries may be met for each file that may be read.
+	// perFile is how many entries may be visited for each file that may be read.
 	perFile = 10
 )
 
-// errPath is a path that leads to nothing that can be read.
+// errPath is the error for a path that leads to nothing that can be read.
 var errPath = errors.New("it leads")
 
-// errNoMatch is a pattern that chooses nothing.
+// errNoMatch is the error for a pattern without matches.
 var errNoMatch = errors.New("nothing matches the pattern")
 
 // find lists the files at the paths below root.
@@ -69,7 +69,7 @@ func find(ctx context.Context, in objects, root plumbing.Hash, opts Options) ([]
 	return w.files, nil
 }
 
-// from lists the files at a path, or those a pattern chooses.
+// from lists the files at a path, or those that match a pattern.
 func (w *walker) from(ctx context.Context, given string) error {
 	at := path.Clean(strings.Trim(given, "/"))
 	w.wants = readable
@@ -123,8 +123,8 @@ func readable(name string) bool {
 	return false
 }
 
-// chosenBy returns which files a pattern chooses: those it matches, and those in
-// folders it matches.
+// chosenBy returns a function that selects the files that match a pattern, and those
+// in folders that match it.
 func chosenBy(p source.Pattern) func(name string) bool {
 	return func(name string) bool {
 		if p.Match(name) {
@@ -139,7 +139,7 @@ func chosenBy(p source.Pattern) func(name string) bool {
 	}
 }
 
-// notThere explains why a path was not found, and what is there instead.
+// notThere explains why a path was not found, and lists what exists instead.
 func (w *walker) notThere(given string, err error) error {
 	hint := "write it from the top of the repository"
 	if t, e := object.GetTree(w.in, w.root); e == nil {
@@ -158,8 +158,8 @@ func (w *walker) skip(path, why string) {
 	}
 }
 
-// next takes what is in the next folder. Links come last, so that what is
-// reachable with and without them is known by its own path.
+// next reads the next folder. Links come last, so that a file that is reachable with
+// and without them has its own path.
 func (w *walker) next() error {
 	if len(w.folders) == 0 {
 		link := w.links[0]
@@ -192,7 +192,7 @@ func (w *walker) next() error {
 	return nil
 }
 
-// add takes a node, unless there has been one of that real path.
+// add adds a node, unless its real path was already seen.
 func (w *walker) add(n node) error {
 	w.met++
 	switch {
@@ -222,7 +222,7 @@ func (w *walker) bounds() error {
 	return nil
 }
 
-// lookup finds what a path from the root leads to, through links.
+// lookup resolves a path from the root, through links.
 func (w *walker) lookup(at string) (node, error) {
 	for range maxLinks {
 		if path.IsAbs(at) || at == ".." || strings.HasPrefix(at, "../") {
@@ -246,8 +246,8 @@ func (w *walker) lookup(at string) (node, error) {
 	return node{}, fmt.Errorf("%w in circles", errPath)
 }
 
-// descend follows a path from the root to its end, or to the first link in it,
-// with the rest of the path.
+// descend follows a path from the root to its end, or to the first link in it, and
+// returns the rest of the path.
 func (w *walker) descend(at string) (n node, rest string, err error) {
 	n, rest = node{real: ".", hash: w.root, mode: filemode.Dir}, at
 	for rest != "" && rest != "." && n.mode == filemode.Dir {

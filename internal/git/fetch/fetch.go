@@ -1,6 +1,6 @@
-// Package fetch opens what the fetch actions name: files beside a Template, on
-// this machine or in a repository, and repositories elsewhere. Only servers that
-// are known, and folders that were named, are looked at.
+// Package fetch opens what the fetch actions refer to: files next to a Template, on
+// this machine or in a repository, and other repositories. It reads only from known
+// servers and configured folders.
 package fetch
 
 import (
@@ -21,24 +21,25 @@ import (
 	"example.dev/ingestor/source/git"
 )
 
-// Options say what may be read.
+// Options configure what may be read.
 type Options struct {
-	// Hosts are the servers of repositories, with how to get in. Beside them
-	// there are the ones everybody knows. Nil means no others.
+	// Hosts are the repository servers, with their credentials, in addition to the
+	// well-known public ones. Nil means no others.
 	Hosts publish.Hosts
-	// Allow says which other servers may be read, without credentials; nil means
+	// Allow reports which other servers may be read, without credentials; nil means
 	// none. Names are in lower case, with a port if there is one.
 	Allow func(host string) bool
-	// Folders are those on this machine in which Templates may have files beside
-	// them. None means that nothing of this machine is read.
+	// Folders are the folders on this machine in which Templates may have files next to
+	// them. If it is empty, nothing on this machine is read.
 	Folders []string
-	// MaxBytes is the most that is fetched of a repository, packed and unpacked,
-	// and Timeout how long that may take. Zero means the defaults of source/git.
+	// MaxBytes is the maximum size of what is fetched from a repository, packed and
+	// unpacked, and Timeout the timeout of a fetch. Zero means the defaults of
+	// source/git.
 	MaxBytes int64
 	Timeout  time.Duration
 }
 
-// Fetcher opens what addresses lead to. It may be called at once.
+// Fetcher opens what addresses refer to. It is safe for concurrent use.
 type Fetcher struct{ opts Options }
 
 var _ files.Fetcher = (*Fetcher)(nil)
@@ -48,9 +49,9 @@ func New(o Options) *Fetcher { return &Fetcher{o} }
 
 const hint = "write ./folder for what is beside the Template, https://host/owner/name/tree/branch/folder, or the https or ssh URL of a repository"
 
-// Fetch opens what an address leads to: a path beside the Template, which is at
-// base, or the address of a repository, or of a page of one. A path that begins
-// with a slash is from the top of the repository.
+// Fetch opens what an address refers to: a path relative to the Template, which is at
+// base, the URL of a repository, or that of a page of one. A path with a leading
+// slash is relative to the root of the repository.
 func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.Text, may files.May) (*files.Tree, error) {
 	switch {
 	case address == "":
@@ -72,7 +73,7 @@ func (f *Fetcher) Fetch(ctx context.Context, base, address string, token secret.
 	if err != nil {
 		return nil, wrong(hint, "cannot fetch %q: the Template was not read from a repository", address)
 	}
-	// Names in a relative address are escaped or not, as people please.
+	// Names in a relative address may or may not be escaped.
 	if plain, err := url.PathUnescape(address); err == nil {
 		address = plain
 	}
@@ -107,13 +108,13 @@ func (f *Fetcher) repository(ctx context.Context, p forge.Page, token secret.Tex
 	return &files.Tree{Files: tree, Path: path.Clean(rest), Shown: p.String()}, nil
 }
 
-// RepositoryOf returns the repository of a page as permissions know it.
+// RepositoryOf returns the repository of a page in the form that permissions use.
 func RepositoryOf(p forge.Page) string {
 	return strings.ToLower(p.Host + "/" + strings.TrimSuffix(strings.Trim(p.Repository, "/"), ".git"))
 }
 
-// Repository returns the repository that an address leads to, as permissions
-// know it; empty if it leads to none.
+// Repository returns the repository that an address refers to, in the form that
+// permissions use; empty if it refers to none.
 func Repository(address string) string {
 	if !forge.IsAddress(address) {
 		return ""
@@ -125,7 +126,7 @@ func Repository(address string) string {
 	return RepositoryOf(p)
 }
 
-// place returns the address of a repository, and how to get in.
+// place returns the URL of a repository, and the credentials.
 func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, error) {
 	var host publish.Host
 	ok := false
@@ -143,7 +144,7 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 	if host.URL != "" {
 		var err error
 		if base, err = url.Parse(host.URL); err != nil || base.Scheme == "" {
-			// What is no proper URL may have a password anywhere.
+			// An invalid URL may contain a password anywhere, so it is not quoted.
 			return "", git.Auth{}, wrong("write https://host, ssh://git@host or file:///folder", "the URL of the host %q in the configuration is none", p.Host)
 		}
 	} else if p.Scheme == "http" {
@@ -160,7 +161,7 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 		auth.Username = cmp.Or(auth.Username, "oauth2")
 	}
 	if base.Scheme == "ssh" {
-		// The names that go with tokens are nobody's there.
+		// The user names for tokens are not valid for SSH.
 		auth.Username = host.Auth.Username
 	}
 	name := p.Repository
@@ -173,7 +174,7 @@ func (f *Fetcher) place(p forge.Page, token secret.Text) (string, git.Auth, erro
 	return strings.TrimRight(base.String(), "/") + "/" + name, auth, nil
 }
 
-// wrong returns an error with the way out.
+// wrong returns an error with a hint.
 func wrong(hint, format string, args ...any) error {
 	return &action.Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }

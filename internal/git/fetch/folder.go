@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/action/files"
 )
 
-// beside opens what is beside a Template on this machine, and nowhere else. The
-// path of the Template is in no message: who runs a task need not know it.
+// beside opens files next to a Template on this machine, and nowhere else. The path
+// of the Template is in no message: users who run tasks need not know it.
 func (f *Fetcher) beside(template, address string) (*files.Tree, error) {
 	at := path.Clean(filepath.ToSlash(address))
 	if !filepath.IsLocal(at) {
@@ -30,8 +30,8 @@ func (f *Fetcher) beside(template, address string) (*files.Tree, error) {
 
 var errFolder = errors.New("its folder is not one that may be read")
 
-// open opens a folder that is one of those that may be read, or in one, as far
-// as links are concerned too.
+// open opens a folder that is, or is inside, one of those that may be read, also
+// after resolving symbolic links.
 func (f *Fetcher) open(dir string) (*os.Root, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, errFolder

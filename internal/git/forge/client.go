@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	// callTimeout is how long one call may take.
+	// callTimeout is the timeout of one call.
 	callTimeout = 30 * time.Second
-	// maxAnswer is the most an answer may hold, in bytes.
+	// maxAnswer is the size limit of a response, in bytes.
 	maxAnswer = 16 << 20
 )
 
-// client speaks JSON with a server.
+// client is a JSON client for a server.
 type client struct {
 	server Server
 	at     *url.URL
@@ -40,8 +40,8 @@ type client struct {
 	http   *http.Client
 }
 
-// connect prepares to speak with the server. The client it returns can be asked
-// for its name even if there is an error.
+// connect prepares a client for the server. Even if there is an error, shown can be
+// called on the returned client.
 func (s Server) connect() (*client, error) {
 	c := &client{server: s, at: &url.URL{}, pause: cmp.Or(s.Pause, DefaultPause)}
 	const hint = "write https://host"
@@ -51,7 +51,7 @@ func (s Server) connect() (*client, error) {
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-			// What is no proper URL may have a password anywhere.
+			// An invalid URL may contain a password anywhere, so it is not quoted.
 			return c, wrong(ErrRefused, hint, "its address is not that of a server")
 		}
 		u.User = nil
@@ -87,11 +87,11 @@ func (s Server) connect() (*client, error) {
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// shown is the server for people.
+// shown returns the name of the server for messages.
 func (c *client) shown() string { return cmp.Or(c.at.Host, "the server") }
 
-// stay follows redirects to the same server alone, and only those that ask for
-// the same: the token goes nowhere else, and a question does not become another.
+// stay follows redirects only to the same server and with the same method, so that
+// the token is sent nowhere else, and a request does not turn into another.
 func stay(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > 5 || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme || req.Method != first.Method {
@@ -100,7 +100,7 @@ func stay(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// given returns a value, or what is in the file that was named instead.
+// given returns a value, or the contents of the file that was named instead.
 func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, error) {
 	if len(value) > 0 || path == "" {
 		return []byte(value), nil
@@ -115,7 +115,7 @@ func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, erro
 	return text, nil
 }
 
-// roots returns the authorities, or nil for those the system knows.
+// roots returns the certificate authorities, or nil for those of the system.
 func (s Server) roots() (*x509.CertPool, error) {
 	text, err := given("certificate", s.CAData, s.CAFile)
 	if err != nil || len(text) == 0 {
@@ -128,14 +128,14 @@ func (s Server) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// answer is what a server says.
+// answer is a response of a server.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// call asks, and reads the answer into a value, if there is one.
+// call sends a request, and decodes the response into a value, if one is given.
 func (c *client) call(ctx context.Context, method, at string, body, into any) error {
 	a, err := c.ask(ctx, method, at, body)
 	if err != nil || into == nil {
@@ -147,7 +147,7 @@ func (c *client) call(ctx context.Context, method, at string, body, into any) er
 	return nil
 }
 
-// first asks for the branch that a repository itself thinks of first.
+// first returns the default branch of a repository.
 func (c *client) first(ctx context.Context, at string) (string, error) {
 	var is struct {
 		Branch string `json:"default_branch"`
@@ -161,7 +161,8 @@ func (c *client) first(ctx context.Context, at string) (string, error) {
 	return is.Branch, nil
 }
 
-// ask asks. If the answer is none of success, there is an error beside it.
+// ask sends a request. If the status is not a success, it returns an error in
+// addition to the response.
 func (c *client) ask(ctx context.Context, method, at string, body any) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -203,10 +204,10 @@ func (c *client) ask(ctx context.Context, method, at string, body any) (answer, 
 	return a, nil
 }
 
-// unreached explains why there is no answer.
+// unreached explains why there is no response.
 func unreached(err error) *problem {
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		// It quotes the whole address.
+		// The error quotes the whole URL.
 		err = u.Err
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -229,13 +230,14 @@ func unreached(err error) *problem {
 	return p
 }
 
-// after is how long the server wants to be left alone; zero if it does not say.
+// after returns how long the server asks to wait before a retry; zero if it does not
+// say.
 func (a answer) after() time.Duration {
 	then := a.header.Get("Retry-After")
 	if s, err := strconv.Atoi(then); err == nil && s >= 0 {
 		return time.Duration(min(s, 1<<20)) * time.Second
 	}
-	// The clock of the server is the one it means.
+	// Times are relative to the clock of the server.
 	now, err := http.ParseTime(a.header.Get("Date"))
 	if err != nil {
 		return 0
@@ -249,8 +251,8 @@ func (a answer) after() time.Duration {
 	return 0
 }
 
-// says returns what a server says beside its status, as one line that is not too
-// long. Each kind has its own way to put it.
+// says returns the error message in a response, as one line of limited length. Each
+// kind of server has its own format.
 func (a answer) says() string {
 	var all struct {
 		Message any    `json:"message"`
@@ -294,8 +296,8 @@ func (a answer) says() string {
 	return said(strings.Join(parts, ": "))
 }
 
-// said returns what a server says without what could change how a terminal shows
-// it.
+// said returns the message of a server without characters that could control a
+// terminal.
 func said(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -313,7 +315,7 @@ func said(text string) string {
 	return text
 }
 
-// clean takes the token out of a text, should a server have repeated it.
+// clean redacts the token in a text, in case a server has repeated it.
 func (c *client) clean(text string) string {
 	t := c.token.Reveal()
 	if t == "" {

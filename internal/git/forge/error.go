@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Why a change request cannot be opened.
+// Reasons why a change request cannot be opened.
 var (
 	ErrCredentials  = errors.New("the server does not accept the token")
 	ErrForbidden    = errors.New("the server does not let this token do it")
@@ -20,15 +20,15 @@ var (
 	ErrRefused      = errors.New("the server refuses it")
 )
 
-// Error is a change request that cannot be opened, and why.
+// Error is returned for a change request that cannot be opened.
 type Error struct {
-	// Server is its address, and Repository the one it was for.
+	// Server is the address of the server, and Repository the repository of the request.
 	Server, Repository string
-	// Status is that of the answer; zero if there was none.
+	// Status is the status of the response; zero if there was none.
 	Status int
 	// Err is or wraps one of the errors above.
 	Err error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to solve the problem; empty if there is no hint.
 	Hint string
 }
 
@@ -43,15 +43,15 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// problem is what is wrong, before it is known whose request it was.
+// problem is an error that does not know its request yet.
 type problem struct {
 	status int
-	// why is one of the errors above, and text what to say of it.
+	// why is one of the errors above, and text the message.
 	why  error
 	text string
 	hint string
-	// again says that it may work a moment later, and after how much later the
-	// server says so.
+	// again says that a retry may succeed, and after how long the server asks to wait
+	// before it.
 	again bool
 	after time.Duration
 }
@@ -67,10 +67,10 @@ func wrong(why error, hint, format string, args ...any) *problem {
 	return &problem{why: why, hint: hint, text: fmt.Sprintf(format, args...)}
 }
 
-// fail makes an Error of err, without secrets.
+// fail converts err to an Error, without secrets.
 func (r Request) fail(ctx context.Context, c *client, err error) error {
 	if ctx.Err() != nil {
-		// Whatever broke, it broke because of this.
+		// The end of the context is the cause of any other error.
 		err = context.Cause(ctx)
 	}
 	p, ok := errors.AsType[*problem](err)
@@ -83,7 +83,7 @@ func (r Request) fail(ctx context.Context, c *client, err error) error {
 	}
 }
 
-// judge explains an answer that is not the one that was hoped for.
+// judge explains an unsuccessful response.
 func (c *client) judge(a answer) *problem {
 	p := &problem{status: a.status}
 	says := a.says()
@@ -105,7 +105,7 @@ func (c *client) judge(a answer) *problem {
 	case strings.Contains(low, "no commits between"), strings.Contains(low, "no changes between"):
 		p.why, p.hint = ErrNoDifference, "there is nothing to propose"
 	case strings.Contains(low, "already exists"):
-		// Somebody was quicker; it is found the next time.
+		// Another client was faster; the next attempt finds its change request.
 		p.why, p.hint, p.again = ErrRefused, "close the other one, or propose another branch", true
 		p.text = "there is one already, which is not found"
 	case a.status >= http.StatusInternalServerError || a.status == http.StatusRequestTimeout:

@@ -1,7 +1,7 @@
-// Package forge opens change requests: pull requests at GitHub, Gitea and
-// Forgejo, merge requests at GitLab. One that is open for the same branches is
-// found again and updated. A few calls each, over plain HTTP, bounded, and with
-// errors that say the way out and hold no secret.
+// Package forge opens change requests: pull requests at GitHub, Gitea and Forgejo,
+// merge requests at GitLab. An open one for the same branches is found and updated.
+// It uses a few plain HTTP calls, with limits, and its errors have hints and contain
+// no secrets.
 package forge
 
 import (
@@ -15,66 +15,68 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// The defaults of Server.
+// Defaults of Server.
 const (
 	DefaultTimeout = 2 * time.Minute
 	DefaultPause   = time.Second
 )
 
-// Server is where change requests are opened, and how to get in.
+// Server is a server for change requests, with the credentials.
 type Server struct {
-	// Kind is what the server is; empty means that its name tells, or that it
-	// is asked.
+	// Kind is the kind of the server; empty means that it is detected by the name of the
+	// server or by requests to it.
 	Kind Kind
-	// Address is where people find it: https://github.com. API is where
-	// programs do; empty means where that Kind usually has it.
+	// Address is the web URL: https://github.com. API is the URL of the API; empty means
+	// the default for the Kind.
 	Address, API string
-	// Token is a token. TokenFile is a file that holds it instead, read again
-	// each time.
+	// Token is a token. TokenFile is a file that holds the token instead; it is read for
+	// each operation.
 	Token     secret.Text
 	TokenFile string
-	// CAFile or CAData, in PEM, is the authority that signed the server's
-	// certificate; without either it is one the system knows.
+	// CAFile or CAData, in PEM, is the authority that signed the server's certificate;
+	// if both are empty, those of the system are used.
 	CAFile string
 	CAData []byte
-	// SkipTLSVerify believes any certificate.
+	// SkipTLSVerify accepts any certificate.
 	SkipTLSVerify bool
-	// Timeout is how long it may take in all. Zero means DefaultTimeout.
+	// Timeout is the overall timeout. Zero means DefaultTimeout.
 	Timeout time.Duration
-	// Pause is waited before the second try when the server has troubles of its
-	// own, and longer before each. Zero means DefaultPause.
+	// Pause is the delay before the first retry after a server error; it grows with each
+	// retry. Zero means DefaultPause.
 	Pause time.Duration
 }
 
-// Request is a change request that should be open.
+// Request is a change request to open.
 type Request struct {
 	Server Server
-	// Repository is owner/name; at GitLab the owner may be several groups.
+	// Repository is owner/name; at GitLab the owner may be a path of groups.
 	Repository string
-	// Source is the branch that is proposed, and Target the one it is proposed
-	// for; empty means the one the repository itself thinks of first.
+	// Source is the branch to merge, and Target the branch to merge it into; empty means
+	// the default branch.
 	Source, Target string
 	Title, Body    string
 	Labels         []string
 	Draft          bool
 }
 
-// Change is a change request that is open.
+// Change is an open change request.
 type Change struct {
 	URL    string
 	Number int64
-	// Target is the branch it is proposed for.
+	// Target is the branch to merge into.
 	Target string
-	// Existed says that it was open before, and now has the title and the body.
+	// Existed says that the change request was already open; its title and body have
+	// been updated.
 	Existed bool
-	// Remarks are what did not work beside, such as labels.
+	// Remarks are minor failures, such as labels that could not be set.
 	Remarks []string
 }
 
-// tries is how often a server that has troubles of its own is asked.
+// tries is how often a request is attempted after server errors.
 const tries = 4
 
-// Open has the change request be open. An error is an *Error.
+// Open opens the change request, or updates the one that is open. The error is an
+// *Error.
 func Open(ctx context.Context, r Request) (Change, error) {
 	ctx, cancel := r.Server.limit(ctx)
 	defer cancel()
@@ -94,8 +96,8 @@ func Open(ctx context.Context, r Request) (Change, error) {
 	return change, nil
 }
 
-// IsOpen tells whether there is a change request for the branches of r. An error
-// is an *Error.
+// IsOpen reports whether there is an open change request for the branches of r. The
+// error is an *Error.
 func IsOpen(ctx context.Context, r Request) (bool, error) {
 	ctx, cancel := r.Server.limit(ctx)
 	defer cancel()
@@ -118,15 +120,15 @@ func IsOpen(ctx context.Context, r Request) (bool, error) {
 	return was != nil, nil
 }
 
-// limit bounds how long it may take.
+// limit applies the overall timeout.
 func (s Server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	most := cmp.Or(s.Timeout, DefaultTimeout)
 	return context.WithTimeoutCause(ctx, most, wrong(ErrUnavailable, "the server or the way to it may be slow; try again later",
 		"not done after %v", most))
 }
 
-// patiently does something until it works, it is known why not, or the server
-// had troubles too often.
+// patiently calls do until it succeeds, fails with an error that a retry cannot
+// solve, or has been tried often enough.
 func (c *client) patiently(ctx context.Context, do func() error) error {
 	for i := 1; ; i++ {
 		err := do()
@@ -146,29 +148,29 @@ func (c *client) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// found is a change request as its server tells it.
+// found is a change request as returned by the server.
 type found struct {
 	number           int64
 	url, title, body string
 }
 
-// forge is one kind of server.
+// forge is the client for one kind of server.
 type forge interface {
-	// check returns an error about a name that no repository can have.
+	// check returns an error for an invalid repository name.
 	check(repository string) error
-	// target asks for the branch the repository itself thinks of first.
+	// target returns the default branch of the repository.
 	target(ctx context.Context, repository string) (string, error)
-	// find returns the request that is open for the branches, or nil.
+	// find returns the open request for the branches, or nil.
 	find(ctx context.Context, r Request) (*found, error)
 	create(ctx context.Context, r Request) (*found, error)
-	// update gives it the title and the body.
+	// update sets the title and the body.
 	update(ctx context.Context, r Request, number int64) error
 	label(ctx context.Context, r Request, number int64) error
-	// draft returns the title of a request that is not to be taken yet.
+	// draft returns the title of a draft.
 	draft(title string) string
 }
 
-// prepare finds out what is asked, and completes the request.
+// prepare determines the kind of the server, and completes the request.
 func (c *client) prepare(ctx context.Context, r *Request) (forge, error) {
 	kind, err := c.kind(ctx)
 	if err != nil {
@@ -218,7 +220,7 @@ func open(ctx context.Context, c *client, r Request) (Change, error) {
 	out.URL, out.Number = was.url, was.number
 	if len(r.Labels) > 0 {
 		if err := f.label(ctx, r, was.number); err != nil {
-			// The request is there, and that is what counts.
+			// The request is open, which is what counts.
 			out.Remarks = append(out.Remarks, "the labels are not on it: "+c.clean(err.Error()))
 		}
 	}

@@ -40,7 +40,7 @@ func (g gitlab) check(repository string) error {
 	return nil
 }
 
-// at is the address of something of the repository.
+// at returns the API URL of a part of the repository.
 func (g gitlab) at(repository string, more ...string) string {
 	at := g.api + "/projects/" + url.PathEscape(repository)
 	for _, part := range more {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Kind is what a server is.
+// Kind is the kind of a server.
 type Kind string
 
-// The kinds of servers. Plain ones keep repositories and know no change requests.
+// Kinds of servers. Plain servers have repositories, but no change requests.
 const (
 	GitHub  Kind = "github"
 	GitLab  Kind = "gitlab"
@@ -25,7 +25,7 @@ const (
 // Kinds are all kinds of servers.
 var Kinds = []Kind{GitHub, GitLab, Gitea, Forgejo, Plain}
 
-// known are the servers that everybody knows.
+// known are the well-known public servers.
 var known = map[string]Kind{
 	"github.com":    GitHub,
 	"gitlab.com":    GitLab,
@@ -34,7 +34,7 @@ var known = map[string]Kind{
 	"bitbucket.org": Plain,
 }
 
-// KindOf returns the kind of a server that everybody knows by its name, or "".
+// KindOf returns the kind of a well-known server by its name, or "".
 func KindOf(host string) Kind {
 	host = strings.ToLower(host)
 	if strings.HasSuffix(host, residence) {
@@ -43,12 +43,12 @@ func KindOf(host string) Kind {
 	return known[host]
 }
 
-// residence is where GitHub has servers of its customers.
+// residence is the domain suffix of GitHub Enterprise Cloud with data residency.
 const residence = ".ghe.com"
 
-// Ask returns the kind of a server: the one that is given, the one its name
-// tells, or what it says itself. One that knows no change requests is Plain. An
-// error is an *Error.
+// Ask returns the kind of a server: the configured one, the one its name implies, or
+// the one detected by requests. A server without change requests is Plain. The error
+// is an *Error.
 func Ask(ctx context.Context, s Server) (Kind, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (c *client) kind(ctx context.Context) (Kind, error) {
 		a, err := c.ask(ctx, http.MethodGet, strings.TrimRight(c.at.String(), "/")+q.path, nil)
 		p, ok := errors.AsType[*problem](err)
 		if ok && p.status == 0 || ok && p.again {
-			// It did not answer; that says nothing about what it is.
+			// No response says nothing about the kind of the server.
 			return "", err
 		}
 		if q.is(a) {
@@ -103,7 +103,7 @@ func (c *client) kind(ctx context.Context) (Kind, error) {
 	return Plain, nil
 }
 
-// has reports whether an answer is an object with a text under key.
+// has reports whether a response is an object with a non-empty string under key.
 func (a answer) has(key string) bool {
 	var object map[string]any
 	if json.Unmarshal(a.body, &object) != nil {
@@ -113,7 +113,7 @@ func (a answer) has(key string) bool {
 	return ok && text != ""
 }
 
-// forge returns what speaks to servers of a kind.
+// forge returns the client for a kind of server.
 func (c *client) forge(k Kind) (forge, error) {
 	api := strings.TrimRight(c.server.API, "/")
 	under := func(path string) string { return cmp.Or(api, strings.TrimRight(c.at.String(), "/")+path) }
@@ -130,8 +130,8 @@ func (c *client) forge(k Kind) (forge, error) {
 	return nil, wrong(ErrRefused, "use github, gitlab, gitea, forgejo or git", "there is no kind of server called %q", string(k))
 }
 
-// githubAPI is where GitHub has its interface for programs: beside itself, or
-// below itself in other people's houses.
+// githubAPI returns the URL of GitHub's API: a separate host, or a path on a GitHub
+// Enterprise Server.
 func githubAPI(at *url.URL) string {
 	host := strings.ToLower(at.Hostname())
 	if host == "github.com" || host == "www.github.com" {

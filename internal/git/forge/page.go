@@ -9,27 +9,27 @@ import (
 	"strings"
 )
 
-// Page is what the address of a page shows: a repository, or a file or folder
-// in it, as GitHub, GitLab, Gitea and Forgejo write it.
+// Page is a parsed web URL of a repository, or of a file or folder in it, as GitHub,
+// GitLab, Gitea and Forgejo write it.
 type Page struct {
-	// Scheme is https, http or ssh, and User who one is for SSH.
+	// Scheme is https, http or ssh, and User the user name for SSH.
 	Scheme, User string
 	// Host is in lower case, with its port if it has one.
 	Host string
-	// Repository is its path at the host, as it was written.
+	// Repository is its path on the host, as it was written.
 	Repository string
-	// Rest is a branch, tag or commit, and the path behind it. Where one ends
-	// and the other begins is for the repository to say. Empty means all of the
-	// repository, as it itself thinks of it first.
+	// Rest is a branch, tag or commit, followed by a path. Only the repository can tell
+	// where one ends and the other begins. Empty means the whole repository at its
+	// default branch.
 	Rest string
-	// marker is what stands before Rest.
+	// marker are the path segments before Rest, such as tree.
 	marker []string
-	// folder says that it ends with a slash.
+	// folder says that the URL ends with a slash.
 	folder bool
 }
 
-// The errors of pages. They do not repeat the address, which may hold a password
-// anywhere if it is no proper one.
+// Errors of pages. They do not quote the URL, since an invalid one may contain a
+// password anywhere.
 var (
 	errPage     = errors.New("cannot read the address: it is not the https or ssh URL of a repository, or of a page of one")
 	errPassword = errors.New("cannot use the address: there is a user name or password in it")
@@ -43,11 +43,11 @@ var (
 	refKinds = []string{"branch", "tag", "commit"}
 )
 
-// IsAddress reports whether a text is meant as an address, not as a path.
+// IsAddress reports whether a text is a URL rather than a path.
 func IsAddress(text string) bool { return strings.Contains(text, "://") || shortSSH.MatchString(text) }
 
-// ParsePage reads the address of a page, or of a repository: https://…,
-// ssh://user@host/… or user@host:….
+// ParsePage parses the URL of a page or of a repository: https://…, ssh://user@host/…
+// or user@host:….
 func ParsePage(address string) (Page, error) {
 	if m := shortSSH.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
 		address = "ssh://" + m[1] + "@" + m[2] + "/" + m[3]
@@ -80,7 +80,8 @@ func ParsePage(address string) (Page, error) {
 	return p, nil
 }
 
-// split notes what stands behind the repository, and returns where that begins.
+// split sets marker and Rest from the segments after the repository, and returns the
+// index where those begin.
 func (p *Page) split(parts []string) int {
 	first := 2
 	if i := slices.IndexFunc(parts, func(s string) bool { return strings.HasSuffix(s, ".git") }); i >= 0 {
@@ -103,9 +104,9 @@ func (p *Page) split(parts []string) int {
 	return len(parts)
 }
 
-// Resolve returns the page that a path leads to from here: beside it, or from
-// the top of the repository if it begins with a slash. There, a branch with a
-// slash in its name is taken for its first part.
+// Resolve returns the page that a path refers to, relative to p, or to the root of
+// the repository if the path begins with a slash. Only the first segment of a branch
+// name with slashes is then taken as the branch.
 func (p Page) Resolve(to string) (Page, error) {
 	ref, at, _ := strings.Cut(p.Rest, "/")
 	if p.Rest == "" {
@@ -135,10 +136,10 @@ func (p Page) Resolve(to string) (Page, error) {
 	return p, nil
 }
 
-// String returns the address.
+// String returns the URL.
 func (p Page) String() string { return p.address(p.marker) }
 
-// File returns the address of a page that shows a file.
+// File returns the URL of the page for a file.
 func (p Page) File() string {
 	marker := slices.Clone(p.marker)
 	for i, m := range marker {

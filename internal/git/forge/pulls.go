@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// pulls are pull requests as GitHub thought of them, and Gitea after it.
+// pulls implements pull requests as GitHub defined them and Gitea adopted them.
 type pulls struct {
 	*client
 	api string
@@ -36,7 +36,7 @@ func (p pull) found() *found {
 	return &found{number: p.Number, url: p.URL, title: p.Title, body: p.Body}
 }
 
-// is reports whether a pull request is for the branches of r, both of the same
+// is reports whether a pull request is for the branches of r, both in the same
 // repository.
 func (p pull) is(r Request) bool {
 	return p.Head.Ref == r.Source && p.Base.Ref == r.Target &&
@@ -53,7 +53,7 @@ func (p pulls) check(repository string) error {
 	return nil
 }
 
-// at is the address of something of the repository.
+// at returns the API URL of a part of the repository.
 func (p pulls) at(repository string, more ...string) string {
 	at := p.api + "/repos"
 	for _, part := range append(strings.Split(repository, "/"), more...) {
@@ -66,7 +66,7 @@ func (p pulls) target(ctx context.Context, repository string) (string, error) {
 	return p.first(ctx, p.at(repository))
 }
 
-// create opens a pull request; more is what it holds beside.
+// create opens a pull request; more are additional fields of the request.
 func (p pulls) create(ctx context.Context, r Request, more map[string]any) (*found, error) {
 	body := map[string]any{"title": r.Title, "body": r.Body, "head": r.Source, "base": r.Target}
 	for k, v := range more {
@@ -89,7 +89,7 @@ func (p pulls) label(ctx context.Context, r Request, number int64) error {
 		map[string]any{"labels": r.Labels}, nil)
 }
 
-// github is GitHub, the one of everybody or one's own.
+// github is GitHub, github.com or GitHub Enterprise.
 type github struct{ pulls }
 
 func (g github) find(ctx context.Context, r Request) (*found, error) {
@@ -117,14 +117,14 @@ func (g github) draft(title string) string { return title }
 type gitea struct{ pulls }
 
 const (
-	// perPage is how many pull requests Gitea lists at once.
+	// perPage is how many pull requests are listed per page.
 	perPage = 50
-	// maxPages is how many pages are looked at.
+	// maxPages is the maximum number of pages to read.
 	maxPages = 100
 )
 
-// find lists what is open: there is no question that gives one by its branches
-// and only if it is open.
+// find lists the open pull requests, because the API cannot filter by both branches
+// and state.
 func (g gitea) find(ctx context.Context, r Request) (*found, error) {
 	for page := 1; page <= maxPages; page++ {
 		q := url.Values{"state": {"open"}, "sort": {"recentupdate"}, "base_branch": {r.Target},
@@ -138,7 +138,7 @@ func (g gitea) find(ctx context.Context, r Request) (*found, error) {
 				return p.found(), nil
 			}
 		}
-		// A server may list fewer at once than it is asked for.
+		// A server may list fewer per page than requested.
 		if len(all) == 0 {
 			break
 		}
@@ -152,7 +152,7 @@ func (g gitea) create(ctx context.Context, r Request) (*found, error) {
 
 func (g gitea) draft(title string) string { return prefixed("WIP: ", title) }
 
-// prefixed returns a title with a prefix, once.
+// prefixed adds a prefix to a title, unless it already has it.
 func prefixed(prefix, title string) string {
 	if strings.HasPrefix(title, prefix) {
 		return title

@@ -1,5 +1,5 @@
-// Package integration makes the servers of repositories of the configuration
-// those that steps may write to.
+// Package integration converts the configured repository servers to hosts that steps
+// may write to.
 package integration
 
 import (
@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/sink/git"
 )
 
-// Hosts returns the servers of a configuration, by their names. Upper and lower
-// case are the same, and so are a name and the name with the port of https.
+// Hosts returns the servers of a configuration, by name. Names are case-insensitive,
+// and the port of https may be left out.
 func Hosts(c config.Integrations) publish.Hosts {
 	all := make(map[string]publish.Host, len(c.Hosts))
 	for _, h := range c.Hosts {

@@ -9,16 +9,16 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// Address is where a repository is.
+// Address is the location of a repository.
 type Address struct {
-	// Shown is the address for people. There are no credentials in it.
+	// Shown is the address for messages, without credentials.
 	Shown string
-	// URL has the scheme http, https or ssh, and no credentials. It is nil if
-	// the repository is in the folder Dir.
+	// URL has the scheme http, https or ssh, and no credentials. It is nil if the
+	// repository is in the folder Dir.
 	URL *url.URL
 	Dir string
-	// User and Password are what stood in the address. The user of a web
-	// address may be a token, and is kept as one.
+	// User and Password are the credentials in the address. The user of a web address
+	// may be a token, and is treated as a secret.
 	User, Password secret.Text
 }
 
@@ -26,15 +26,15 @@ type Address struct {
 const Shell = "ssh"
 
 var (
-	// short is host:path and user@host:path.
+	// short matches host:path and user@host:path.
 	short = regexp.MustCompile(`^(?:([^@:/]+)@)?(\[[^\]]+\]|[^@:/]+):(.+)$`)
-	// userinfo is what looks like user:password@ in an address that is no URL.
+	// userinfo matches what looks like user:password@ in an address that is not a URL.
 	userinfo = regexp.MustCompile(`[^/@:\[\]]+:[^/@]+@`)
 )
 
-// ParseAddress reads an address. The one it returns can be shown even if there
-// is an error. The library's own way quotes passwords in errors, and takes
-// paths with a colon for hosts.
+// ParseAddress parses an address. The result can be shown even if there is an error.
+// go-git's own parser quotes passwords in errors, and takes paths with a colon for
+// hosts.
 func ParseAddress(given string) (Address, error) {
 	at := Address{Shown: userinfo.ReplaceAllString(given, "")}
 	scheme, rest, isURL := strings.Cut(given, "://")
@@ -43,7 +43,7 @@ func ParseAddress(given string) (Address, error) {
 	case given == "":
 		return at, Wrong("name a URL or a folder", "the address is empty")
 	case isURL && !strings.ContainsAny(scheme, `/\`):
-		// Nobody knows where a password ends in what is no proper URL.
+		// In an invalid URL it is unknown where a password ends.
 		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
 		at.Shown = scheme + "://" + rest
 		return at.parseURL(given)
@@ -62,8 +62,8 @@ func (at Address) local(path string) (Address, error) {
 	return at, err
 }
 
-// parseURL reads scheme://…. Errors of net/url quote the whole address, so they
-// are not passed on. A password with a slash in it looks like a port and a path.
+// parseURL parses scheme://…. Errors of net/url quote the whole address, so they are
+// not returned. A password with a slash in it looks like a port and a path.
 func (at Address) parseURL(given string) (Address, error) {
 	u, err := url.Parse(given)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User == nil && u.Port() != "" && strings.Contains(u.Path, "@") {

@@ -17,49 +17,49 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// Auth is how to prove who one is, and how the server does. What stands here
-// goes before what stands in the address.
+// Auth are the credentials, and how to verify the server. They override those in the
+// address.
 type Auth struct {
-	// Username goes with the token or the key. Empty means the one in the
-	// address, else what the host is known to expect beside a token, or "git".
+	// Username belongs to the token or the key. Empty means the one in the address,
+	// otherwise the one that the host expects with a token, or "git".
 	Username string
-	// Token is a token or password for HTTP. TokenFile is a file that holds it
-	// instead, read again each time.
+	// Token is a token or password for HTTP. TokenFile is a file that holds it instead;
+	// it is read for each connection.
 	Token     secret.Text
 	TokenFile string
 
-	// SSHKey is a private key in PEM. SSHKeyFile is a file that holds it
-	// instead, read again each time. Passphrase unlocks it.
+	// SSHKey is a private key in PEM. SSHKeyFile is a file that holds it instead; it is
+	// read for each connection. Passphrase decrypts it.
 	SSHKey     secret.Text
 	SSHKeyFile string
 	Passphrase secret.Text
-	// KnownHostsFile is a known_hosts file that the host must be in. HostKey
-	// names the key of the host instead: "ssh-ed25519 AAAA…", or "SHA256:…",
-	// its fingerprint. A key that nobody named is refused.
+	// KnownHostsFile is a known_hosts file that must contain the host. HostKey is the
+	// key of the host instead: "ssh-ed25519 AAAA…", or "SHA256:…", its fingerprint. An
+	// unknown host key is refused.
 	KnownHostsFile string
 	HostKey        string
 
-	// CAFile or CAData, in PEM, is the authority that signed the server's
-	// certificate; without either it is one the system knows.
+	// CAFile or CAData, in PEM, is the authority that signed the server's certificate;
+	// if both are empty, those of the system are used.
 	CAFile string
 	CAData []byte
-	// SkipTLSVerify believes any certificate.
+	// SkipTLSVerify accepts any certificate.
 	SkipTLSVerify bool
 }
 
-// anybody is who one is if nothing else is known.
+// anybody is the default user name.
 const anybody = "git"
 
-// Credentials are what one proves oneself with, once.
+// Credentials are the credentials of one connection.
 type Credentials struct {
 	user, password string
-	// lone is a user name of a web address without a password, which is how
-	// some write a token.
+	// lone says that a web address has a user name without a password, which some use
+	// for a token.
 	lone bool
 	key  ssh.Signer
 }
 
-// Credentials reads them, from files too.
+// Credentials reads the credentials, including those in files.
 func (a Auth) Credentials(at Address) (Credentials, error) {
 	c := Credentials{user: cmp.Or(a.Username, at.User.Reveal()), password: at.Password.Reveal()}
 	if at.URL == nil {
@@ -73,7 +73,7 @@ func (a Auth) Credentials(at Address) (Credentials, error) {
 		}
 		keys, err := gitssh.NewPublicKeys(c.user, text, a.Passphrase.Reveal())
 		if err != nil {
-			// The library's words may quote the key.
+			// go-git's message may quote the key.
 			return c, Wrong("it begins with a line such as -----BEGIN OPENSSH PRIVATE KEY-----; if it is locked, give its passphrase",
 				"the SSH key is no private key in PEM, or the passphrase does not fit")
 		}
@@ -89,7 +89,7 @@ func (a Auth) Credentials(at Address) (Credentials, error) {
 	return c, err
 }
 
-// usernameAt returns what a host expects beside a token.
+// usernameAt returns the user name that a host expects with a token.
 func usernameAt(host string) string {
 	host = strings.ToLower(host)
 	switch {
@@ -103,7 +103,7 @@ func usernameAt(host string) string {
 	return anybody
 }
 
-// given returns a value, or what is in the file that was named instead.
+// given returns a value, or the contents of the file that was named instead.
 func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, error) {
 	if len(value) > 0 || path == "" {
 		return []byte(value), nil
@@ -121,7 +121,7 @@ func given[T ~string | ~[]byte](what string, value T, path string) ([]byte, erro
 	return text, nil
 }
 
-// roots returns the authorities, or nil for those the system knows.
+// roots returns the certificate authorities, or nil for those of the system.
 func (a Auth) roots() (*x509.CertPool, error) {
 	text, err := given("certificate", a.CAData, a.CAFile)
 	if err != nil || len(text) == 0 {
@@ -134,7 +134,7 @@ func (a Auth) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// secrets are all forms in which they could come back in a message.
+// secrets returns all forms in which the credentials could appear in a message.
 func (c Credentials) secrets() []string {
 	plain := []string{c.password}
 	if c.lone {
@@ -151,8 +151,8 @@ func (c Credentials) secrets() []string {
 	return all
 }
 
-// Clean takes secrets out of a message, should somebody, such as a server that
-// repeats what it was sent, have put them into it.
+// Clean redacts secrets in a message, for example from a server that repeats what it
+// was sent.
 func (c Credentials) Clean(p *Problem) *Problem {
 	text := p.Err.Error()
 	clean := text

@@ -20,54 +20,54 @@ import (
 )
 
 const (
-	// ownDir is the folder in a repository that says which locks are ours.
+	// ownDir is the folder in a repository that records which locks are ours.
 	ownDir = "ingestor"
-	// guardFile is locked, by the operating system, while a branch is moved. That
-	// lock ends with its process.
+	// guardFile is locked by the operating system while a branch is moved. That lock
+	// ends with its process.
 	guardFile = "guard.lock"
-	// guardWait is how long the guard is waited for, and guardPause how long
-	// between two looks. A branch is moved in less than a millisecond.
+	// guardWait is how long to wait for the guard, and guardPause the polling interval.
+	// Moving a branch takes less than a millisecond.
 	guardWait  = time.Second
 	guardPause = 5 * time.Millisecond
-	// staleAfter is how old a lock of a process that was killed is broken at. The
-	// guard tells that no process on this machine has it; the time is for other
-	// machines, on a file system that does not share the guard with them.
+	// staleAfter is the age at which a lock of a killed process is broken. The guard
+	// shows that no process on this machine holds it; the age is for other machines, on
+	// a file system that does not share the guard with them.
 	staleAfter = 5 * time.Second
 )
 
-// busy is a branch that cannot be moved for a moment, for another process is about
-// to.
+// busy is the error for a branch that another process is about to move.
 type busy struct{ text string }
 
 // Error returns the message.
 func (b *busy) Error() string { return b.text }
 
-// IsBusy reports whether a branch could not be moved because another process has
+// IsBusy reports whether a branch could not be moved because another process holds
 // its lock.
 func IsBusy(err error) bool {
 	_, ok := errors.AsType[*busy](err)
 	return ok
 }
 
-// isLocked reports whether Git says on a server that a branch is locked.
+// isLocked reports whether a message of Git on a server says that a branch is locked.
 func isLocked(text string) bool {
 	return strings.Contains(text, "failed to lock") || strings.Contains(text, "cannot lock")
 }
 
-// branchLock is the lock of a branch on the disk, made as Git makes it: a file
-// beside the branch, which has the new commit in it and becomes the branch.
+// branchLock is the lock of a branch on disk, created as Git does it: a file next to
+// the branch that contains the new commit and is renamed to the branch.
 //
-// Git's lock says nothing about its process, and outlives it. So the lock is a
-// second name of a file in ownDir, or has the same content where a file system
-// knows no second names. A lock that has its file there is ours, and if it is
-// there while this process has the guard, its process is gone.
+// Git's lock does not identify its process, and outlives it. So the lock is a hard
+// link to a file in ownDir, or has the same content on a file system without hard
+// links. A lock with such a file is ours, and if it exists while this process holds
+// the guard, its process is gone.
 type branchLock struct {
-	// branch is the file of the branch, path the lock's and own that of ours.
+	// branch is the file of the branch, path that of the lock, and own the file in
+	// ownDir.
 	branch, path, own string
 	mode              os.FileMode
 	guard             *lock.File
-	// became says that the lock is the branch now: a lock that is there then is
-	// another program's.
+	// became says that the lock has become the branch: a lock file that exists then
+	// belongs to another program.
 	became bool
 }
 
@@ -93,7 +93,7 @@ func moveLocal(ctx context.Context, r *gogit.Repository, dir string, u Update) (
 }
 
 // lockBranch acquires the lock of a branch. The error is busy if another process
-// has it.
+// holds it.
 func lockBranch(ctx context.Context, dir string, u Update) (*branchLock, error) {
 	sum := sha256.Sum256([]byte(u.Branch))
 	l := &branchLock{
@@ -117,8 +117,8 @@ func lockBranch(ctx context.Context, dir string, u Update) (*branchLock, error) 
 	return l, nil
 }
 
-// makeFolders makes the folder of the branch and ours, for all who may write to the
-// branches.
+// makeFolders creates the folder of the branch and ownDir, for all users who may
+// write to the branches.
 func (l *branchLock) makeFolders(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(l.branch), 0o777); err != nil { //nolint:gosec // as Git does it; the user's mask decides
 		return err
@@ -163,7 +163,7 @@ func (l *branchLock) acquireGuard(ctx context.Context, branch plumbing.Reference
 	}
 }
 
-// breakStale removes the lock if a process of ours left it that is gone.
+// breakStale removes the lock if one of our processes left it and is gone.
 func (l *branchLock) breakStale(branch plumbing.ReferenceName) error {
 	info, err := os.Lstat(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +195,7 @@ func (l *branchLock) breakStale(branch plumbing.ReferenceName) error {
 	return nil
 }
 
-// isOurs reports whether a process of ours made the lock.
+// isOurs reports whether one of our processes created the lock.
 func (l *branchLock) isOurs() (bool, error) {
 	own, err := os.ReadFile(l.own)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,7 +211,7 @@ func (l *branchLock) isOurs() (bool, error) {
 	return len(own) > 0 && bytes.Equal(own, there), err
 }
 
-// foreign is the error about a lock of another program.
+// foreign returns the error about a lock of another program.
 func (l *branchLock) foreign(branch plumbing.ReferenceName) error {
 	return &Problem{
 		Err:  &busy{fmt.Sprintf("branch %q is locked by another program: %s", branch.Short(), l.path)},
@@ -219,10 +219,10 @@ func (l *branchLock) foreign(branch plumbing.ReferenceName) error {
 	}
 }
 
-// create makes the lock, under the guard, with the new commit in it.
+// create creates the lock, under the guard, with the new commit in it.
 func (l *branchLock) create(u Update) error {
-	// The file may be the branch itself by now, under a second name: it is made
-	// anew, never written to.
+	// The file may by now be a hard link to the branch itself: it is created again,
+	// never written to.
 	if err := os.Remove(l.own); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritable(err)
 	}
@@ -232,11 +232,11 @@ func (l *branchLock) create(u Update) error {
 	}
 	err := os.Link(l.own, l.path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		// The file system knows no second names.
+		// The file system has no hard links.
 		err = writeNew(l.path, text, l.mode)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		_ = os.Remove(l.own) // It says nothing about the lock of another program.
+		_ = os.Remove(l.own) // It must not mark the lock of another program as ours.
 		return l.foreign(u.Branch)
 	}
 	if err != nil {
@@ -245,7 +245,7 @@ func (l *branchLock) create(u Update) error {
 	return nil
 }
 
-// writeNew writes a file that must not be there.
+// writeNew writes a file that must not exist.
 func writeNew(path string, text []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -255,7 +255,7 @@ func writeNew(path string, text []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// release gives the lock up, if it has not become the branch, and the guard.
+// release releases the lock, unless it has become the branch, and the guard.
 func (l *branchLock) release() error {
 	var err error
 	if !l.became {

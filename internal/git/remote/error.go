@@ -16,10 +16,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// Problem is what is wrong with a repository or the way to it.
+// Problem is an error about a repository or the connection to it.
 type Problem struct {
 	Err error
-	// Hint is the way out; empty if there is none to name.
+	// Hint says how to solve the problem; empty if there is no hint.
 	Hint string
 }
 
@@ -34,21 +34,21 @@ func Wrong(hint, format string, args ...any) *Problem {
 	return &Problem{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// ErrEmpty is a repository without commits.
+// ErrEmpty is returned for a repository without commits.
 var ErrEmpty = Wrong("commit something first, or check the address", "it has no commits yet")
 
-// Explain returns the cause without the wrapping that says nothing to people,
-// and the way out.
+// Explain returns the cause without wrapping that is meaningless to users, and with a
+// hint.
 func Explain(err error) *Problem {
 	if e, ok := errors.AsType[*Problem](err); ok {
 		return e
 	}
 	if u, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
-		// It unwraps nothing.
+		// UnexpectedError has no Unwrap method.
 		return Explain(u.Err)
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		// It quotes an address that is in the message already.
+		// The error quotes an address that is already in the message.
 		err = u.Err
 	}
 	line, isLine := errors.AsType[*pktline.ErrorLine](err)
@@ -77,7 +77,7 @@ func Explain(err error) *Problem {
 	return &Problem{Err: err}
 }
 
-// wordsOf explains what a server says instead of an answer.
+// wordsOf explains an error message that a server sent instead of a response.
 func wordsOf(text string) *Problem {
 	const hint = "check the address, and that the credentials may see it"
 	if words := firstWords(text); words != "" {
@@ -86,7 +86,7 @@ func wordsOf(text string) *Problem {
 	return Wrong(hint, "the server ends the connection without a word")
 }
 
-// firstWords returns the first line that says something, or "".
+// firstWords returns the first non-empty line of a message, or "".
 func firstWords(text string) string {
 	for line := range strings.Lines(text) {
 		line = Said(strings.TrimLeft(strings.TrimPrefix(line, "remote:"), " =*"))
@@ -97,8 +97,8 @@ func firstWords(text string) string {
 	return ""
 }
 
-// Said returns what a server says as one line that is not too long, without
-// what could change how a terminal shows it.
+// Said returns the message of a server as one line of limited length, without
+// characters that could control a terminal.
 func Said(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	text = strings.Map(func(r rune) rune {

@@ -17,12 +17,12 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// request asks for one commit without its history.
+// request returns a request for one commit without its history.
 func request(adv *packp.AdvRefs, want plumbing.Hash) *packp.UploadPackRequest {
 	req := packp.NewUploadPackRequest()
 	req.Wants = []plumbing.Hash{want}
-	// Some servers answer only to those who know the details. The library hides
-	// whether a server does, but all have for many years.
+	// Some servers only respond to clients with multi_ack_detailed. go-git hides whether
+	// a server supports it, but all have for many years.
 	_ = req.Capabilities.Set(capability.MultiACKDetailed)
 	for _, c := range []capability.Capability{capability.OFSDelta, capability.Sideband64k, capability.NoProgress, capability.Shallow} {
 		if adv.Capabilities.Supports(c) {
@@ -35,7 +35,7 @@ func request(adv *packp.AdvRefs, want plumbing.Hash) *packp.UploadPackRequest {
 	return req
 }
 
-// fetch fetches what was asked for.
+// fetch fetches the requested objects.
 func fetch(ctx context.Context, from fetchSession, req *packp.UploadPackRequest, into *memory.Storage, most int64) error {
 	res, err := from.UploadPack(ctx, req)
 	if err != nil {
@@ -53,11 +53,11 @@ func fetch(ctx context.Context, from fetchSession, req *packp.UploadPackRequest,
 	return refused(unpack(ctx, pack, into, most))
 }
 
-// unpack reads a pack into a store. It is weighed before, because the library
-// makes room for whatever a pack says, so that a small one could fill the
-// memory; and it can be, because it is held as a whole.
+// unpack reads a pack into a store. The pack is weighed before, because go-git
+// allocates whatever a pack declares, so that a small one could exhaust the memory.
+// This is possible because the whole pack is in memory.
 func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) error {
-	// It comes as a whole, whatever is read of it or written to it.
+	// The whole commit is fetched, whatever is read from it or written to it.
 	const hint = "use a repository that holds less, or allow more"
 	if err := NewBudget(most, hint).Take(int64(len(pack))); err != nil {
 		return err
@@ -68,8 +68,8 @@ func unpack(ctx context.Context, pack []byte, into *memory.Storage, most int64) 
 	return packfile.UpdateObjectStorage(into, Reader{ctx, bytes.NewReader(pack)})
 }
 
-// refused explains why what was asked for did not come. The library's errors
-// hold what the server said, and often nothing but text.
+// refused explains why the requested objects were not sent. go-git's errors contain
+// the message of the server, often only as text.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -81,11 +81,10 @@ func refused(err error) error {
 		"the server does not send the commit: %s", Said(err.Error()))
 }
 
-// overhead is what an object takes beside its content.
+// overhead is what an object takes in addition to its content.
 const overhead = 256
 
-// weigh adds up what the objects of a pack say they become, which the library
-// holds them to.
+// weigh adds up the declared sizes of the objects in a pack, which go-git enforces.
 func weigh(pack *packfile.Scanner, left *Budget) error {
 	_, count, err := pack.Header()
 	if err != nil {
@@ -107,7 +106,7 @@ func weigh(pack *packfile.Scanner, left *Budget) error {
 		if _, _, err := pack.NextObject(&delta); err != nil {
 			return err
 		}
-		// It begins with the sizes of its base and of the result.
+		// A delta begins with the sizes of its base and of the result.
 		_, n := binary.Uvarint(delta.Bytes())
 		result, m := binary.Uvarint(delta.Bytes()[max(n, 0):])
 		if n <= 0 || m <= 0 {
@@ -120,7 +119,7 @@ func weigh(pack *packfile.Scanner, left *Budget) error {
 	return nil
 }
 
-// Reader ends when its context does.
+// Reader is a reader that ends with its context.
 type Reader struct {
 	Ctx context.Context
 	io.ReadSeeker
@@ -134,20 +133,20 @@ func (r Reader) Read(p []byte) (int, error) {
 	return r.ReadSeeker.Read(p)
 }
 
-// ErrTooMuch is more than the options allow.
+// ErrTooMuch is returned when the options' limit is exceeded.
 var ErrTooMuch = errors.New("more than is allowed")
 
-// Budget is how many bytes may still be held.
+// Budget is how many bytes may still be held in memory.
 type Budget struct {
 	most, left int64
 	hint       string
 }
 
-// NewBudget returns one of as many bytes as may be held, and the way out for
-// those who need more.
+// NewBudget returns a budget of the given number of bytes, with a hint for users who
+// need more.
 func NewBudget(most int64, hint string) *Budget { return &Budget{most, most, hint} }
 
-// Take takes n bytes. A size that is too large for the type is negative.
+// Take takes n bytes. A size that overflows the type is negative.
 func (b *Budget) Take(n int64) error {
 	if n < 0 || n > b.left {
 		return Wrong(b.hint, "it holds %w: %d bytes", ErrTooMuch, b.most)

@@ -15,13 +15,12 @@ import (
 
 const (
 	dialTimeout = 30 * time.Second
-	// maxRefs is the most a list of names may hold.
+	// maxRefs is the size limit of a list of references, in bytes.
 	maxRefs = 64 << 20
 )
 
-// dialHTTP prepares a connection. The library follows redirects of the first
-// question only, never from HTTPS to HTTP, and takes no credentials to another
-// host.
+// dialHTTP prepares a connection. go-git follows redirects of the first request only,
+// never from HTTPS to HTTP, and sends no credentials to another host.
 func dialHTTP(_ context.Context, program string, at Address, way Options, creds Credentials) (session, error) {
 	roots, err := way.Auth.roots()
 	if err != nil {
@@ -51,18 +50,18 @@ func dialHTTP(_ context.Context, program string, at Address, way Options, creds 
 	return client.NewUploadPackSession(end, auth)
 }
 
-// guard looks at answers before the library does, which puts whole pages into
-// errors and reads lists without end.
+// guard checks responses before go-git does, which puts whole pages into errors and
+// reads lists without a limit.
 type guard struct {
 	http.RoundTripper
 	known bool
-	// program is the one that is asked for, and way what for.
+	// program is the requested service, and way the options.
 	program string
 	way     Options
 	most    int64
 }
 
-// RoundTrip asks and returns the answer, if it is one.
+// RoundTrip sends the request and returns the response, if it is valid.
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := g.RoundTripper.RoundTrip(req)
 	if err != nil {
@@ -82,7 +81,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// check explains an answer that is not the one that was hoped for.
+// check explains an unexpected response.
 func (g guard) check(res *http.Response) error {
 	kind := res.Header.Get("Content-Type")
 	switch code := res.StatusCode; {

@@ -23,17 +23,17 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// Update is a branch to be moved.
+// Update is a move of a branch.
 type Update struct {
 	Branch plumbing.ReferenceName
-	// Old is where the branch is; zero if there is none. New is where it is to
-	// be.
+	// Old is the current commit of the branch, zero if there is no branch. New is the
+	// new commit.
 	Old, New plumbing.Hash
-	// Objects are those that the repository does not have, and no others.
+	// Objects are exactly the objects that the repository does not have.
 	Objects *memory.Storage
 }
 
-// ErrMoved is a branch that is not, or no longer, where it was seen.
+// ErrMoved is returned for a branch that is no longer at the expected commit.
 var ErrMoved = Wrong("try again", "somebody else has moved the branch meanwhile")
 
 // push moves a branch on a server.
@@ -42,7 +42,7 @@ func push(ctx context.Context, at Address, way Options, creds Credentials, u Upd
 	if err != nil {
 		return err
 	}
-	defer func() { _ = with.Close() }() // All that counts has been said.
+	defer func() { _ = with.Close() }() // Everything relevant has been received.
 	if now := adv.References[u.Branch.String()]; now != u.Old {
 		return ErrMoved
 	}
@@ -70,15 +70,15 @@ func push(ctx context.Context, at Address, way Options, creds Credentials, u Upd
 	return err
 }
 
-// pack writes the objects as a pack, in the order of their names.
+// pack writes the objects as a pack, sorted by hash.
 func (u Update) pack(w io.Writer) error {
 	all := slices.SortedFunc(maps.Keys(u.Objects.Objects), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
 	_, err := packfile.NewEncoder(w, u.Objects, false).Encode(all, 0)
 	return err
 }
 
-// judge explains a report in which something was refused. What else the server
-// says beside is often more to the point.
+// judge explains a report with a refusal. The server's other messages are often more
+// specific.
 func (u Update) judge(report *packp.ReportStatus, says string) error {
 	err := report.Error()
 	if err == nil {
@@ -107,17 +107,17 @@ func (u Update) judge(report *packp.ReportStatus, says string) error {
 	return Wrong(hint, "the server refuses to move the branch %q: %s", u.Branch.Short(), why)
 }
 
-// remarks are what a server says beside its answer, the beginning of it.
+// remarks holds the beginning of a server's progress messages.
 type remarks struct{ bytes.Buffer }
 
-// Write keeps what there is room for.
+// Write keeps what fits.
 func (r *remarks) Write(p []byte) (int, error) {
 	const most = 8 << 10
 	r.Buffer.Write(p[:max(0, min(len(p), most-r.Len()))])
 	return len(p), nil
 }
 
-// pushLocal moves a branch of a repository on the disk. Hooks are not run.
+// pushLocal moves a branch of a repository on disk. Hooks are not run.
 func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 	store, ok := r.Storer.(*filesystem.Storage)
 	if !ok {
@@ -141,15 +141,15 @@ func pushLocal(ctx context.Context, r *gogit.Repository, u Update) error {
 	return moveLocal(ctx, r, commonDir(store), u)
 }
 
-// checkedOut reports whether the branch is that of a work tree: the one of the
-// repository, or one that git worktree made.
+// checkedOut reports whether the branch is checked out in a work tree: that of the
+// repository, or one created by git worktree.
 func checkedOut(r *gogit.Repository, store *filesystem.Storage, branch plumbing.ReferenceName) bool {
 	dir := commonDir(store)
 	var trees []string
 	if c, err := r.Config(); err == nil && !c.Core.IsBare {
 		trees = append(trees, dir)
 	}
-	made, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // As a rule there is none.
+	made, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // Usually it does not exist.
 	for _, d := range made {
 		trees = append(trees, filepath.Join(dir, "worktrees", d.Name()))
 	}
@@ -159,13 +159,13 @@ func checkedOut(r *gogit.Repository, store *filesystem.Storage, branch plumbing.
 	})
 }
 
-// commonDir is the folder that has the branches of a repository, for a work tree
-// of git worktree too, which has only its own HEAD.
+// commonDir returns the folder with the branches of a repository, also for a work
+// tree created by git worktree, which only has its own HEAD.
 func commonDir(store *filesystem.Storage) string {
 	dir := store.Filesystem().Root()
 	to, err := os.ReadFile(filepath.Join(dir, "commondir"))
 	if err != nil {
-		return dir // As a rule there is none.
+		return dir // Usually it does not exist.
 	}
 	at := filepath.FromSlash(strings.TrimSpace(string(to)))
 	if filepath.IsAbs(at) {
@@ -174,18 +174,18 @@ func commonDir(store *filesystem.Storage) string {
 	return filepath.Join(dir, at)
 }
 
-// noRoom is why a branch cannot be made beside others.
+// noRoom is the hint for a branch whose name conflicts with others.
 const noRoom = "a branch cannot be where others have a folder of its name, and the other way round"
 
-// room returns an error if a new branch would lie where another does. Of those
-// that are packed together in one file the disk does not tell.
+// room returns an error if the name of a new branch conflicts with another. For
+// packed references the file system does not detect it.
 func room(store *filesystem.Storage, u Update) error {
 	if !u.Old.IsZero() {
 		return nil
 	}
 	all, err := store.IterReferences()
 	if errors.Is(err, dotgit.ErrEmptyRefFile) {
-		// Git makes a lock and then fills it.
+		// Git creates an empty lock file and then writes to it.
 		dir := filepath.Join(commonDir(store), "refs")
 		return &Problem{
 			Err:  &busy{fmt.Sprintf("cannot list branches: another program has an empty lock below %s", dir)},
@@ -204,7 +204,7 @@ func room(store *filesystem.Storage, u Update) error {
 	})
 }
 
-// unwritable explains why something cannot be written to the disk.
+// unwritable explains why something cannot be written to disk.
 func unwritable(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

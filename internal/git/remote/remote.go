@@ -1,9 +1,8 @@
-// Package remote reaches Git repositories: on servers over HTTP and SSH, and on
-// the disk. It reads addresses, proves who one is and that the server is the one
-// that was meant, lists names, fetches one commit, and moves a branch; all of
-// it bounded, and with errors that say the way out and hold no secret. What the
-// SSH client of a user knows (~/.ssh, agents) is not looked at, and no git
-// program is run.
+// Package remote accesses Git repositories: on servers over HTTP and SSH, and on
+// disk. It parses addresses, authenticates the client and the server, lists
+// references, fetches one commit, and moves a branch. Everything has limits, and
+// errors have hints and contain no secrets. The SSH configuration of the user
+// (~/.ssh, agents) is not used, and no git program is run.
 package remote
 
 import (
@@ -22,16 +21,16 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// Options is how to get to a repository.
+// Options configure the access to a repository.
 type Options struct {
 	Auth Auth
-	// MaxBytes is the most that is fetched, packed and unpacked.
+	// MaxBytes is the maximum size of what is fetched, packed and unpacked.
 	MaxBytes int64
-	// Write says that the way is to end in a Push, for the words of errors.
+	// Write says that a Push will follow, for the wording of errors.
 	Write bool
 }
 
-// verb is what is to be done with the repository.
+// verb returns what is to be done with the repository, for messages.
 func (w Options) verb() string {
 	if w.Write {
 		return "write to"
@@ -39,22 +38,22 @@ func (w Options) verb() string {
 	return "read"
 }
 
-// Repository is one that was opened: on the disk, or on a server, from which
-// objects are fetched into memory.
+// Repository is an open repository: on disk, or on a server, from which objects are
+// fetched into memory.
 type Repository struct {
 	Refs storer.ReferenceStorer
-	// Peeled are the commits that annotated tags lead to, if the server says so.
+	// Peeled are the commits that annotated tags refer to, if the server lists them.
 	Peeled  map[string]plumbing.Hash
 	Objects storer.EncodedObjectStorer
-	// Fetch has Objects hold what a hash names.
+	// Fetch loads the object with a hash into Objects.
 	Fetch func(context.Context, plumbing.Hash) error
-	// Push moves a branch. If it fails, whether it was moved is to be asked.
+	// Push moves a branch. If it fails, the branch may still have been moved, so check
+	// it.
 	Push  func(context.Context, Update) error
 	Close func()
 }
 
-// session is with a program of the server: one that gives objects out, or one that
-// takes them.
+// session is a connection to a service of the server: upload-pack or receive-pack.
 type session interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
 	Close() error
@@ -70,15 +69,14 @@ type pushSession interface {
 	ReceivePack(ctx context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error)
 }
 
-// The programs of a server.
+// Services of a server.
 const (
 	gives = transport.UploadPackServiceName
 	takes = transport.ReceivePackServiceName
 )
 
-// Open opens the repository and lists its names. Whoever has it closes it. If
-// it has no commits, the error is ErrEmpty, unless it is on the disk or to be
-// written to.
+// Open opens the repository and lists its references. The caller must close it. If it
+// has no commits, the error is ErrEmpty, unless it is on disk or Write is set.
 func Open(ctx context.Context, at Address, way Options, creds Credentials) (*Repository, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -98,7 +96,7 @@ func Open(ctx context.Context, at Address, way Options, creds Credentials) (*Rep
 	if err != nil {
 		return nil, err
 	}
-	// It fails to guess the branch of a HEAD that means none.
+	// AllReferences fails if HEAD points to no branch.
 	refs, _ := adv.AllReferences()
 	if _, ok := refs[plumbing.HEAD]; !ok && adv.Head != nil {
 		refs[plumbing.HEAD] = plumbing.NewHashReference(plumbing.HEAD, *adv.Head)
@@ -113,7 +111,7 @@ func Open(ctx context.Context, at Address, way Options, creds Credentials) (*Rep
 	}, nil
 }
 
-// call begins to talk with a program of the server.
+// call connects to a service of the server.
 func call(ctx context.Context, program string, at Address, way Options, creds Credentials) (session, *packp.AdvRefs, error) {
 	dial := dialHTTP
 	if at.URL.Scheme == Shell {
@@ -151,10 +149,11 @@ func openLocal(dir string) (*Repository, error) {
 	}, nil
 }
 
-// Most is how many names a hint gives.
+// Most is how many names a hint lists.
 const Most = 8
 
-// Missing says what is not there, and names some branches and tags that are.
+// Missing returns an error about something that does not exist, with a hint that
+// lists some existing branches and tags.
 func Missing(in storer.ReferenceStorer, what string) error {
 	all, err := in.IterReferences()
 	if err != nil {
@@ -163,7 +162,7 @@ func Missing(in storer.ReferenceStorer, what string) error {
 	var names []string
 	_ = all.ForEach(func(r *plumbing.Reference) error {
 		if r.Name().IsBranch() || r.Name().IsTag() {
-			// Branches come before tags when they are sorted by their full names.
+			// Sorted by full names, branches come before tags.
 			names = append(names, r.Name().String())
 		}
 		return nil

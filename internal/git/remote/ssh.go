@@ -17,9 +17,9 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// sshSession is Git at the other end. The library's own session
-// reads lists of names without end, keeps a connection to a silent server for
-// ever, and follows the other names for hosts in the home folder.
+// sshSession is a connection to a Git service over SSH. go-git's own session reads
+// lists of references without a limit, keeps a connection to a silent server forever,
+// and uses the host aliases in the user's home folder.
 type sshSession struct {
 	program string
 	client  *ssh.Client
@@ -30,7 +30,7 @@ type sshSession struct {
 	most    int64
 }
 
-// dialSSH connects and runs the program. When ctx ends, the connection does.
+// dialSSH connects and starts the service. The connection ends with ctx.
 func dialSSH(ctx context.Context, program string, at Address, way Options, creds Credentials) (session, error) {
 	addr := net.JoinHostPort(at.URL.Hostname(), cmp.Or(at.URL.Port(), "22"))
 	config, err := way.Auth.sshConfig(addr, creds)
@@ -69,16 +69,16 @@ func (s *sshSession) start(program, path string) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	// Some shells read something into an exclamation mark.
+	// Some shells interpret an exclamation mark.
 	return run.Start(program + " '" + strings.NewReplacer(`'`, `'\''`, `!`, `'\!'`).Replace(path) + "'")
 }
 
-// AdvertisedReferencesContext asks what there is.
+// AdvertisedReferencesContext lists the references.
 func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
 	adv := packp.NewAdvRefs()
 	err := adv.Decode(io.LimitReader(s.out, maxRefs))
 	if errors.Is(err, packp.ErrEmptyInput) {
-		// The program ended without a word here, so it said why elsewhere.
+		// The service ended without output, so the reason is on stderr.
 		text, _ := io.ReadAll(io.LimitReader(s.says, 4<<10))
 		return nil, wordsOf(string(text))
 	}
@@ -91,7 +91,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 	return adv, err
 }
 
-// UploadPack asks for objects, once.
+// UploadPack requests objects, once.
 func (s *sshSession) UploadPack(_ context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
 	if err := req.UploadRequest.Encode(s.in); err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func (s *sshSession) UploadPack(_ context.Context, req *packp.UploadPackRequest)
 	return res, res.Decode(io.NopCloser(io.LimitReader(s.out, s.most)))
 }
 
-// ReceivePack hands objects in, once.
+// ReceivePack sends objects, once.
 func (s *sshSession) ReceivePack(_ context.Context, req *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error) {
-	// What is not taken any more may be answered all the same.
+	// The server may respond even if it did not read everything.
 	sent := errors.Join(req.Encode(s.in), s.in.Close())
 	in := io.LimitReader(s.out, maxRefs)
 	if req.Capabilities.Supports(capability.Sideband64k) {
@@ -120,15 +120,15 @@ func (s *sshSession) ReceivePack(_ context.Context, req *packp.ReferenceUpdateRe
 	return report, report.Error()
 }
 
-// Close ends the program, which is told that nothing more is wanted, and the
-// connection.
+// Close ends the service, after a flush packet that says that nothing more is wanted,
+// and the connection.
 func (s *sshSession) Close() error {
 	_, _ = s.in.Write(pktline.FlushPkt)
 	s.release()
 	return s.client.Close()
 }
 
-// noEntry explains why no connection came about.
+// noEntry explains why the connection failed.
 func noEntry(err error, config *ssh.ClientConfig, verb string) error {
 	switch {
 	case !strings.Contains(err.Error(), "unable to authenticate"):
@@ -139,7 +139,7 @@ func noEntry(err error, config *ssh.ClientConfig, verb string) error {
 	return Wrong("check that the key is one the server knows, and the user name, which is often git", "the server does not accept the key of %q", config.User)
 }
 
-// sshConfig says who we are and whom we believe.
+// sshConfig returns the client's credentials and how the host key is verified.
 func (a Auth) sshConfig(addr string, creds Credentials) (*ssh.ClientConfig, error) {
 	config := &ssh.ClientConfig{User: creds.user}
 	if creds.key != nil {
@@ -182,7 +182,7 @@ func (a Auth) sshConfig(addr string, creds Credentials) (*ssh.ClientConfig, erro
 	return config, nil
 }
 
-// noTrust explains why the key of a host is refused.
+// noTrust explains why a host key is refused.
 func noTrust(err error, host string, key ssh.PublicKey) error {
 	if err == nil {
 		return nil

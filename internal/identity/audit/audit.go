@@ -1,10 +1,10 @@
 // Package audit writes the audit log: one line of JSON for each sign-in, refused
-// permission, catalog write, task, cluster write and Git push. It says who did
-// what to which target, and how that ended; never with which values.
+// permission, catalog write, task, cluster write and Git push. It records who did
+// what to which target, and the result, but never the values.
 //
 // Record writes before it returns. A line that cannot be written is lost: it is
-// counted and logged, and the request goes on, because a full disk must not stop
-// the portal. Nothing is recorded of reads, so that they do not wait for the log.
+// counted and logged, and the request continues, because a full disk must not stop
+// the portal. Reads are not recorded, so that they do not wait for the log.
 package audit
 
 import (
@@ -22,10 +22,10 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// Result is how an operation ended.
+// Result is the result of an operation.
 type Result string
 
-// The results.
+// Results of operations.
 const (
 	Success Result = "success"
 	// Failure is an operation that was allowed and could not be carried out.
@@ -53,38 +53,36 @@ func ActorOf(c auth.Caller) Actor {
 	return Actor{Kind: c.Kind.String(), Subject: c.Subject}
 }
 
-// Event is something that happened. Its texts are written up to a length, with
-// everything escaped that could be taken for the end of a line.
+// Event is an event to record. Its texts are truncated, and every character that
+// could be taken for the end of a line is escaped.
 type Event struct {
 	// Name is one of the constants.
 	Name   string
 	Result Result
-	// Actor is who caused it; nil means the caller of the context.
+	// Actor is who caused the event; nil means the caller of the context.
 	Actor *Actor
-	// Target is what was acted on, by what it is: entity, provider, task. Empty
-	// values are left out. Values of forms and contents of entities do not belong
-	// here, nor in Reason.
+	// Target is what was acted on, by type: entity, provider, task. Empty values are
+	// left out. Form values and contents of entities must not be in it, nor in Reason.
 	Target map[string]string
-	// Counts are numbers, such as those of entities that were added.
+	// Counts are numbers, such as how many entities were added.
 	Counts map[string]int
-	// Reason says why it was not a success.
+	// Reason says why the operation did not succeed.
 	Reason string
 }
 
-// Options are what a Log is made of. Now is needed, and Stdout if the log goes
-// there.
+// Options configure New. Now is required, and Stdout if the log is written there.
 type Options struct {
 	Config config.Audit
 	Stdout io.Writer
 	Now    func() time.Time
-	// Log is told of lines that cannot be written; nil means that nothing is.
+	// Log receives write failures; nil discards them.
 	Log *slog.Logger
-	// Registry gets the metrics, unless it is nil.
+	// Registry receives the metrics, unless it is nil.
 	Registry prometheus.Registerer
 }
 
-// Log is the audit log. A nil Log records nothing. All methods may be called at
-// once.
+// Log is the audit log. A nil Log records nothing. All methods may be called
+// concurrently.
 type Log struct {
 	now     func() time.Time
 	log     *slog.Logger
@@ -93,8 +91,7 @@ type Log struct {
 	metrics *metrics
 }
 
-// New returns the log that the configuration describes; nil if it describes none.
-// The error is an *OpenError.
+// New returns the configured log, nil if there is none. The error is an *OpenError.
 func New(opts Options) (*Log, error) {
 	l := &Log{now: opts.Now, log: opts.Log}
 	if l.log == nil {
@@ -120,7 +117,7 @@ func New(opts Options) (*Log, error) {
 	return l, nil
 }
 
-// Close writes what is pending and closes the file.
+// Close writes pending lines and closes the file.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -129,8 +126,8 @@ func (l *Log) Close() error {
 	return l.out.close()
 }
 
-// Record writes an event. The id of the request and the address of the client
-// are those of the context.
+// Record writes an event. The request id and the client address are those of the
+// context.
 func (l *Log) Record(ctx context.Context, e Event) {
 	if l == nil {
 		return
@@ -147,8 +144,8 @@ func (l *Log) Record(ctx context.Context, e Event) {
 	l.write(line)
 }
 
-// Done records an event with the result that err stands for. One that ended with
-// a refused permission is not recorded: the policy has recorded that.
+// Done records an event with the result that corresponds to err. A refused permission
+// is not recorded, because the policy has already recorded it.
 func (l *Log) Done(ctx context.Context, e Event, err error) {
 	if l == nil || err != nil && rest.FaultOf(err).Status == http.StatusForbidden {
 		return
@@ -160,8 +157,8 @@ func (l *Log) Done(ctx context.Context, e Event, err error) {
 	l.Record(ctx, e)
 }
 
-// Reason returns why a request failed without quoting the request: what is wrong
-// with its body is told by the kind of the error alone.
+// Reason returns why a request failed without quoting the request: a problem with its
+// body is reduced to the kind of the error.
 func Reason(err error) string {
 	switch f := rest.FaultOf(err); f.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable:
@@ -181,7 +178,7 @@ func (l *Log) suppressed(k floodKey, n int) {
 	l.write(line)
 }
 
-// write writes a line. That it fails is logged once, until it succeeds again.
+// write writes a line. A failure is logged once, until a write succeeds again.
 func (l *Log) write(line line) {
 	now := l.now()
 	line.Time = now.UTC().Format(timeFormat)

@@ -5,7 +5,7 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// The names of events.
+// Names of events.
 const (
 	SignIn = auth.EventSignIn
 	Logout = auth.EventLogout
@@ -35,8 +35,8 @@ const (
 	GitPush          = action.EventGitPush
 	GitChangeRequest = action.EventGitChangeRequest
 
-	// Suppressed counts events of one actor and client that were too many to be
-	// written.
+	// Suppressed counts events of one actor and client that exceeded the limit and were
+	// not written.
 	Suppressed = "audit.suppressed"
 )
 

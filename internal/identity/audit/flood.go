@@ -8,24 +8,24 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// Callers can fail as often as they like, and guests need no account.
+// Limits for events that callers can cause at will; guests need no account.
 const (
-	// floodWindow is for how long events are counted, and mostPerWindow how many
-	// of one kind, actor and client are written in it.
+	// floodWindow is the period in which events are counted, and mostPerWindow how many
+	// with the same name, result, actor and client are written in it.
 	floodWindow   = time.Second
 	mostPerWindow = 10
-	// mostKeys is how many kinds, actors and clients are told apart in it.
+	// mostKeys is how many such combinations are distinguished in it.
 	mostKeys = 1000
 )
 
-// limited reports whether a line is one that any client can cause: everything
-// that is no success, and the sign-ins of guests.
+// limited reports whether any client can cause such a line: everything that is not a
+// success, and sign-ins of guests.
 func (l line) limited() bool {
 	return l.Client != "" && (l.Result != Success || l.Event == SignIn && l.Actor.Kind == auth.Guest.String())
 }
 
-// floodKey is what floods are told apart by. A flood of one caller does not hide
-// the events of another.
+// floodKey groups events for the limit. A flood of one caller does not hide the
+// events of another.
 type floodKey struct {
 	event  string
 	result Result
@@ -33,9 +33,9 @@ type floodKey struct {
 	client string
 }
 
-// flood holds back what would fill the disk.
+// flood suppresses events that would fill the disk.
 type flood struct {
-	// suppressed is told how many events of a window were not written.
+	// suppressed receives how many events of a window were not written.
 	suppressed func(k floodKey, n int)
 
 	mu    sync.Mutex
@@ -58,7 +58,7 @@ func (f *flood) admit(k floodKey) bool {
 	return f.seen[k] <= mostPerWindow
 }
 
-// flush ends the window, and tells what was not written in it.
+// flush ends the window, and reports what was not written in it.
 func (f *flood) flush() {
 	f.mu.Lock()
 	seen := f.seen
@@ -74,8 +74,8 @@ func (f *flood) flush() {
 	}
 }
 
-// network returns the part of an address that is one client's: a site has a whole
-// /64 of IPv6.
+// network returns the part of an address that identifies one client: for IPv6 the
+// /64, which belongs to one site.
 func network(client string) string {
 	const site = 64
 	if addr, err := netip.ParseAddr(client); err == nil && addr.Is6() {

@@ -30,7 +30,7 @@ type line struct {
 	Reason    string            `json:"reason,omitempty"`
 }
 
-// lineOf returns an event with its texts bounded.
+// lineOf returns an event with its texts truncated.
 func lineOf(e Event) line {
 	l := line{Event: bounded(e.Name), Result: e.Result, Counts: e.Counts, Reason: bounded(e.Reason)}
 	if e.Actor != nil {
@@ -50,7 +50,7 @@ func lineOf(e Event) line {
 
 func (a Actor) bounded() Actor { return Actor{Kind: bounded(a.Kind), Subject: bounded(a.Subject)} }
 
-// bounded returns the beginning of a text.
+// bounded truncates a text.
 func bounded(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -65,11 +65,10 @@ func bounded(s string) string {
 	return s
 }
 
-// encode returns the line with the newline behind it. All but printable
-// characters are escaped, so that a line is one line for every reader, and shows
-// nothing on a terminal but itself.
+// encode returns the line with a newline. All non-printable characters are escaped,
+// so that it is one line for every reader, and cannot control a terminal.
 func (l line) encode() []byte {
-	// Texts and numbers can always be encoded.
+	// Strings and numbers can always be encoded.
 	data, _ := json.Marshal(l)
 	out := make([]byte, 0, len(data)+1)
 	for len(data) > 0 {
@@ -77,7 +76,7 @@ func (l line) encode() []byte {
 		if unicode.IsPrint(r) {
 			out = append(out, data[:size]...)
 		} else {
-			// What is not printable is inside of a text: all around it is ASCII.
+			// Non-printable characters occur only inside strings: everything else is ASCII.
 			out = append(out, escaped(r)...)
 		}
 		data = data[size:]
@@ -85,7 +84,7 @@ func (l line) encode() []byte {
 	return append(out, '\n')
 }
 
-// escaped returns a character as JSON escapes it, in two halves if it needs them.
+// escaped returns the JSON escape of a character, as a surrogate pair if necessary.
 func escaped(r rune) string {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics count events. Nil counts nothing.
+// metrics count events. A nil *metrics counts nothing.
 type metrics struct {
 	events   *prometheus.CounterVec
 	dropping *prometheus.CounterVec
@@ -32,8 +32,8 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-// label returns the name of an event. Actions of others may invent any number of
-// names, which count as one.
+// label returns the metric label of an event. Third-party actions may use any number
+// of names, which share one label.
 func label(event string) string {
 	if slices.Contains(Names, event) {
 		return event

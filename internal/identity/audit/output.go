@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// checkEvery is how often it is looked whether the file is still the one at its
+// checkEvery is how often to check whether the open file is still the one at the
 // path.
 const checkEvery = time.Second
 
-// OpenError is an audit log that cannot be opened.
+// OpenError is returned for an audit log that cannot be opened.
 type OpenError struct {
 	Path string
 	Err  error
-	// Hint is the way out.
+	// Hint says how to solve the problem.
 	Hint string
 }
 
@@ -28,7 +28,7 @@ func (e *OpenError) Error() string { return fmt.Sprintf("cannot open audit log %
 // Unwrap returns the cause.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// output is where lines go: a stream, or a file that may be rotated.
+// output is where lines are written: a stream, or a file that may be rotated.
 type output struct {
 	mu sync.Mutex
 	to io.Writer
@@ -36,18 +36,18 @@ type output struct {
 	// file and path are those of a file; nil and empty for a stream.
 	file *os.File
 	path string
-	// checked is when the path was last looked at.
+	// checked is when the path was last checked.
 	checked time.Time
-	// torn says that the last line was written in part.
+	// torn says that the last line was written only in part.
 	torn bool
-	// lost is how many lines could not be written since the last that could.
+	// lost is how many lines have failed since the last successful write.
 	lost int
 }
 
-// failure is a line that could not be written.
+// failure is a failed write.
 type failure struct {
 	err error
-	// first says that the line before it could.
+	// first says that the write before it succeeded.
 	first bool
 }
 
@@ -60,7 +60,7 @@ func openFile(path string, now time.Time) (*output, error) {
 	return o, nil
 }
 
-// reopen opens the file at the path, and then closes the one before.
+// reopen opens the file at the path, and then closes the previous one.
 func (o *output) reopen() error {
 	fail := func(hint string, err error) error {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -68,7 +68,7 @@ func (o *output) reopen() error {
 		}
 		return &OpenError{Path: o.path, Err: err, Hint: hint}
 	}
-	// Opening a pipe would wait for its reader.
+	// Opening a pipe would block until it has a reader.
 	if info, err := os.Stat(o.path); err == nil && !info.Mode().IsRegular() {
 		return fail("name a regular file in audit.file, or set audit.to: stdout", errors.New("not a regular file"))
 	}
@@ -80,14 +80,14 @@ func (o *output) reopen() error {
 		return fail("give the user of this program the right to write it, or set audit.file to another path", err)
 	}
 	if o.file != nil {
-		_ = o.file.Close() // Each write has told its error.
+		_ = o.file.Close() // Each write has returned its error.
 	}
 	o.file, o.to, o.torn = f, f, endsTorn(f)
 	return nil
 }
 
-// endsTorn reports whether the last line of a file has no end: a process died
-// while it wrote, or the disk was full.
+// endsTorn reports whether the last line of a file is incomplete: the process died
+// during a write, or the disk was full.
 func endsTorn(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -98,8 +98,8 @@ func endsTorn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// follow opens the file at the path if it is another than the one that is open:
-// whatever rotates logs has renamed or removed that.
+// follow opens the file at the path if it differs from the open one, which log
+// rotation has renamed or removed.
 func (o *output) follow(now time.Time) error {
 	if o.file == nil || now.Sub(o.checked) < checkEvery && !now.Before(o.checked) {
 		return nil
@@ -119,8 +119,8 @@ func (o *output) follow(now time.Time) error {
 	return nil
 }
 
-// write writes a line, with its newline, in one call. It returns why that failed,
-// or how many lines before it were lost.
+// write writes a line, including its newline, in one call. It returns the failure, or
+// how many lines before it were lost.
 func (o *output) write(line []byte, now time.Time) (*failure, int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,7 +128,7 @@ func (o *output) write(line []byte, now time.Time) (*failure, int) {
 	if o.torn {
 		line = append([]byte{'\n'}, line...)
 	}
-	// Also if the path cannot be opened: a file that was renamed is still there.
+	// Write even if the path cannot be opened: a renamed file is still usable.
 	n, failed := o.to.Write(line)
 	if n > 0 {
 		o.torn = n < len(line)

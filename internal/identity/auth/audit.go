@@ -8,29 +8,29 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// The events of the audit log that are about callers.
+// Audit log events about callers.
 const (
 	EventSignIn = "auth.sign-in"
 	EventLogout = "auth.logout"
 	EventToken  = "auth.token"
 )
 
-// The providers of sign-ins.
+// Sign-in providers.
 const (
 	providerGuest = "guest"
 	providerOIDC  = "oidc"
 )
 
-// AuditEvent is what the audit log records of a caller: a sign-in, a logout, or a
-// token that was refused.
+// AuditEvent is an audit log entry about a caller: a sign-in, a logout, or a refused
+// token.
 type AuditEvent struct {
 	// Name is one of the constants.
 	Name string
-	// Caller is the caller; the zero value if it is not known.
+	// Caller is the caller, the zero value if it is not known.
 	Caller Caller
-	// Provider is how they signed in: guest or oidc.
+	// Provider is the sign-in provider: guest or oidc.
 	Provider string
-	// Err is why it failed; nil if it did not.
+	// Err is the reason for a failure, nil if there was none.
 	Err error
 }
 
@@ -41,7 +41,7 @@ func (a *Auth) record(ctx context.Context, e AuditEvent) {
 	}
 }
 
-// recordGuest records that a guest was given a token, or why not.
+// recordGuest records that a guest received a token, or why not.
 func (a *Auth) recordGuest(ctx context.Context, err error) {
 	e := AuditEvent{Name: EventSignIn, Provider: providerGuest, Err: err}
 	if err == nil {
@@ -59,8 +59,8 @@ func (a *Auth) recordSignIn(ctx context.Context, s session, err error) {
 	a.record(ctx, e)
 }
 
-// recordLogout records that the user of a session logged out. A browser without a
-// session does nothing by it.
+// recordLogout records that the user of a session logged out. Without a session,
+// nothing is recorded.
 func (a *Auth) recordLogout(r *http.Request) {
 	var s session
 	if a.audit != nil && a.users.sessions.read(r, &s) {
@@ -68,7 +68,7 @@ func (a *Auth) recordLogout(r *http.Request) {
 	}
 }
 
-// recordToken records a token that was refused. A request without one is none.
+// recordToken records a refused token. A request without a token is not recorded.
 func (a *Auth) recordToken(ctx context.Context, err error) {
 	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Status == http.StatusForbidden {
 		a.record(ctx, AuditEvent{Name: EventToken, Err: cause(err)})

@@ -15,38 +15,37 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// KeyStore is where replicas find each other's public keys, and the secret
-// they share. It may be used at once by many; *Storage is one.
+// KeyStore is where replicas share their public keys and a secret. It must be safe
+// for concurrent use; *Storage is one.
 type KeyStore interface {
 	// AddKey publishes a key until it expires.
 	AddKey(ctx context.Context, k Key) error
-	// Keys returns the keys that have been published.
+	// Keys returns the published keys.
 	Keys(ctx context.Context) ([]Key, error)
 	// DropKeys removes the keys that have expired.
 	DropKeys(ctx context.Context) error
-	// Secret returns the secret of that name, which is made the first time
-	// anybody asks for it.
+	// Secret returns the secret with that name, which is created on first use.
 	Secret(ctx context.Context, name string) ([]byte, error)
 }
 
-// Options are what an Auth is made of.
+// Options configure New.
 type Options struct {
 	Config config.Auth
-	// External are the services that may call with a token of their own.
+	// External are the services that may call with a static token.
 	External []config.ExternalAccess
-	// BaseURL is how the backend is reached from outside, and AppURL where
-	// people open the portal; empty means BaseURL.
+	// BaseURL is the external URL of the backend, and AppURL that of the portal's pages;
+	// empty means BaseURL.
 	BaseURL, AppURL string
-	// Keys and Sessions are needed.
+	// Keys and Sessions are required.
 	Keys     KeyStore
 	Sessions SessionStore
-	// Membership returns the groups that the catalog puts a user into, by their
-	// references; nil means that only tokens say.
+	// Membership returns the references of the groups that a user is a member of in the
+	// catalog; nil means that only tokens define groups.
 	Membership func(ctx context.Context, user string) ([]string, error)
 	// Now is the clock.
 	Now func() time.Time
-	// Log is told of keys and of issuers that do not answer; nil means nobody
-	// is.
+	// Log receives problems with keys and with issuers that do not respond; nil discards
+	// them.
 	Log *slog.Logger
 	// Rotation is how long a key signs; zero means DefaultRotation.
 	Rotation time.Duration
@@ -54,35 +53,33 @@ type Options struct {
 	Audit func(ctx context.Context, e AuditEvent)
 }
 
-// The defaults.
+// Defaults.
 const (
 	DefaultLifetime = time.Hour
 	DefaultRotation = 2 * time.Hour
 )
 
 const (
-	// maxToken is the longest token that is looked at.
+	// maxToken is the maximum length of a token that is examined.
 	maxToken = 32 << 10
-	// tendEvery is how often Run looks after the keys, and remember how long a
-	// token that was found good is not looked at again. Together they are how
-	// long a key that was taken back is still accepted; remember alone is how
-	// long another replica accepts tokens of a session that was revoked.
+	// tendEvery is how often Run maintains the keys, and remember how long a verified
+	// token is cached. Together they are how long a withdrawn key is still accepted;
+	// remember alone is how long another replica accepts tokens of a revoked session.
 	tendEvery = 30 * time.Second
 	remember  = 30 * time.Second
-	// mostSeen is how many tokens are remembered.
+	// mostSeen is how many tokens are cached.
 	mostSeen = 20_000
 )
 
-// Auth knows callers by their tokens, and gives tokens to those who sign in.
-// It may be used at once by many.
+// Auth authenticates callers by their tokens, and issues tokens to users who sign in.
+// It is safe for concurrent use.
 type Auth struct {
 	log *slog.Logger
 	now func() time.Time
-	// base is the address of the endpoints, and what the portal's tokens call
-	// their issuer.
+	// base is the URL of the endpoints, and the issuer of the portal's tokens.
 	base     string
 	lifetime time.Duration
-	// guests says that there are any, and guest who they are.
+	// guests says whether guests are allowed, and guest is their identity.
 	guests   bool
 	guest    identity
 	services services
@@ -91,13 +88,13 @@ type Auth struct {
 	sessions SessionStore
 	// sessionsDropped is when expired sessions were last removed from the store.
 	sessionsDropped time.Time
-	// users is nil if nobody signs in at an issuer.
+	// users is nil if no issuer is configured.
 	users      *users
 	membership func(ctx context.Context, user string) ([]string, error)
 	audit      func(ctx context.Context, e AuditEvent)
 }
 
-// New returns an Auth that has published its first key. Run keeps it going.
+// New returns an Auth that has published its first key. Run maintains it.
 func New(ctx context.Context, opts Options) (*Auth, error) {
 	opts.Rotation = cmp.Or(opts.Rotation, DefaultRotation)
 	opts.BaseURL = strings.TrimRight(opts.BaseURL, "/")
@@ -132,13 +129,13 @@ func New(ctx context.Context, opts Options) (*Auth, error) {
 	return a, nil
 }
 
-// Run looks after keys and sessions until ctx ends: it makes a new key when it
-// is time or when the old one was taken back, and removes the keys and the
-// revoked sessions that have expired.
+// Run maintains keys and sessions until ctx ends: it creates a new key when the old
+// one is due for rotation or was withdrawn, and removes expired keys and expired
+// revoked sessions.
 func (a *Auth) Run(ctx context.Context) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	// That something keeps failing is said once.
+	// A repeated failure is logged once.
 	keysFail, issuerFails := false, false
 	for {
 		err := a.ring.tend(ctx)
@@ -157,7 +154,7 @@ func (a *Auth) Run(ctx context.Context) {
 	}
 }
 
-// tell logs an error that was not there before, and its end.
+// tell logs an error when it first occurs, and when it is over.
 func (a *Auth) tell(ctx context.Context, message string, err error, before bool) bool {
 	switch {
 	case ctx.Err() != nil:
@@ -169,9 +166,9 @@ func (a *Auth) tell(ctx context.Context, message string, err error, before bool)
 	return err != nil
 }
 
-// Authenticate returns who makes a request, or the *server.Fault that says why
-// nobody knows. The caller's lists are shared with other requests and are not
-// to be changed.
+// Authenticate returns the caller of a request, or the *rest.Fault that says why the
+// caller is not known. The lists in the Caller are shared with other requests and
+// must not be modified.
 func (a *Auth) Authenticate(r *http.Request) (Caller, error) {
 	c, err := a.authenticate(r)
 	if err != nil {
@@ -206,8 +203,7 @@ func (a *Auth) authenticate(r *http.Request) (Caller, error) {
 	return c, nil
 }
 
-// Guest returns who asks without saying who they are, and false where guests
-// are not let in.
+// Guest returns the guest caller, and whether guests are allowed.
 func (a *Auth) Guest() (Caller, bool) {
 	return Caller{Kind: Guest, Subject: a.guest.ref, Ownership: a.guest.ownership}, a.guests
 }
@@ -232,7 +228,7 @@ func bearer(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// verify returns whose token it is, and until when.
+// verify returns the caller of a token, and when the token expires.
 func (a *Auth) verify(ctx context.Context, raw string) (Caller, time.Time, error) {
 	from, ok := peek(raw)
 	switch {
@@ -251,7 +247,7 @@ func (a *Auth) verify(ctx context.Context, raw string) (Caller, time.Time, error
 	return a.verifyOwn(ctx, raw)
 }
 
-// unverified is a token that is not what it says.
+// unverified returns the fault for a token that cannot be verified.
 func unverified(why error) error {
 	f := rest.BadToken("Failed user token verification")
 	f.Err = why

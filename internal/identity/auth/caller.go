@@ -1,6 +1,5 @@
-// Package auth says who asks: guests, users of an OpenID Connect issuer, and
-// services with a token of their own. It issues the portal's tokens and checks
-// them.
+// Package auth authenticates callers: guests, users of an OpenID Connect issuer, and
+// services with a static token. It issues and verifies the portal's tokens.
 package auth
 
 import who "example.dev/ingestor/internal/identity"
@@ -8,10 +7,10 @@ import who "example.dev/ingestor/internal/identity"
 // Caller is who makes a request.
 type Caller = who.Caller
 
-// Kind is what a caller is.
+// Kind is the kind of a caller.
 type Kind = who.Kind
 
-// The kinds of caller.
+// Kinds of caller.
 const (
 	Nobody  = who.Nobody
 	Guest   = who.Guest
@@ -19,7 +18,7 @@ const (
 	Service = who.Service
 )
 
-// With and From put a caller into a context and take it out.
+// With stores a caller in a context, and From returns it.
 var (
 	With = who.With
 	From = who.From

@@ -15,17 +15,18 @@ import (
 	"time"
 )
 
-// Browsers keep some 4,000 bytes in a cookie, so that what is longer is cut
-// into several.
+// Browsers store about 4,000 bytes per cookie, so longer values are split into
+// several cookies.
 const (
 	pieceSize  = 3500
 	mostPieces = 5
 )
 
-// errTooLong is a value that no cookies hold.
+// errTooLong is returned for a value that does not fit into cookies.
 var errTooLong = errors.New("it does not fit into cookies")
 
-// cookie keeps a value with the browser, which can neither read nor change it.
+// cookie stores an encrypted value in the browser, which can neither read nor change
+// it.
 type cookie struct {
 	name, path string
 	lasts      time.Duration
@@ -33,8 +34,8 @@ type cookie struct {
 	seal       cipher.AEAD
 }
 
-// newCookie returns a cookie whose key is made of a secret and its name, so
-// that one cookie cannot be passed off as another.
+// newCookie returns a cookie whose key is derived from a secret and its name, so that
+// the value of one cookie cannot be used in another.
 func newCookie(secret []byte, name, path string, lasts time.Duration, secure bool) (*cookie, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, "portal cookie "+name, 32)
 	if err != nil {
@@ -51,7 +52,7 @@ func newCookie(secret []byte, name, path string, lasts time.Duration, secure boo
 	return &cookie{name: name, path: path, lasts: lasts, secure: secure, seal: seal}, nil
 }
 
-// write gives the browser a value.
+// write stores a value in the browser.
 func (c *cookie) write(w http.ResponseWriter, r *http.Request, v any) error {
 	plain, err := json.Marshal(v)
 	if err != nil {
@@ -62,7 +63,8 @@ func (c *cookie) write(w http.ResponseWriter, r *http.Request, v any) error {
 	if pieces > mostPieces {
 		return errTooLong
 	}
-	// The first piece says how many there are: others may be left from before.
+	// The first piece has the number of pieces, since old ones may be left in the
+	// browser.
 	for i := range pieces {
 		n := min(pieceSize, len(rest))
 		value := rest[:n]
@@ -76,7 +78,7 @@ func (c *cookie) write(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// read returns whether the browser has a value, and that value.
+// read reads the value into v, and reports whether the browser has a valid one.
 func (c *cookie) read(r *http.Request, v any) bool {
 	first, err := r.Cookie(c.piece(0))
 	if err != nil {
@@ -105,7 +107,7 @@ func (c *cookie) read(r *http.Request, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// clear takes the value away from the browser.
+// clear removes the value from the browser.
 func (c *cookie) clear(w http.ResponseWriter, r *http.Request) { c.clearFrom(w, r, 0) }
 
 func (c *cookie) clearFrom(w http.ResponseWriter, r *http.Request, from int) {

@@ -26,17 +26,18 @@ import (
 )
 
 const (
-	// maxAnswer is the most an issuer may answer, in bytes.
+	// maxAnswer is the size limit of a response of an issuer, in bytes.
 	maxAnswer = 4 << 20
-	// retryAfter is how long an issuer that did not answer is left alone.
+	// retryAfter is how long to wait before an issuer that did not respond is asked
+	// again.
 	retryAfter = 5 * time.Second
-	// readIssuer is how often the issuer's keys are read even if nothing asks
-	// for it, so that one that was taken back is not accepted for ever.
+	// readIssuer is how often the issuer's keys are refreshed even if no token requires
+	// it, so that a withdrawn key is not accepted forever.
 	readIssuer = 10 * time.Minute
 )
 
-// issuer is where users sign in. What there is to know of it is asked for when
-// somebody needs it, so that the portal starts without it.
+// issuer is the OpenID Connect issuer where users sign in. It is discovered on first
+// use, so that the portal starts without it.
 type issuer struct {
 	settings config.OIDCProvider
 	callback string
@@ -47,11 +48,11 @@ type issuer struct {
 	mu     sync.Mutex
 	found  *found
 	err    error
-	// tried is when the issuer was last asked in vain.
+	// tried is the time of the last failed discovery.
 	tried time.Time
 }
 
-// found is what an issuer says of itself.
+// found is the result of discovery.
 type found struct {
 	provider   *oidc.Provider
 	oauth      *oauth2.Config
@@ -97,10 +98,10 @@ func newIssuer(settings config.OIDCProvider, callback string, now func() time.Ti
 	}, nil
 }
 
-// bounded reads no more of an answer than maxAnswer.
+// bounded reads no more than maxAnswer of a response.
 type bounded struct{ next http.RoundTripper }
 
-// RoundTrip asks.
+// RoundTrip sends the request.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(r)
 	if err == nil {
@@ -112,8 +113,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// discover returns what the issuer says of itself. It is asked once, and again
-// some time after it did not answer.
+// discover returns the metadata of the issuer. It is requested once, and again some
+// time after a failure.
 func (i *issuer) discover(ctx context.Context) (*found, error) {
 	if f, err := i.known(); f != nil || err != nil {
 		return f, err
@@ -173,7 +174,7 @@ func (i *issuer) ask(ctx context.Context) (*found, error) {
 		keys: newKeySet(i.now, func(ctx context.Context) ([]publicKey, error) { return i.readKeys(ctx, more.Keys) }),
 	}
 	if i.settings.ClientSecret == "" {
-		// One who has nothing to prove says no more than its name.
+		// A public client sends only its id.
 		f.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	for _, name := range more.Algorithms {
@@ -187,14 +188,13 @@ func (i *issuer) ask(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// asymmetric are the algorithms an issuer's tokens may be signed by. Those with
-// a shared secret are not among them: a public key would do for one.
+// asymmetric are the accepted signature algorithms of an issuer's tokens. Algorithms
+// with a shared secret are excluded: a public key could be used as the secret.
 var asymmetric = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 }
 
-// readKeys reads the issuer's keys. Those of kinds nobody knows here are left
-// out.
+// readKeys reads the issuer's keys. Unsupported kinds of keys are ignored.
 func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func (i *issuer) readKeys(ctx context.Context, at string) ([]publicKey, error) {
 	return out, nil
 }
 
-// tend reads the issuer's keys from time to time.
+// tend refreshes the issuer's keys when they are old.
 func (i *issuer) tend(ctx context.Context) error {
 	f, err := i.discover(ctx)
 	if err != nil {
@@ -261,8 +261,8 @@ func (i *issuer) verify(ctx context.Context, f *found, raw, audience string) (*o
 	return token, nil
 }
 
-// checkParty refuses a token that the issuer gave to another client (its claim
-// azp), or that is for several audiences and does not say to whom it was given.
+// checkParty refuses a token that the issuer gave to another client (its claim azp),
+// or that has several audiences and does not say which client it was issued to.
 func (i *issuer) checkParty(token *oidc.IDToken) error {
 	var all answers
 	if err := token.Claims(&all); err != nil {
@@ -286,10 +286,10 @@ func (i *issuer) checkParty(token *oidc.IDToken) error {
 // signedBy is the payload of a token whose signature has been verified.
 type signedBy []byte
 
-// VerifySignature returns it.
+// VerifySignature returns the payload.
 func (p signedBy) VerifySignature(context.Context, string) ([]byte, error) { return p, nil }
 
-// verifyBearer returns whose token it is, and until when.
+// verifyBearer returns the identity of a token, and when the token expires.
 func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.Time, error) {
 	f, err := i.discover(ctx)
 	if err != nil {
@@ -310,12 +310,12 @@ func (i *issuer) verifyBearer(ctx context.Context, raw string) (identity, time.T
 	return who, token.Expiry, nil
 }
 
-// away is an issuer that cannot be asked.
+// away returns the fault for an issuer that is not available.
 func away(err error) error {
 	return rest.Unavailable(err, "The issuer of sign-ins is not available, try again later")
 }
 
-// cause returns what is behind a fault, for the log.
+// cause returns the cause of a fault, for the log.
 func cause(err error) error {
 	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Err != nil {
 		return f.Err
@@ -323,8 +323,8 @@ func cause(err error) error {
 	return err
 }
 
-// discreet returns an error without what the issuer answered, which may be
-// anything.
+// discreet returns an error without the response body of the issuer, which may
+// contain anything.
 func discreet(err error) error {
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		status := "no status"
@@ -335,7 +335,7 @@ func discreet(err error) error {
 	}
 	text := err.Error()
 	if _, ok := errors.AsType[*url.Error](err); !ok && !strings.HasPrefix(text, "oidc: ") {
-		// A status stands before the body it came with.
+		// A status precedes the response body.
 		text, _, _ = strings.Cut(text, ": ")
 	}
 	return errors.New(printable(text, 300))

@@ -13,28 +13,28 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// patience is how long anybody waits for keys, or for an issuer.
+// patience is the timeout for reading keys and for requests to an issuer.
 const patience = 10 * time.Second
 
-// How often keys are read because somebody shows a token of an unknown one:
-// anybody can make such tokens.
+// Limits for reading keys because of a token with an unknown key, since any client
+// can send such tokens.
 const (
 	readEvery = time.Second
 	readBurst = 3
 )
 
-// errForged is a signature that is none.
+// errForged is returned for an invalid signature.
 var errForged = errors.New("its signature is not by a key that is known")
 
-// publicKey is a key tokens are verified with.
+// publicKey is a key that tokens are verified with.
 type publicKey struct {
 	jose.JSONWebKey
-	// expires is zero if nobody knows.
+	// expires is zero if it is not known.
 	expires time.Time
 }
 
-// keySet is public keys. They are read anew when a token names one that is not
-// among them. If they cannot be, those that are there stay.
+// keySet is a set of public keys. It is read again when a token names an unknown key.
+// If that fails, the current keys are kept.
 type keySet struct {
 	load   func(context.Context) ([]publicKey, error)
 	now    func() time.Time
@@ -43,7 +43,7 @@ type keySet struct {
 
 	mu   sync.RWMutex
 	keys map[string][]publicKey
-	// readAt is when they were last read, and err why the last try failed.
+	// readAt is when they were last read, and err the error of the last attempt.
 	readAt time.Time
 	err    error
 }
@@ -52,8 +52,8 @@ func newKeySet(now func() time.Time, load func(context.Context) ([]publicKey, er
 	return &keySet{load: load, now: now, limit: rate.NewLimiter(rate.Every(readEvery), readBurst)}
 }
 
-// verify returns the header and the payload of a token that one of the keys
-// has signed. Any error but errForged means that the keys cannot be read.
+// verify returns the header and the payload of a token that was signed with one of
+// the keys. Any error other than errForged means that the keys cannot be read.
 func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.SignatureAlgorithm) (jose.Header, []byte, error) {
 	signed, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil || len(signed.Signatures) != 1 {
@@ -76,8 +76,7 @@ func (s *keySet) verify(ctx context.Context, raw string, algorithms []jose.Signa
 	}
 }
 
-// named returns the keys with an id that have not expired; all of them if it
-// is empty.
+// named returns the unexpired keys with an id; all unexpired keys if the id is empty.
 func (s *keySet) named(id string) []publicKey {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -95,8 +94,7 @@ func (s *keySet) named(id string) []publicKey {
 	return out
 }
 
-// read reads the keys, unless that was done too often. All who ask at the same
-// time get one answer.
+// read reads the keys, within the rate limit. Concurrent callers share one request.
 func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
 	done := s.flight.DoChan("", func() (any, error) {
 		if limit != nil && !limit.AllowN(s.now(), 1) {
@@ -104,7 +102,7 @@ func (s *keySet) read(ctx context.Context, limit *rate.Limiter) error {
 			defer s.mu.RUnlock()
 			return nil, s.err
 		}
-		// Who asked first may go away before the others.
+		// The first caller may be cancelled before the others.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		keys, err := s.load(ctx)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// memory remembers values for a while. It holds no more than twice most of
-// them: when the young ones are that many they become the old ones, and the
-// old ones are forgotten.
+// memory caches values for a while. It holds at most twice most values: when there
+// are that many young values, they become the old ones, and the previous old ones are
+// dropped.
 type memory[V any] struct {
 	most       int
 	mu         sync.RWMutex
@@ -25,7 +25,7 @@ func newMemory[V any](most int) *memory[V] {
 	return &memory[V]{most: most, young: map[[32]byte]held[V]{}}
 }
 
-// get returns what is remembered under a key.
+// get returns the cached value of a key.
 func (m *memory[V]) get(key [32]byte, now time.Time) (value V, ok bool) {
 	m.mu.RLock()
 	h, ok := m.young[key]
@@ -39,15 +39,15 @@ func (m *memory[V]) get(key [32]byte, now time.Time) (value V, ok bool) {
 	return h.value, true
 }
 
-// mark returns the mark that put takes. Take it before the value is worked out.
+// mark returns the mark for put. Call it before the value is computed.
 func (m *memory[V]) mark() uint64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.drops
 }
 
-// put remembers a value until a time, unless drop was called after the mark was
-// taken: the value may be one that drop would have removed.
+// put caches a value until a time, unless drop was called after the mark was taken:
+// the value may be one that drop would have removed.
 func (m *memory[V]) put(key [32]byte, value V, until, now time.Time, mark uint64) {
 	if !now.Before(until) {
 		return
@@ -63,7 +63,7 @@ func (m *memory[V]) put(key [32]byte, value V, until, now time.Time, mark uint64
 	m.young[key] = held[V]{value, until}
 }
 
-// drop forgets the values for which is reports true.
+// drop removes the values for which is returns true.
 func (m *memory[V]) drop(is func(V) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,19 +9,18 @@ import (
 	"example.dev/ingestor/entity"
 )
 
-// spelling is how the issuer spells users and groups whose references spell them
-// otherwise, by reference: references know no capitals and no slashes, and
-// clusters do.
+// spelling maps references of users and groups to the issuer's spelling where it
+// differs: references have neither capitals nor slashes, but names in clusters may.
 type spelling map[string]string
 
-// add notes a name that the reference does not tell.
+// add records a name that differs from its reference.
 func (s spelling) add(ref, name string) {
 	if nameIn(ref) != name {
 		s[ref] = name
 	}
 }
 
-// of returns the name behind a reference.
+// of returns the issuer's name for a reference.
 func (s spelling) of(ref string) string {
 	if name, ok := s[ref]; ok {
 		return name
@@ -37,7 +36,7 @@ func nameIn(ref string) string {
 	return parsed.Name
 }
 
-// caller returns the person as a caller.
+// caller returns the identity as a Caller.
 func (who identity) caller() Caller {
 	c := Caller{Kind: User, Subject: who.ref, Ownership: who.ownership, Session: who.session}
 	if who.guest {
@@ -53,7 +52,7 @@ func (who identity) caller() Caller {
 	return c
 }
 
-// join adds the groups that the catalog puts a person into.
+// join adds the groups that a user is a member of in the catalog.
 func (a *Auth) join(ctx context.Context, who identity) (identity, error) {
 	if a.membership == nil || who.guest {
 		return who, nil

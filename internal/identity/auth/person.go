@@ -17,10 +17,10 @@ import (
 // answers are the claims of an issuer's token.
 type answers map[string]json.RawMessage
 
-// maxClaim is the longest value of a claim that a name is made of.
+// maxClaim is the maximum length of a claim that is used as a name.
 const maxClaim = 1 << 10
 
-// text returns a claim that is a text; empty if it is not.
+// text returns a string claim, empty if it is not a string.
 func (s answers) text(name string) string {
 	var v string
 	if json.Unmarshal(s[name], &v) != nil || len(v) > maxClaim {
@@ -29,8 +29,8 @@ func (s answers) text(name string) string {
 	return v
 }
 
-// list returns a claim that is a list of texts, or one alone; nothing if no
-// claim is named.
+// list returns a claim that is a list of strings or a single string; nil if name is
+// empty.
 func (s answers) list(name string) []string {
 	if name == "" {
 		return nil
@@ -49,17 +49,17 @@ func (s answers) list(name string) []string {
 	return out
 }
 
-// profile returns what the claims say of a person.
+// profile returns the profile in the claims.
 func (s answers) profile() profile {
 	p := profile{Email: s.text("email"), DisplayName: s.text("name"), Picture: s.text("picture")}
 	if !strings.HasPrefix(p.Picture, "https://") {
-		// A picture is shown by a page: it is no place for a script.
+		// A page shows the picture, so the URL must not contain a script.
 		p.Picture = ""
 	}
 	return p
 }
 
-// person returns who the claims speak of: the user, and the groups they are in.
+// person returns the identity that the claims describe: the user and the groups.
 func (i *issuer) person(s answers) (identity, error) {
 	if _, ok := s["events"]; ok {
 		return identity{}, errors.New("it tells of events, and is not for signing in")
@@ -71,7 +71,7 @@ func (i *issuer) person(s answers) (identity, error) {
 	}
 	var verified bool
 	if v, ok := s["email_verified"]; ok && claim == "email" {
-		// Anybody could say that an address is theirs.
+		// Users could claim any email address.
 		if _ = json.Unmarshal(v, &verified); !verified && s.text("email_verified") != "true" {
 			return identity{}, errors.New("its email address has not been verified")
 		}
@@ -89,7 +89,7 @@ func (i *issuer) person(s answers) (identity, error) {
 	slices.Sort(owns)
 	p := s.profile()
 	if v, ok := s["email_verified"]; ok && string(v) != "true" && string(v) != `"true"` {
-		// Whoever signs in may have written down the address of another.
+		// Users may have entered an email address that is not theirs.
 		p.Email = ""
 	}
 	return identity{
@@ -97,9 +97,9 @@ func (i *issuer) person(s answers) (identity, error) {
 	}, nil
 }
 
-// distinct returns the value of a claim as a name. References know no capital
-// letters, and neither do people's names and addresses. A subject does: one
-// with capitals gets a character that no name has, so that its hash is added.
+// distinct returns the value of a claim as a name. References are case-insensitive,
+// and so are user names and email addresses. Subjects are case-sensitive: one with
+// capitals gets a character that is invalid in names, so that reference adds a hash.
 func distinct(claim, value string) string {
 	low := lower(value)
 	if claim == "sub" && low != value {
@@ -108,8 +108,8 @@ func distinct(claim, value string) string {
 	return low
 }
 
-// lower returns s with A to Z in lower case. Some other capitals have one of a
-// to z for their small letter, so that somebody could be called like another.
+// lower returns s with A to Z in lower case. The lower case of some other capitals is
+// one of a to z, which could make two names equal.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -119,15 +119,15 @@ func lower(s string) string {
 	}, s)
 }
 
-// hashed is a name that reference has made.
+// hashed matches names that reference has made.
 var hashed = regexp.MustCompile(`-[0-9a-f]{32}$`)
 
-// reference returns the reference of a user or group whose name may be
-// anything. What is no name of an entity becomes one with a hash in it, which
-// is longer than usual, and so does what looks like one: people choose names,
-// and must not find one that makes them somebody else.
+// reference returns the reference of a user or group with any name. A name that is
+// not valid for an entity gets a hash, longer than the usual one, and so does a name
+// that looks as if it had one: users choose names, and must not be able to choose one
+// that maps to another user.
 func reference(kind, namespace, name string) string {
-	const most = 30 // What the hash leaves of a name.
+	const most = 30 // The hash leaves this much of a name.
 	namespace, _ = entity.Namespace(namespace)
 	if stem, mended := entity.Name(name); mended || hashed.MatchString(name) {
 		sum := sha256.Sum256([]byte(name))
@@ -139,8 +139,8 @@ func reference(kind, namespace, name string) string {
 	return entity.Ref{Kind: kind, Namespace: namespace, Name: name}.String()
 }
 
-// printable returns the beginning of s without what a log or a terminal could
-// take for its own.
+// printable returns the beginning of s without characters that could control a log or
+// a terminal.
 func printable(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {

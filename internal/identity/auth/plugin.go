@@ -12,10 +12,10 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// maxBody is the most a request for a token may have: nothing of it is used.
+// maxBody is the size limit of a request for a token; the body is not used.
 const maxBody = 64 << 10
 
-// defaultGuest is who a guest is if the configuration does not say.
+// defaultGuest is the default user of guests.
 const defaultGuest = "user:development/guest"
 
 // Plugin returns the endpoints below /api/auth.
@@ -38,7 +38,8 @@ func (a *Auth) Plugin() rest.Plugin {
 	return rest.Plugin{Names: []string{"auth"}, Routes: routes}
 }
 
-// providers says which ways in there are, so that a page need not try them.
+// providers answers with the enabled sign-in providers, so that a page need not try
+// them.
 func (a *Auth) providers(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, struct {
 		Guest bool `json:"guest"`
@@ -90,19 +91,19 @@ func (a *Auth) admitGuest(w http.ResponseWriter, r *http.Request) error {
 	return a.welcome(w, r, a.guest, profile{})
 }
 
-// profile is what is known of a person.
+// profile is the profile of a user.
 type profile struct {
 	Email       string `json:"email,omitempty"`
 	DisplayName string `json:"displayName,omitempty"`
 	Picture     string `json:"picture,omitempty"`
 }
 
-// The answer to somebody who is let in.
+// Response to a successful sign-in.
 type (
 	welcome struct {
 		Profile  profile  `json:"profile"`
 		Identity admitted `json:"backstageIdentity"`
-		// Portal is Identity by the specification's name.
+		// Portal is Identity under the name of the specification.
 		Portal admitted `json:"portalIdentity"`
 	}
 	admitted struct {
@@ -117,7 +118,7 @@ type (
 	}
 )
 
-// welcome gives somebody a token.
+// welcome answers with a token for an identity.
 func (a *Auth) welcome(w http.ResponseWriter, r *http.Request, who identity, p profile) error {
 	token, err := a.issue(r.Context(), who)
 	if err != nil {
@@ -135,8 +136,8 @@ func (a *Auth) keys(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, jose.JSONWebKeySet{Keys: a.ring.public(r.Context())})
 }
 
-// discovery describes the portal as an issuer. Nobody can be sent to it to sign
-// in to something else, so that there are no endpoints for that.
+// discovery describes the portal as an issuer. Other applications cannot use the
+// portal for sign-in, so there are no endpoints for that.
 func (a *Auth) discovery(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteJSON(w, r, http.StatusOK, struct {
 		Issuer        string   `json:"issuer"`

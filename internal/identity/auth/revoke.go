@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SessionStore is where replicas find the sessions that a logout has ended. It
-// may be used at once by many; *Storage is one.
+// SessionStore is where replicas share the sessions that a logout has ended. It must
+// be safe for concurrent use; *Storage is one.
 type SessionStore interface {
 	// RevokeSession records that a session has ended, until it expires.
 	RevokeSession(ctx context.Context, id string, expires time.Time) error
@@ -18,20 +18,18 @@ type SessionStore interface {
 }
 
 const (
-	// longestLifetime is the longest lifetime of a token that the configuration
-	// accepts. A token that is issued in the last moment of a session outlives
-	// the session by as much.
+	// longestLifetime is the maximum lifetime of a token that the configuration accepts.
+	// A token issued at the last moment of a session outlives the session by that much.
 	longestLifetime = 24 * time.Hour
 	// dropSessionsEvery is how often expired sessions are removed from the store.
 	dropSessionsEvery = time.Hour
 )
 
-// errRevoked is the reason why a cookie or a token of a revoked session is
-// refused.
+// errRevoked is the reason why a cookie or a token of a revoked session is refused.
 var errRevoked = errors.New("its session was ended by a logout")
 
-// revoke ends a session: on this replica at once, on others when they next
-// verify a token of it. It does not depend on the client waiting for the answer.
+// revoke ends a session: on this replica at once, on others when they next verify a
+// token of it. It completes even if the client disconnects.
 func (a *Auth) revoke(ctx context.Context, s session) error {
 	expires := s.Began.Add(sessionLasts + longestLifetime)
 	if s.ID == "" || !a.now().Before(expires) {
@@ -47,8 +45,8 @@ func (a *Auth) revoke(ctx context.Context, s session) error {
 	return nil
 }
 
-// checkSession returns errRevoked for a session that has been revoked, and a
-// fault of status 503 if that cannot be found out.
+// checkSession returns errRevoked for a revoked session, and a fault with status 503
+// if the store cannot be read.
 func (a *Auth) checkSession(ctx context.Context, id string) error {
 	revoked, err := a.sessions.SessionRevoked(ctx, id)
 	switch {
@@ -60,8 +58,8 @@ func (a *Auth) checkSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// dropSessions removes expired sessions from the store, if that was not done in
-// the last hour. Run alone calls it.
+// dropSessions removes expired sessions from the store, unless that was done in the
+// last hour. Only Run calls it.
 func (a *Auth) dropSessions(ctx context.Context) error {
 	now := a.now()
 	if now.Before(a.sessionsDropped.Add(dropSessionsEvery)) {

@@ -16,20 +16,20 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// ring is the portal's keys: the one this process signs with, which never
-// leaves its memory, and the public halves of those of all replicas.
+// ring holds the portal's keys: the signing key of this process, which never leaves
+// its memory, and the public keys of all replicas.
 type ring struct {
 	store              KeyStore
 	now                func() time.Time
 	rotation, lifetime time.Duration
 	keys               *keySet
 
-	// turn is held while a key is made, and current can be used meanwhile.
+	// turn is held while a key is created; current can be used meanwhile.
 	turn    sync.Mutex
 	current atomic.Pointer[signer]
 }
 
-// signer is a key to sign with.
+// signer is a signing key.
 type signer struct {
 	jose.Signer
 	id            string
@@ -47,8 +47,7 @@ func newRing(ctx context.Context, keys KeyStore, now func() time.Time, rotation,
 	return r, nil
 }
 
-// load returns the keys of the store. One that cannot be used does not keep
-// the others from being.
+// load returns the keys of the store. Unusable keys are skipped.
 func (r *ring) load(ctx context.Context) ([]publicKey, error) {
 	found, err := r.store.Keys(ctx)
 	if err != nil {
@@ -67,16 +66,16 @@ func (r *ring) load(ctx context.Context) ([]publicKey, error) {
 	return out, nil
 }
 
-// rotate makes a key and publishes its public half before it signs anything.
-// The caller holds the lock.
+// rotate creates a key, and publishes its public half before it signs anything. The
+// caller must hold turn.
 func (r *ring) rotate(ctx context.Context) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("cannot make a signing key: %w", err)
 	}
 	made := r.now()
-	// It lasts until what it signs last has ended, and as long again as it
-	// signs: so long may the store be gone when it is time for the next one.
+	// The key must outlive the last token it signs. The extra rotation period covers an
+	// outage of the store when the next key is due.
 	s := &signer{id: rand.Text(), made: made, expires: made.Add(2*r.rotation + r.lifetime)}
 	public := publicKey{JSONWebKey: jose.JSONWebKey{Key: key.Public(), KeyID: s.id, Algorithm: string(jose.ES256)}, expires: s.expires}
 	jwk, err := public.MarshalJSON()
@@ -98,8 +97,8 @@ func (r *ring) rotate(ctx context.Context) error {
 	return nil
 }
 
-// signer returns the key to sign with. Its public half is known for longer
-// than a token signed by it lasts.
+// signer returns the signing key. Its public half is published for longer than a
+// token signed by it is valid.
 func (r *ring) signer(ctx context.Context) (*signer, error) {
 	if s := r.current.Load(); r.lasts(s) {
 		return s, nil
@@ -117,13 +116,13 @@ func (r *ring) signer(ctx context.Context) (*signer, error) {
 	return r.current.Load(), nil
 }
 
-// lasts reports whether a key lasts as long as what it would sign now.
+// lasts reports whether a key outlives a token that it would sign now.
 func (r *ring) lasts(s *signer) bool {
 	return !r.now().Add(r.lifetime).After(s.expires)
 }
 
-// tend reads the keys, makes another one if it is time, or if the own one has
-// been taken back, and drops those that have expired.
+// tend reads the keys, creates a new one if it is due or the current one was
+// withdrawn, and then removes expired ones.
 func (r *ring) tend(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -146,9 +145,9 @@ func (r *ring) tend(ctx context.Context) error {
 	return nil
 }
 
-// public returns the keys of all replicas, the newest first.
+// public returns the keys of all replicas, newest first.
 func (r *ring) public(ctx context.Context) []jose.JSONWebKey {
-	// What is known is better than nothing.
+	// If reading fails, the cached keys are returned.
 	_ = r.keys.read(ctx, r.keys.limit)
 	keys := r.keys.named("")
 	slices.SortFunc(keys, func(a, b publicKey) int {

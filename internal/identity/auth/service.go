@@ -9,8 +9,7 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// services are the callers with a token of their own, of which the hash alone
-// is kept.
+// services are the callers with a static token, of which only the hash is kept.
 type services []service
 
 type service struct {
@@ -40,8 +39,7 @@ func newServices(external []config.ExternalAccess) (services, error) {
 	return all, nil
 }
 
-// find returns the service whose token has that hash. It takes the same time
-// whichever it is.
+// find returns the service whose token has that hash, in constant time.
 func (all services) find(sum [sha256.Size]byte) (Caller, bool) {
 	found := -1
 	for i := range all {

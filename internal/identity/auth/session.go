@@ -14,29 +14,28 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// session is somebody who has signed in, as their browser keeps it.
+// session is a signed-in user, as stored in the browser's cookie.
 type session struct {
-	// ID tells the session from all others. Tokens that are issued from it have
-	// it too, so that a logout ends both.
+	// ID identifies the session. Tokens issued from it have the same id, so that a
+	// logout ends both.
 	ID string `json:"id"`
-	// Subject is what the issuer calls them, Ref what the portal does.
+	// Subject is the issuer's id of the user, Ref the portal's reference.
 	Subject   string   `json:"subject"`
 	Ref       string   `json:"ref"`
 	Ownership []string `json:"ownership"`
 	Profile   profile  `json:"profile"`
-	// Email is the address of the profile if the issuer does not doubt it, and
-	// Spelled is how the issuer spells them and their groups.
+	// Email is the email address of the profile unless the issuer marks it as
+	// unverified, and Spelled is the issuer's spelling of the user and the groups.
 	Email   string   `json:"email,omitempty"`
 	Spelled spelling `json:"names,omitempty"`
 	// Refresh is the issuer's refresh token, empty if it gave none.
 	Refresh string `json:"refresh,omitempty"`
-	// Began is when they signed in, and Until when the issuer has to be asked
-	// again.
+	// Began is when the user signed in, and Until when the issuer must be asked again.
 	Began time.Time `json:"began"`
 	Until time.Time `json:"until"`
 }
 
-// keep gives the browser a session.
+// keep stores a session in the browser.
 func (a *Auth) keep(w http.ResponseWriter, r *http.Request, s session) error {
 	err := a.users.sessions.write(w, r, s)
 	if errors.Is(err, errTooLong) {
@@ -45,8 +44,8 @@ func (a *Auth) keep(w http.ResponseWriter, r *http.Request, s session) error {
 	return err
 }
 
-// fromPage sees to it that a request comes from a page that may make it:
-// another site's form or link cannot set the header.
+// fromPage checks that a request comes from a page that may make it: forms and links
+// of other sites cannot set the header.
 func (a *Auth) fromPage(w http.ResponseWriter, r *http.Request) error {
 	if _, err := a.parameters(w, r); err != nil {
 		return err
@@ -58,7 +57,7 @@ func (a *Auth) fromPage(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// refresh gives a token to somebody who has signed in.
+// refresh issues a token to a signed-in user.
 func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 	if err := a.fromPage(w, r); err != nil {
 		return err
@@ -89,9 +88,9 @@ func (a *Auth) refresh(w http.ResponseWriter, r *http.Request) error {
 	return a.welcome(w, r, who, next.Profile)
 }
 
-// proceed returns a session that tokens can be issued from: the one it is given,
-// or what the issuer says now if it has to be asked again. A session that has
-// ended is a fault of status 401.
+// proceed returns a session from which tokens can be issued: the given one, or a
+// renewed one if the issuer must be asked again. A session that has ended is a fault
+// with status 401.
 func (a *Auth) proceed(ctx context.Context, s session) (session, error) {
 	now := a.now()
 	if s.ID == "" {
@@ -110,15 +109,15 @@ func (a *Auth) proceed(ctx context.Context, s session) (session, error) {
 	if err != nil {
 		return session{}, err
 	}
-	// The issuer takes its time, and a logout may have come meanwhile.
+	// The issuer may be slow, and the user may have logged out meanwhile.
 	if err := a.checkSession(ctx, s.ID); err != nil {
 		return session{}, ended(err)
 	}
 	return next, nil
 }
 
-// logout ends a session. If that cannot be stored the browser keeps its cookie,
-// so that the same request can be made again.
+// logout ends a session. If that cannot be stored, the browser keeps its cookie, so
+// that the request can be retried.
 func (a *Auth) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := a.fromPage(w, r); err != nil {
 		return err
@@ -135,16 +134,15 @@ func (a *Auth) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// over is a session that has ended.
+// over returns the fault for a session that has ended.
 func over(why error) error {
 	f := rest.Unauthenticated("Your session has ended: sign in again")
 	f.Err = why
 	return f
 }
 
-// renewals are sessions that were renewed a moment ago. A refresh token may be
-// good for one use, and a browser that has several pages open asks with the
-// same one more than once.
+// renewals caches sessions that were just renewed. A refresh token may be valid only
+// once, and a browser with several open pages sends the same one several times.
 type renewals struct {
 	flight *singleflight.Group
 	recent *memory[session]
@@ -159,7 +157,7 @@ func newRenewals() renewals {
 	return renewals{flight: &singleflight.Group{}, recent: newMemory[session](mostRenewals)}
 }
 
-// renew asks the issuer whether somebody is still who they were.
+// renew asks the issuer whether the user is still signed in.
 func (u *users) renew(ctx context.Context, s session, now time.Time) (session, error) {
 	if s.Refresh == "" {
 		return session{}, over(errors.New("the issuer gave no refresh token"))
@@ -201,7 +199,7 @@ func (u *users) ask(ctx context.Context, s session) (session, error) {
 	}
 	raw, _ := got.Extra("id_token").(string)
 	if raw == "" {
-		// Without one the issuer says no more than that they are still there.
+		// Without an ID token, the issuer only confirms the session.
 		s.Until = u.issuer.now().Add(lifetimeOf(got))
 		if got.RefreshToken != "" {
 			s.Refresh = got.RefreshToken
@@ -222,8 +220,7 @@ func (u *users) ask(ctx context.Context, s session) (session, error) {
 	return next, nil
 }
 
-// ended returns the error of a session that cannot go on, unless trying again
-// may help.
+// ended returns the fault for a session that has ended, unless a retry may succeed.
 func ended(err error) error {
 	if f, ok := errors.AsType[*rest.Fault](err); ok && f.Status == http.StatusServiceUnavailable {
 		return err
@@ -231,7 +228,7 @@ func ended(err error) error {
 	return over(cause(err))
 }
 
-// lifetimeOf returns how long the issuer's answer is good for.
+// lifetimeOf returns how long the issuer's response is valid.
 func lifetimeOf(t *oauth2.Token) time.Duration {
 	const least, most = time.Minute, time.Hour
 	return min(max(time.Duration(t.ExpiresIn)*time.Second, least), most)

@@ -21,30 +21,31 @@ import (
 )
 
 const (
-	// attemptLasts is how long somebody may take to sign in, and sessionLasts
-	// how long they stay signed in.
+	// attemptLasts is how long a sign-in may take, and sessionLasts how long a user
+	// stays signed in.
 	attemptLasts = 10 * time.Minute
 	sessionLasts = 30 * 24 * time.Hour
-	// maxParameter is the longest parameter, maxQuery all of them.
+	// maxParameter is the maximum length of a parameter, maxQuery that of the whole
+	// query.
 	maxParameter = 4 << 10
 	maxQuery     = 16 << 10
 )
 
-// users are those who sign in at an issuer.
+// users handles users who sign in at an issuer.
 type users struct {
 	issuer *issuer
-	// app is where the portal's pages are.
+	// app is the URL of the portal's pages.
 	app                *url.URL
 	attempts, sessions *cookie
 	renewals           renewals
 }
 
-// attempt is what is known of somebody who has gone to the issuer.
+// attempt is a sign-in in progress at the issuer.
 type attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
-	// Back is where to go afterwards.
+	// Back is the page to return to.
 	Back    string    `json:"back"`
 	Expires time.Time `json:"expires"`
 }
@@ -74,8 +75,8 @@ func newUsers(ctx context.Context, opts Options, base string) (*users, error) {
 	return u, err
 }
 
-// sessionKey returns the secret that cookies are encrypted with: the configured
-// one, or without one that of the store.
+// sessionKey returns the secret that cookies are encrypted with: the configured one,
+// or otherwise that of the store.
 func sessionKey(ctx context.Context, opts Options) ([]byte, error) {
 	if given := opts.Config.SessionSecret.Reveal(); given != "" {
 		if want := secret.Weakness(given); want != "" {
@@ -90,8 +91,7 @@ func sessionKey(ctx context.Context, opts Options) ([]byte, error) {
 	return key, nil
 }
 
-// parameters returns the query of a request to an endpoint of the issuer's
-// users.
+// parameters returns the query of a request to one of the oidc endpoints.
 func (a *Auth) parameters(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if a.users == nil {
 		return nil, rest.NotFound("Unknown auth provider 'oidc'")
@@ -112,7 +112,7 @@ func (a *Auth) parameters(w http.ResponseWriter, r *http.Request) (url.Values, e
 	return q, nil
 }
 
-// start sends the browser to the issuer.
+// start redirects the browser to the issuer.
 func (a *Auth) start(w http.ResponseWriter, r *http.Request) error {
 	q, err := a.parameters(w, r)
 	if err != nil {
@@ -132,15 +132,15 @@ func (a *Auth) start(w http.ResponseWriter, r *http.Request) error {
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(try.Nonce), oauth2.S256ChallengeOption(try.Verifier)}
 	if slices.Contains(f.oauth.Scopes, oidc.ScopeOfflineAccess) {
-		// OpenID Connect wants people to be asked for that.
+		// OpenID Connect requires the user's consent for offline access.
 		options = append(options, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
 	http.Redirect(w, r, f.oauth.AuthCodeURL(try.State, options...), http.StatusFound)
 	return nil
 }
 
-// back returns the address of a page of the portal. What is given is a path; no
-// path leads anywhere else.
+// back returns the URL of a page of the portal. The input must be a path, so that it
+// cannot lead to another site.
 func (u *users) back(path string) (string, error) {
 	if path == "" {
 		return u.app.String(), nil
@@ -155,7 +155,7 @@ func (u *users) back(path string) (string, error) {
 	return p.String(), nil
 }
 
-// callback takes the browser back from the issuer.
+// callback handles the redirect back from the issuer.
 func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
 	q, err := a.parameters(w, r)
 	if err != nil {
@@ -171,13 +171,13 @@ func (a *Auth) callback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signIn gives the browser a session for the answer of the issuer, and returns
-// the session and the page to go back to.
+// signIn creates a session in the browser from the response of the issuer, and
+// returns the session and the page to return to.
 func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s session, back string, err error) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	var try attempt
 	known := a.users.attempts.read(r, &try)
-	// It is good for one answer, whatever that is.
+	// An attempt is valid for one response, whatever it is.
 	a.users.attempts.clear(w, r)
 	if !known || a.now().After(try.Expires) || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(try.State)) != 1 {
 		return s, "", rest.Unauthenticated("This sign-in was not begun in this browser, or too long ago: begin again")
@@ -194,8 +194,7 @@ func (a *Auth) signIn(w http.ResponseWriter, r *http.Request, q url.Values) (s s
 	return s, try.Back, a.keep(w, r, s)
 }
 
-// exchange gets what the issuer has to say of somebody for the code they
-// brought.
+// exchange exchanges the code for tokens of the issuer, and returns the session.
 func (u *users) exchange(ctx context.Context, code string, try attempt, now time.Time) (session, error) {
 	if code == "" {
 		return session{}, rest.Unauthenticated("The issuer did not sign you in: there is no code in its answer")
@@ -224,8 +223,8 @@ func (u *users) exchange(ctx context.Context, code string, try attempt, now time
 	return u.session(ctx, f, got, id, session{ID: rand.Text(), Began: now})
 }
 
-// session returns what the issuer says of somebody. What their token does not
-// tell, such as groups, it is asked for.
+// session returns the session of a user. Claims that the ID token lacks, such as
+// groups, are requested from the issuer.
 func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oidc.IDToken, s session) (session, error) {
 	all := answers{}
 	if err := id.Claims(&all); err != nil {
@@ -263,8 +262,8 @@ func (u *users) session(ctx context.Context, f *found, got *oauth2.Token, id *oi
 	return s, nil
 }
 
-// refused returns the error of an issuer that gave no token: one that said no,
-// or one that said nothing.
+// refused returns the error for a failed token request: either refused by the issuer,
+// or the issuer is not available.
 func (u *users) refused(err error) error {
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok && r.Response != nil && r.Response.StatusCode < http.StatusInternalServerError {
 		return notSignedIn(fmt.Errorf("the issuer gave no token: %w", discreet(err)))
@@ -272,8 +271,8 @@ func (u *users) refused(err error) error {
 	return away(fmt.Errorf("cannot ask the issuer for a token: %w", discreet(err)))
 }
 
-// notSignedIn is a sign-in that came to nothing. That the issuer is away stays
-// what it is.
+// notSignedIn returns the fault for a failed sign-in. The fault for an unavailable
+// issuer is returned unchanged.
 func notSignedIn(err error) error {
 	f, ok := errors.AsType[*rest.Fault](err)
 	if ok && f.Status == http.StatusServiceUnavailable {

@@ -10,8 +10,8 @@ import (
 	"example.dev/ingestor/internal/db"
 )
 
-// Storage is where signing keys and revoked sessions are stored. All methods may
-// be called concurrently.
+// Storage stores signing keys and revoked sessions. All methods may be called
+// concurrently.
 type Storage struct{ *db.DB }
 
 // NewStorage returns the storage in a database.
@@ -26,8 +26,8 @@ type Key struct {
 	Expires time.Time
 }
 
-// RevokeSession records that a session has ended, until it expires. To revoke
-// one that is revoked already changes nothing, unless it expires later now.
+// RevokeSession records that a session has ended, until it expires. Revoking it again
+// only changes the expiry, if that is later.
 func (s *Storage) RevokeSession(ctx context.Context, id string, expires time.Time) error {
 	_, err := s.Write.ExecContext(ctx, `INSERT INTO revoked_sessions (id, expires) VALUES ($1, $2)
 		ON CONFLICT (id) DO UPDATE SET expires = excluded.expires WHERE excluded.expires > revoked_sessions.expires`,
@@ -51,8 +51,7 @@ func (s *Storage) DropSessions(ctx context.Context) error {
 	return db.Fail("remove expired sessions", err)
 }
 
-// AddKey stores the public half of a signing key, or a new time for one that
-// is there.
+// AddKey stores the public half of a signing key, or updates an existing one.
 func (s *Storage) AddKey(ctx context.Context, k Key) error {
 	_, err := s.Write.ExecContext(ctx, `INSERT INTO signing_keys (id, jwk, expires) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET jwk = excluded.jwk, expires = excluded.expires`,
@@ -60,7 +59,7 @@ func (s *Storage) AddKey(ctx context.Context, k Key) error {
 	return db.Fail(fmt.Sprintf("store signing key %q", k.ID), err)
 }
 
-// Keys returns the keys that have not expired, by id.
+// Keys returns the unexpired keys, sorted by id.
 func (s *Storage) Keys(ctx context.Context) ([]Key, error) {
 	const doing = "read the signing keys"
 	rows, err := s.Read.QueryContext(ctx,

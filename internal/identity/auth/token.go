@@ -21,7 +21,7 @@ const (
 	leeway = time.Minute
 )
 
-// claims are what the portal's own tokens say.
+// claims are the claims of the portal's own tokens.
 type claims struct {
 	Issuer    string   `json:"iss"`
 	Subject   string   `json:"sub"`
@@ -30,33 +30,32 @@ type claims struct {
 	Issued    int64    `json:"iat"`
 	NotBefore int64    `json:"nbf,omitempty"`
 	Expires   int64    `json:"exp"`
-	// Guest marks those who have not signed in.
+	// Guest marks the token of a guest.
 	Guest bool `json:"guest,omitempty"`
 	// Session is the id of the session that the token was issued from.
 	Session string `json:"sid,omitempty"`
-	// Name and Email are the person's, Spelled is how the issuer spells them and
-	// their groups, and Member are the groups of Ownership that the catalog puts
-	// them into.
+	// Name and Email are those of the user, Spelled is the issuer's spelling of the user
+	// and the groups, and Member are the groups in Ownership that come from the catalog.
 	Name    string   `json:"name,omitempty"`
 	Email   string   `json:"email,omitempty"`
 	Spelled spelling `json:"names,omitempty"`
 	Member  []string `json:"mem,omitempty"`
 }
 
-// identity is somebody tokens are given to.
+// identity is a user or guest that tokens are issued to.
 type identity struct {
 	ref       string
 	ownership []string
 	guest     bool
 	session   string
-	// name and email are the person's, spelled is how the issuer spells them and
-	// their groups, and member are the groups of ownership that are the catalog's.
+	// name and email are those of the user, spelled is the issuer's spelling of the user
+	// and the groups, and member are the groups in ownership that come from the catalog.
 	name, email string
 	spelled     spelling
 	member      []string
 }
 
-// issue returns a token.
+// issue returns a token for an identity.
 func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 	s, err := a.ring.signer(ctx)
 	if err != nil {
@@ -78,7 +77,7 @@ func (a *Auth) issue(ctx context.Context, who identity) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// verifyOwn verifies a token that says it is the portal's.
+// verifyOwn verifies a token that claims to be the portal's.
 func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, error) {
 	none := func(err error) (Caller, time.Time, error) { return Caller{}, time.Time{}, err }
 	header, payload, err := a.ring.keys.verify(ctx, raw, []jose.SignatureAlgorithm{jose.ES256})
@@ -126,13 +125,13 @@ func (a *Auth) verifyOwn(ctx context.Context, raw string) (Caller, time.Time, er
 	return who.caller(), expires, nil
 }
 
-// unavailable is a store that cannot be asked.
+// unavailable returns the fault for a store that cannot be read.
 func unavailable(err error) error {
 	return rest.Unavailable(err, "The database is not available, try again later")
 }
 
-// peek returns the issuer a token names, without believing it. It returns false
-// if it is no token: each part must be what its encoder would have written.
+// peek returns the issuer that a token claims, unverified. It returns false if raw is
+// not a token: each part must be in the canonical encoding.
 func peek(raw string) (issuer string, ok bool) {
 	parts := strings.SplitN(raw, ".", 4)
 	if len(parts) != 3 || strings.ContainsAny(raw, "\r\n") {

@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// Deny records that the caller of ctx does not have the permission for r, which
-// may be nil, and returns the fault to answer with.
+// Deny records that the caller of ctx does not have the permission for r, which may
+// be nil, and returns the fault to answer with.
 func (p *Policy) Deny(ctx context.Context, permission string, r *Resource, message string) error {
 	if p.Refused != nil {
 		p.Refused(ctx, permission, r.target(), message)
@@ -16,7 +16,7 @@ func (p *Policy) Deny(ctx context.Context, permission string, r *Resource, messa
 	return rest.NotAllowed("%s", message)
 }
 
-// target returns what a permission was asked for as the audit log names it.
+// target returns the resource in the form used in the audit log.
 func (r *Resource) target() map[string]string {
 	switch {
 	case r == nil || r.Ref == "":
@@ -30,11 +30,12 @@ func (r *Resource) target() map[string]string {
 	case strings.Contains(r.Ref, ":"):
 		return map[string]string{"entity": r.Ref}
 	}
-	// All but entities have ids, and those that have owners are tasks.
+	// Only references of entities have a colon; everything else that has owners is a
+	// task.
 	return map[string]string{"task": r.Ref}
 }
 
-// inCluster returns a part of the name of a resource; empty if r is none.
+// inCluster returns a part of the name of a cluster resource; empty if r is not one.
 func (r *Resource) inCluster(part string) string {
 	if r.Cluster == "" {
 		return ""

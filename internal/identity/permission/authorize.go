@@ -14,21 +14,21 @@ import (
 	"example.dev/ingestor/internal/rest"
 )
 
-// Resolve returns what a reference names; db.ErrNotFound, or nil, if there is
-// nothing. It must not ask whether the caller may see it.
+// Resolve returns the resource with a reference; db.ErrNotFound, or nil, if there is
+// none. It must not check whether the caller may see it.
 type Resolve func(ctx context.Context, ref string) (*Resource, error)
 
-// maxQuestions is how many decisions may be asked for at once.
+// maxQuestions is the maximum number of decisions per request.
 const maxQuestions = 1000
 
-// The decisions.
+// Decisions.
 const (
 	allowed = "ALLOW"
 	denied  = "DENY"
 )
 
-// Plugin returns the endpoints below /api/permission. entity finds entities by
-// their references, and task tasks by their ids; nil if there are no tasks.
+// Plugin returns the endpoints below /api/permission. entity finds entities by their
+// references, and task finds tasks by their ids; nil if there are no tasks.
 func (p *Policy) Plugin(entity, task Resolve) rest.Plugin {
 	return rest.Plugin{
 		Names: []string{"permission"},
@@ -62,13 +62,13 @@ type question struct {
 	} `json:"permission"`
 	ResourceRef json.RawMessage `json:"resourceRef"`
 
-	// refs are those of ResourceRef; many says that it is a list.
+	// refs are the references in ResourceRef; many says that it is a list.
 	refs []string
 	many bool
 }
 
-// decision is an item of the answer. Result is a list if the question has a
-// list of references.
+// decision is an item of the response. Result is a list if the question has a list of
+// references.
 type decision struct {
 	ID     *string `json:"id,omitempty"`
 	Result any     `json:"result"`
@@ -99,8 +99,8 @@ func (a authorize) handle(w http.ResponseWriter, r *http.Request) error {
 	}{decisions})
 }
 
-// readQuestions reads either shape of the body: the list, or the object that
-// has it as its items.
+// readQuestions reads either shape of the body: a list, or an object with the list as
+// its items.
 func readQuestions(r *http.Request) (questions []question, isList bool, err error) {
 	data, err := rest.ReadBody(r)
 	if err != nil {
@@ -123,8 +123,8 @@ func readQuestions(r *http.Request) (questions []question, isList bool, err erro
 	return *body.Items, false, nil
 }
 
-// check says what is wrong with the questions. The list is the looser shape:
-// its permissions are of any type, and asked in general.
+// check validates the questions. The list is the less strict shape: its permissions
+// may have any type and no resource.
 func check(questions []question, isList bool, c auth.Caller) error {
 	total := 0
 	for i := range questions {
@@ -211,7 +211,8 @@ func (a authorize) result(ctx context.Context, c auth.Caller, q *question, seen 
 		if err != nil {
 			return nil, err
 		}
-		// What the caller may not read is not there, whatever is asked.
+		// An entity that the caller may not read is treated as not existing, for every
+		// permission.
 		results[i] = word(r != nil && (!ofEntity(q) || a.policy.Decide(c, EntityRead, r)) && a.policy.Decide(c, name, r))
 	}
 	if q.many {
@@ -220,7 +221,7 @@ func (a authorize) result(ctx context.Context, c auth.Caller, q *question, seen 
 	return results[0], nil
 }
 
-// resource returns what a reference names, nil if there is no such thing.
+// resource returns the resource with a reference, nil if there is none.
 func (a authorize) resource(ctx context.Context, q *question, ref string, seen map[string]*Resource) (*Resource, error) {
 	resolve := a.entity
 	if !ofEntity(q) {
@@ -254,7 +255,7 @@ func ofEntity(q *question) bool {
 	return true
 }
 
-// ofTask reports whether a question that is not of an entity is of a task.
+// ofTask reports whether a question that is not about an entity is about a task.
 func ofTask(q *question) bool {
 	return q.Permission.ResourceType == "scaffolder-task" || strings.HasPrefix(q.Permission.Name, "scaffolder.task.")
 }

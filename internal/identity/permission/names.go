@@ -2,7 +2,7 @@ package permission
 
 import "example.dev/ingestor/action"
 
-// The names of permissions.
+// Names of permissions.
 const (
 	EntityRead     = "catalog.entity.read"
 	EntityCreate   = "catalog.entity.create"
@@ -27,14 +27,14 @@ const (
 	TaskCreate            = "scaffolder.task.create"
 	TaskCancel            = "scaffolder.task.cancel"
 
-	// ProviderPush pushes entities in the name of a provider.
+	// ProviderPush allows pushing entities as a provider.
 	ProviderPush = "catalog.provider.push"
-	// IdentityWrite brings User and Group entities, which say who is in which
-	// group.
+	// IdentityWrite allows writing User and Group entities, which define group
+	// membership.
 	IdentityWrite = "catalog.identity.write"
 
-	// What steps do in clusters and repositories. Their names are those that
-	// package action asks for.
+	// Permissions of steps in clusters and repositories. Their names are defined by
+	// package action.
 	ResourceRead     = action.ResourceRead
 	ResourceCreate   = action.ResourceCreate
 	ResourceUpdate   = action.ResourceUpdate
@@ -57,10 +57,9 @@ var Names = []string{
 	RepositoryRead, RepositoryWrite, PipelineWrite,
 }
 
-// guestMay are the permissions of guests: to look at what is there, and to ask
-// whether an entity would be valid. Reading tasks is not among them, because
-// what other people fill into forms is not for strangers; nor is analyzing a
-// location, which makes the portal fetch an address.
+// guestMay are the permissions of guests: to read, and to validate an entity. Reading
+// tasks is not included, because the form values of other users are not for
+// strangers; nor is analyzing a location, which makes the portal fetch a URL.
 var guestMay = map[string]bool{
 	EntityRead:            true,
 	EntityValidate:        true,
@@ -69,13 +68,13 @@ var guestMay = map[string]bool{
 	TemplateStepRead:      true,
 }
 
-// personal are the permissions that people have for their own things: what
-// somebody filled into a form is not for everybody. Services have no things of
-// their own, and have them for all.
+// personal are the permissions that users have only for their own things: form values
+// of one user are not for all users. Services own nothing, and have these permissions
+// for everything.
 var personal = map[string]bool{TaskRead: true, TaskCancel: true}
 
-// wholesale are the permissions that do to any number of entities, whosever
-// they are, what another one does to one of them.
+// wholesale are the permissions that do to any number of entities, regardless of
+// their owners, what another permission does to one entity.
 var wholesale = map[string]string{
 	LocationCreate:  EntityCreate,
 	LocationDelete:  EntityDelete,

@@ -1,5 +1,5 @@
-// Package permission says whether a caller may do something. One function
-// decides for every endpoint; for listings the same rules become a filter.
+// Package permission decides whether a caller may do something. One function decides
+// for every endpoint; for listings the same rules become a filter.
 package permission
 
 import (
@@ -13,22 +13,21 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// Policy is who may do what. It does not change, and may be asked by many at
-// once.
+// Policy decides who may do what. It is immutable, and safe for concurrent use.
 type Policy struct {
 	rules []rule
-	// open says that rules do not count: whoever is no guest may do everything.
+	// open disables the rules: every caller except guests may do everything.
 	open bool
-	// identities are the providers whose User and Group entities count.
+	// identities are the providers whose User and Group entities define membership.
 	identities []string
-	// Refused, if not nil, records a permission that Require or Deny refused, for
-	// which target and why. It is set before the policy is asked.
+	// Refused, if not nil, records a permission that Require or Deny refused, with its
+	// target and the reason. It must be set before the policy is used.
 	Refused func(ctx context.Context, permission string, target map[string]string, reason string)
 }
 
 // rule is a config.PermissionRule in lower case.
 type rule struct {
-	// number is that of the rule in the configuration, beginning with 1.
+	// number is the number of the rule in the configuration, beginning with 1.
 	number            int
 	who               []string
 	permissions       []string
@@ -37,12 +36,12 @@ type rule struct {
 	// own says that the caller may be the owner.
 	own   bool
 	allow bool
-	// targets are the patterns of what a task does.
+	// targets are the patterns for what a task does.
 	targets targets
 }
 
-// New returns the policy that the configuration asks for. Identities are the
-// providers that may bring User and Group entities.
+// New returns the configured policy. Identities are the providers that may write User
+// and Group entities.
 func New(c config.Permission, identities ...string) *Policy {
 	p := &Policy{open: !c.Enabled, identities: lowered(identities)}
 	if p.open {
@@ -77,16 +76,16 @@ func lowered(in []string) []string {
 	return out
 }
 
-// Decide reports whether the caller has the permission for r or, if r is nil,
-// in general. Rules about kinds, namespaces or owners say nothing in general:
-// who acts on an entity asks for that entity.
+// Decide reports whether the caller has the permission for r or, if r is nil, in
+// general. Rules about kinds, namespaces or owners do not apply in general: an
+// operation on an entity must ask for that entity.
 func (p *Policy) Decide(c auth.Caller, permission string, r *Resource) bool {
 	allowed, _ := p.decide(c, permission, r)
 	return allowed
 }
 
-// decide is Decide that also returns the number of the rule that decided, 0 if
-// it was none.
+// decide is like Decide and also returns the number of the rule that decided, 0 if
+// none did.
 func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed bool, number int) {
 	if c.Kind == auth.Nobody {
 		return false, 0
@@ -120,18 +119,18 @@ func (p *Policy) decide(c auth.Caller, permission string, r *Resource) (allowed 
 	return p.byDefault(c, permission), 0
 }
 
-// ownThings is the rule of what people have for their own things alone.
+// ownThings is the rule for permissions that users have only for their own things.
 var ownThings = &rule{own: true, allow: true}
 
-// limited reports whether the caller has the permission by default for what is
-// their own, and nothing else. In general they do have it.
+// limited reports whether the caller has the permission by default only for its own
+// things. In general, without a resource, the caller has it.
 func (p *Policy) limited(c auth.Caller, permission string) bool {
 	return c.Kind == auth.User && personal[permission] && !p.open
 }
 
-// byDefault is the contract's policy: guests look, everybody else may do
-// everything. But who may change some entities only does not get at the others
-// through the location or provider they come from, unless a rule says so.
+// byDefault is the default policy of the contract: guests may read, every other
+// caller may do everything. But a caller who may change only some entities cannot
+// change the others through their location or provider, unless a rule allows it.
 func (p *Policy) byDefault(c auth.Caller, permission string) bool {
 	if c.Kind == auth.Guest {
 		return guestMay[permission]
@@ -145,8 +144,8 @@ type known struct {
 	kind, namespace string
 	owners          []string
 	target          *Resource
-	// branchless says that there is no branch, as in reading, and unnamed that
-	// there is one whose name is not known.
+	// branchless says that there is no branch, as for reading, and unnamed that there is
+	// one whose name is not known.
 	branchless, unnamed bool
 }
 
@@ -157,7 +156,7 @@ func know(permission string, r *Resource) *known {
 	return k
 }
 
-// concerns reports whether the rule is about the caller and the permission.
+// concerns reports whether the rule applies to the caller and the permission.
 func (r *rule) concerns(c auth.Caller, permission string) bool {
 	return r.names(permission) && (len(r.who) == 0 || slices.ContainsFunc(r.who, func(who string) bool { return is(c, who) }))
 }
@@ -169,8 +168,8 @@ func (r *rule) names(permission string) bool {
 	})
 }
 
-// is reports whether who means the caller. The kinds of caller come first: a
-// service that is called "user" is none.
+// is reports whether who matches the caller. Kinds of caller take precedence: a
+// service with the name "user" does not match "user".
 func is(c auth.Caller, who string) bool {
 	switch who {
 	case auth.Guest.String(), auth.User.String(), auth.Service.String():
@@ -180,12 +179,12 @@ func is(c auth.Caller, who string) bool {
 		slices.ContainsFunc(c.Ownership, func(ref string) bool { return strings.EqualFold(who, ref) })
 }
 
-// conditional reports whether the rule is about some entities only.
+// conditional reports whether the rule applies only to some entities.
 func (r *rule) conditional() bool {
 	return len(r.kinds) > 0 || len(r.namespaces) > 0 || len(r.owners) > 0 || r.own || !r.targets.empty()
 }
 
-// fits reports whether the rule is about the entity.
+// fits reports whether the rule applies to the entity.
 func (r *rule) fits(c auth.Caller, e *known) bool {
 	if len(r.kinds) > 0 && !slices.Contains(r.kinds, e.kind) {
 		return false
@@ -204,7 +203,7 @@ func (r *rule) fits(c auth.Caller, e *known) bool {
 	return slices.ContainsFunc(e.owners, func(o string) bool { return slices.Contains(owners, o) })
 }
 
-// ownersFor returns the owners the rule is about if the caller asks.
+// ownersFor returns the owners that the rule applies to for the caller.
 func (r *rule) ownersFor(c auth.Caller) []string {
 	if !r.own {
 		return r.owners
@@ -217,7 +216,7 @@ func (r *rule) ownersFor(c auth.Caller) []string {
 	return slices.Compact(owners)
 }
 
-// Require returns nil if the caller of ctx has the permission, and else the
+// Require returns nil if the caller of ctx has the permission, and otherwise the
 // fault to answer with, which says what is missing and why.
 func (p *Policy) Require(ctx context.Context, permission string, r *Resource) error {
 	c := auth.From(ctx)
@@ -245,14 +244,14 @@ func (p *Policy) Require(ctx context.Context, permission string, r *Resource) er
 	return p.Deny(ctx, permission, r, message)
 }
 
-// Filter returns what the caller has the permission for. An entity passes
-// exactly if Decide allows it.
+// Filter returns a filter for the entities that the caller has the permission for. An
+// entity passes exactly if Decide allows it.
 func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
 	if c.Kind == auth.Nobody {
 		return store.Filter{Op: store.OpFalse}
 	}
 	permission = strings.ToLower(permission)
-	// The last rule is the innermost: each one before it has the first say.
+	// The last rule is the innermost: earlier rules take precedence.
 	out := constant(p.byDefault(c, permission))
 	if p.limited(c, permission) {
 		out = ownThings.filter(c)
@@ -267,8 +266,8 @@ func (p *Policy) Filter(c auth.Caller, permission string) store.Filter {
 	return out
 }
 
-// otherwise is what passes if f does and else what rest says; what passes f is
-// allowed or not.
+// otherwise returns the filter that decides allow for what passes f, and applies rest
+// to everything else.
 func otherwise(f store.Filter, allow bool, rest store.Filter) store.Filter {
 	switch {
 	case f.Op == store.OpTrue, rest.Op == constant(allow).Op:
@@ -292,10 +291,10 @@ func constant(allow bool) store.Filter {
 	return store.Filter{Op: store.OpFalse}
 }
 
-// filter returns the entities the rule is about if the caller asks.
+// filter returns a filter for the entities that the rule applies to for the caller.
 func (r *rule) filter(c auth.Caller) store.Filter {
 	if !r.targets.empty() {
-		// Entities are not what a task does.
+		// Entities are not targets of tasks.
 		return constant(false)
 	}
 	var fs []store.Filter

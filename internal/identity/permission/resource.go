@@ -7,33 +7,33 @@ import (
 	"example.dev/ingestor/internal/catalog/store"
 )
 
-// Resource is what a permission is asked for. Case does not matter.
+// Resource is what a permission is requested for. Its fields are case-insensitive.
 type Resource struct {
 	// Ref is the reference of an entity.
 	Ref, Kind, Namespace string
-	// Owners are the references it is owned by.
+	// Owners are the references of its owners.
 	Owners []string
-	// Template is the reference of the Template whose task acts, Origin where
-	// that comes from, and Action what its step does.
+	// Template is the reference of the Template whose task acts, Origin the origin of
+	// that Template, and Action the action of its step.
 	Template, Origin, Action string
-	// Cluster has the resource. Impersonated says that the cluster decides
-	// about the caller itself.
+	// Cluster is the cluster of the resource. Impersonated says that the cluster itself
+	// authorizes the caller.
 	Cluster      string
 	Impersonated bool
-	// Group is the API group of the resource, and ClusterScoped says that it
-	// lives in no namespace.
+	// Group is the API group of the resource, and ClusterScoped says that the resource
+	// has no namespace.
 	Group         string
 	ClusterScoped bool
-	// Repository is host/owner/name, and Branch the one that is written to;
-	// Named says that the Template itself names them, and Anonymous that it is
-	// read without any credentials.
+	// Repository is host/owner/name, and Branch the branch that is written to; Named
+	// says that the Template itself names them, and Anonymous that the repository is
+	// read without credentials.
 	Repository, Branch string
 	Named, Anonymous   bool
 	// Provider is the name under which entities are pushed.
 	Provider string
 }
 
-// ResourceOf returns an entity as permissions see it.
+// ResourceOf returns an entity as a resource for permissions.
 func ResourceOf(e *store.Entity) (*Resource, error) {
 	n, err := tree.Wire{}.Decode(e.JSON)
 	if err != nil {

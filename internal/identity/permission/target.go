@@ -8,35 +8,35 @@ import (
 	"example.dev/ingestor/internal/identity/auth"
 )
 
-// Where a Template comes from. What people and CI push is OriginPush and the
+// Origins of a Template. The origin of pushed Templates is OriginPush followed by the
 // name of the provider.
 const (
-	// OriginDefinition is the engine: the Template was made from a definition.
+	// OriginDefinition is the engine: the Template was generated from a definition.
 	OriginDefinition = "definition"
 	// OriginGenerated is the folder of catalog.providers.xrdTemplates.
 	OriginGenerated = "generated"
-	// OriginConfig is a location of the configuration, and OriginRegistered one
-	// that was registered over HTTP.
+	// OriginConfig is a location in the configuration, and OriginRegistered one that was
+	// registered over HTTP.
 	OriginConfig     = "config"
 	OriginRegistered = "registered"
 	OriginPush       = "push:"
-	// OriginInline is a request: the Template is in no catalog.
+	// OriginInline is a request: the Template is not in the catalog.
 	OriginInline = "inline"
 )
 
-// Trusted reports whether the operator has chosen where a Template comes from.
+// Trusted reports whether the operator has chosen the origin of a Template.
 func Trusted(origin string) bool {
 	return origin == OriginDefinition || origin == OriginGenerated || origin == OriginConfig
 }
 
-// stepwise are the permissions that a step of a Template asks for.
+// stepwise are the permissions that a step of a Template requires.
 var stepwise = map[string]bool{
 	ActionExecute: true,
 	ResourceRead:  true, ResourceCreate: true, ResourceUpdate: true, ResourceDelete: true, ResourceTakeOver: true,
 	RepositoryRead: true, RepositoryWrite: true, PipelineWrite: true,
 }
 
-// targets are the patterns of a rule, in lower case. An empty list fits
+// targets are the patterns of a rule, in lower case. An empty list matches
 // everything.
 type targets struct {
 	actions, templates, providers, clusters, repositories, branches []string
@@ -46,8 +46,7 @@ func (t *targets) empty() bool {
 	return len(t.actions)+len(t.templates)+len(t.providers)+len(t.clusters)+len(t.repositories)+len(t.branches) == 0
 }
 
-// fit reports whether the patterns are about r. With anyBranch they are whatever
-// its branch is.
+// fit reports whether the patterns match r. With anyBranch the branch is ignored.
 func (t *targets) fit(r *Resource, anyBranch bool) bool {
 	if t.empty() {
 		return true
@@ -78,8 +77,8 @@ func (t *targets) fit(r *Resource, anyBranch bool) bool {
 	return true
 }
 
-// anyFits reports whether one of the patterns, in which * stands for anything,
-// fits a value. All are in lower case.
+// anyFits reports whether one of the patterns, in which * is a wildcard, matches a
+// value. All are in lower case.
 func anyFits(patterns []string, value string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, value) })
 }
@@ -104,10 +103,9 @@ func fits(pattern, value string) bool {
 	return true
 }
 
-// covers reports whether the rule says anything of r. What an untrusted Template
-// does is allowed only by a rule that names Templates or where they come from:
-// who writes a rule about people does not think of Templates that other people
-// wrote for them.
+// covers reports whether the rule applies to r. What an untrusted Template does is
+// allowed only by a rule that names Templates or their origins: the author of a rule
+// about users does not consider Templates that others wrote for them.
 func (r *rule) covers(permission string, of *Resource) bool {
 	if !r.allow || of == nil || of.Origin == "" || Trusted(of.Origin) || !stepwise[permission] {
 		return true
@@ -115,8 +113,8 @@ func (r *rule) covers(permission string, of *Resource) bool {
 	return len(r.targets.templates) > 0 || len(r.targets.providers) > 0
 }
 
-// ofTarget is the policy without rules of what steps do, and of who brings User
-// and Group entities.
+// ofTarget is the default policy for what steps do, and for who may push entities and
+// write User and Group entities.
 func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	switch {
 	case c.Kind == auth.Guest:
@@ -145,38 +143,39 @@ func (p *Policy) ofTarget(c auth.Caller, permission string, r *Resource) bool {
 	return r.Impersonated || !system(r) && (c.Kind == auth.Service || !powerful(r) && owns(c, r))
 }
 
-// powerful reports whether a resource is of a kind that changes what others may
-// do, or how the cluster works: roles, admission, definitions, namespaces.
+// powerful reports whether a resource has a kind that changes what others may do, or
+// how the cluster works: roles, admission, definitions, namespaces.
 func powerful(r *Resource) bool {
 	group := strings.ToLower(r.Group)
 	return strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, "crossplane.io") || r.ClusterScoped && !strings.Contains(group, ".")
 }
 
-// grants reports whether a rule allows Templates of an origin to do something:
-// then what is pushed there is not for everybody to write.
+// grants reports whether a rule allows Templates of an origin to do something: then
+// not every caller may push to that origin.
 func (p *Policy) grants(origin string) bool {
 	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.allow && anyFits(r.targets.providers, strings.ToLower(origin)) })
 }
 
-// targeted are the permissions beside those of steps that know their target.
+// targeted are the permissions, besides those of steps, that have a target.
 var targeted = map[string]bool{IdentityWrite: true, ProviderPush: true}
 
 // system reports whether a resource is in a namespace of Kubernetes itself.
 func system(r *Resource) bool { return strings.HasPrefix(strings.ToLower(r.Namespace), "kube-") }
 
-// owns reports whether the caller is, or is in, an owner of a resource.
+// owns reports whether the caller is an owner of a resource or a member of one.
 func owns(c auth.Caller, r *Resource) bool {
 	own := ownThings.ownersFor(c)
 	return slices.ContainsFunc(r.Owners, func(o string) bool { return slices.Contains(own, strings.ToLower(o)) })
 }
 
-// Identifies reports whether the User and Group entities of a provider say who
-// is in which group.
+// Identifies reports whether the User and Group entities of a provider define group
+// membership.
 func (p *Policy) Identifies(provider string) bool {
 	return slices.Contains(p.identities, strings.ToLower(provider))
 }
 
-// why says why the policy without rules refuses, and which rule would allow it.
+// why returns the reason why the default policy refuses, and a rule that would allow
+// it.
 func why(c auth.Caller, permission string, r *Resource) string {
 	rule := []string{"permissions: [" + permission + "]"}
 	add := func(key, value string) {

@@ -1,6 +1,6 @@
 package mask
 
-// blobDigit is the value of a letter of base64 in either alphabet, -1 for other
+// blobDigit is the value of a base64 character in either alphabet, -1 for other
 // bytes.
 var blobDigit = func() (out [256]int8) {
 	for i := range out {
@@ -13,25 +13,25 @@ var blobDigit = func() (out [256]int8) {
 	return out
 }()
 
-// run is letters of base64 in a row, without the line breaks between them.
+// run is a sequence of base64 characters, without the line breaks between them.
 type run struct {
 	of *stream
 	s  []byte
-	// first is where in the stream the run begins. places are where its letters
-	// are if there is something between them, and end is where the last ends.
+	// first is where in the stream the run begins. places are the positions of its
+	// characters if they are not adjacent, and end is where the last one ends.
 	first  int
 	places []int
 	end    int
-	// memory is for letters that are not in a row.
+	// memory is the buffer for characters that are not adjacent.
 	memory []byte
 }
 
-// at returns the part of the whole text that has the letters from i to j.
+// at returns the span of the whole text that holds the characters from i to j.
 func (r *run) at(i, j int) span {
 	if len(r.places) == 0 {
 		return r.of.at(r.first+i, r.first+j)
 	}
-	// What is between letters goes with the one before.
+	// Bytes between characters belong to the one before.
 	end := r.end
 	if j < len(r.places) {
 		end = r.places[j]
@@ -39,7 +39,7 @@ func (r *run) at(i, j int) span {
 	return r.of.at(r.places[i], end)
 }
 
-// runs looks at what runs of base64 and hex in a stream decode to.
+// runs searches what runs of base64 and hex in a stream decode to.
 func (f *finder) runs(st *stream, depth int) {
 	least := f.least()
 	if least == 0 || depth == deepest {
@@ -48,8 +48,8 @@ func (f *finder) runs(st *stream, depth int) {
 	s, r := st.s, &f.levels[depth].run
 	r.of = st
 	for p := 0; p+least <= len(s); {
-		// Nothing but a run is long enough: what cannot be in one is found from
-		// the end, so that most places are passed over.
+		// A run must fill the whole window: searching the window from its end for a byte
+		// outside of any run skips most positions.
 		if i := lastOther(s[p : p+least]); i >= 0 {
 			p += i + 1
 			continue
@@ -58,7 +58,7 @@ func (f *finder) runs(st *stream, depth int) {
 			p++
 			continue
 		}
-		// The run goes over line breaks to q.
+		// The run continues over line breaks to q.
 		q, letters, broken := p, 0, false
 		for {
 			from := q
@@ -91,8 +91,8 @@ func (f *finder) runs(st *stream, depth int) {
 	}
 }
 
-// lastOther returns the place of the last byte that is in no run, -1 if there is
-// none.
+// lastOther returns the index of the last byte that cannot be part of a run, -1 if
+// there is none.
 func lastOther(s []byte) int {
 	for i := len(s) - 1; i >= 0; i-- {
 		if blobDigit[s[i]] >= 0 {
@@ -107,8 +107,8 @@ func lastOther(s []byte) int {
 	return -1
 }
 
-// beforeBreak returns where the line break begins that s ends with, with the
-// space at the beginning of the next line; -1 if it ends with none.
+// beforeBreak returns where the line break at the end of s begins, including the
+// indentation of the next line; -1 if s does not end with one.
 func beforeBreak(s []byte) int {
 	i := len(s)
 	for i > 0 && isSpace(s[i-1]) {
@@ -124,8 +124,8 @@ func isBreak(c byte) bool { return c == '\r' || c == '\n' }
 
 func isSpace(c byte) bool { return isBreak(c) || c == ' ' || c == '\t' }
 
-// escapedRuns looks at the runs of which letters, or the line breaks between
-// them, are escaped.
+// escapedRuns searches runs in which characters, or the line breaks between them, are
+// escaped.
 func (f *finder) escapedRuns(st *stream, e *escapes, depth int) {
 	least := f.least()
 	if least == 0 || depth == deepest {
@@ -134,7 +134,7 @@ func (f *finder) escapedRuns(st *stream, e *escapes, depth int) {
 	r := &f.levels[depth].run
 	r.of = st
 	done := 0
-	// They are found from the end to the beginning.
+	// e.all is ordered from the end of the text to its beginning.
 	for i := len(e.all) - 1; i >= 0; i-- {
 		p := int(e.all[i].from)
 		if p < done {
@@ -155,7 +155,7 @@ func (f *finder) escapedRuns(st *stream, e *escapes, depth int) {
 	}
 }
 
-// begin returns where a run begins that goes on at p, not before a place.
+// begin returns where the run that includes p begins, but not before first.
 func (e *escapes) begin(p, first int) int {
 	for i := p; i > first; {
 		if blobDigit[e.s[i-1]] >= 0 {
@@ -170,8 +170,8 @@ func (e *escapes) begin(p, first int) int {
 	return p
 }
 
-// over reads a run, calls f with each of its letters, and returns where the next
-// may begin.
+// over reads a run, calls f with each of its characters, and returns where the next
+// run may begin.
 func (e *escapes) over(p int, f func(c byte, from, to int)) int {
 	for gap := false; p < len(e.s); {
 		c, to := e.letter(p)
@@ -189,8 +189,8 @@ func (e *escapes) over(p int, f func(c byte, from, to int)) int {
 	return p
 }
 
-// overBreak returns where the next line goes on, with what may be a run; q if it
-// does not.
+// overBreak returns where the next line continues a run after a line break at q; q if
+// it does not.
 func overBreak(s []byte, q int) int {
 	at := q
 	for at < len(s) && (isBreak(s[at]) || at > q && isSpace(s[at])) {
@@ -202,7 +202,8 @@ func overBreak(s []byte, q int) int {
 	return at
 }
 
-// least returns how many letters a run must have to be looked at, 0 if none is.
+// least returns the minimum number of characters of a run to search, 0 to search
+// none.
 func (m *Mask) least() int {
 	if m.inside == 0 {
 		return 0
@@ -213,10 +214,10 @@ func (m *Mask) least() int {
 	return min(m.blobs.least, m.encoded())
 }
 
-// encoded returns how many letters of base64 the shortest secret has at least.
+// encoded returns the minimum number of base64 characters of the shortest secret.
 func (m *Mask) encoded() int { return (m.inside*4 + 2) / 3 }
 
-// run looks at what a run decodes to.
+// run searches what a run decodes to.
 func (f *finder) run(r *run, depth int) {
 	f.folded(r)
 	if len(r.s) < f.encoded() {
@@ -227,7 +228,7 @@ func (f *finder) run(r *run, depth int) {
 		return
 	}
 	memory := &f.levels[depth+1].decoded
-	// Nothing says where the base64 begins.
+	// The start of the base64 data is unknown, so every alignment is tried.
 	for skip := range 4 {
 		*memory = decodeBase64((*memory)[:0], r.s[skip:])
 		f.stream(stream{s: *memory, place: func(i, j int) span {
@@ -251,7 +252,7 @@ func (f *finder) run(r *run, depth int) {
 	}
 }
 
-// decodeHex decodes hexadecimal digits, as many as make bytes.
+// decodeHex decodes hexadecimal digits; an odd last one is ignored.
 func decodeHex(out, s []byte) []byte {
 	for ; len(s) >= 2; s = s[2:] {
 		out = append(out, byte(hexDigit[s[0]])<<4|byte(hexDigit[s[1]]))
@@ -259,7 +260,8 @@ func decodeHex(out, s []byte) []byte {
 	return out
 }
 
-// decodeBase64 decodes letters of base64, as many as make bytes.
+// decodeBase64 decodes base64 characters; those that do not complete a byte are
+// ignored.
 func decodeBase64(out, s []byte) []byte {
 	for len(s) >= 4 {
 		v := uint32(blobDigit[s[0]])<<18 | uint32(blobDigit[s[1]])<<12 | uint32(blobDigit[s[2]])<<6 | uint32(blobDigit[s[3]])
@@ -275,7 +277,7 @@ func decodeBase64(out, s []byte) []byte {
 	return out
 }
 
-// folded looks for base64 whose letters lost their case. It cannot be decoded.
+// folded searches for base64 whose letter case was lost, which cannot be decoded.
 func (f *finder) folded(r *run) {
 	t, s := &f.blobs, r.s
 	if t.empty() {
@@ -284,7 +286,7 @@ func (f *finder) folded(r *run) {
 	t.starts(s, func(p int) {
 		n := t.match(s[p:])
 		if n >= longest-4 {
-			// Only the beginning of a long secret is looked for.
+			// Only the beginning of a long secret is searched for.
 			n = len(s) - p
 		}
 		if n > 0 {

@@ -9,17 +9,17 @@ import (
 
 // escapes are the ways to read a text in which bytes are written as %41, \u0041,
 // \x41, \n, \", &#65;, &#x41; or &lt;, or as such an escape of an escape, to any
-// depth. Nothing says where escaped text begins, so that every place can also be
-// read as it is.
+// depth. It is unknown where escaped text begins, so every position can also be read
+// unescaped.
 type escapes struct {
 	s []byte
-	// heads has, by place, 1 more than the index of the first escape there, 0 if
-	// there is none.
+	// heads has, by position, the index plus 1 of the first escape there, 0 if there is
+	// none.
 	heads []int32
 	all   []escape
 }
 
-// reset makes e the escapes of no text, and keeps its memory.
+// reset clears e and keeps its memory.
 func (e *escapes) reset() {
 	for i := range e.all {
 		e.heads[e.all[i].from] = 0
@@ -27,33 +27,34 @@ func (e *escapes) reset() {
 	e.s, e.heads, e.all = nil, e.heads[:0], e.all[:0]
 }
 
-// escape is some bytes that are written between two places, and next as in heads
-// another escape at the same place.
+// escape is an escape sequence between two positions with the bytes it means; next
+// is, as in heads, another escape at the same position.
 type escape struct {
 	from, to, next int32
 	text           [utf8.UTFMax]byte
 	n              uint8
 }
 
-// mostEscapes is in how many ways one place is read, and fewEscapes if the text
-// has many such places: a text of backslashes can be read in any way.
+// mostEscapes is the maximum number of readings of one position, and fewEscapes the
+// maximum if the text has many such positions: a text of backslashes can be read in
+// any way.
 const (
 	mostEscapes = 24
 	fewEscapes  = 4
 )
 
-// read finds the escapes of a text, and reports whether there are some.
+// read finds the escapes of a text, and reports whether there are any.
 func (e *escapes) read(s []byte) bool {
 	if bytes.IndexByte(s, '%') < 0 && bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, '&') < 0 {
 		return false
 	}
 	e.s = s
-	// What is beyond the length was reset.
+	// reset has cleared everything up to the capacity.
 	if cap(e.heads) <= len(s) {
 		e.heads = make([]int32, len(s)+1)
 	}
 	e.heads = e.heads[:len(s)+1]
-	// An escape may consist of others that follow.
+	// An escape may consist of escapes that follow it.
 	for p := len(s) - 1; p >= 0; p-- {
 		if c := s[p]; isIntro[c] {
 			e.expand(p, c, p+1)
@@ -62,10 +63,10 @@ func (e *escapes) read(s []byte) bool {
 	return len(e.all) > 0
 }
 
-// isIntro says which bytes an escape begins with.
+// isIntro reports the bytes that an escape begins with.
 var isIntro = [256]bool{'%': true, '\\': true, '&': true}
 
-// add notes that bytes are written from p to a place.
+// add records an escape from p to a position.
 func (e *escapes) add(p, to int, text ...byte) {
 	one := escape{from: int32(p), to: int32(to), next: e.heads[p], n: uint8(len(text))}
 	copy(one.text[:], text)
@@ -86,12 +87,12 @@ func (e *escapes) add(p, to int, text ...byte) {
 	}
 }
 
-// expand finds the escapes at p whose first byte is c and goes to q.
+// expand finds the escapes at p whose first byte is c, where c itself ends at q.
 func (e *escapes) expand(p int, c byte, q int) {
 	switch c {
 	case '%':
 		if q+2 <= len(e.s) && e.heads[q] == 0 && e.heads[q+1] == 0 {
-			// As it mostly is.
+			// The common case.
 			if a, b := hexDigit[e.s[q]], hexDigit[e.s[q+1]]; a >= 0 && b >= 0 {
 				e.add(p, q+2, byte(a)<<4|byte(b))
 			}
@@ -105,7 +106,7 @@ func (e *escapes) expand(p int, c byte, q int) {
 	}
 }
 
-// each calls f with every byte that can be read at a place, and where it ends.
+// each calls f with every byte that can be read at a position, and where it ends.
 func (e *escapes) each(q int, f func(c byte, to int)) {
 	if q >= len(e.s) {
 		return
@@ -118,7 +119,7 @@ func (e *escapes) each(q int, f func(c byte, to int)) {
 	}
 }
 
-// digits calls f with every number of n hexadecimal digits at a place.
+// digits calls f with every number of n hexadecimal digits at a position.
 func (e *escapes) digits(q, n int, v rune, f func(v rune, to int)) {
 	if n == 0 {
 		f(v, q)
@@ -131,7 +132,7 @@ func (e *escapes) digits(q, n int, v rune, f func(v rune, to int)) {
 	})
 }
 
-// plain are the escapes of JSON and Go that are one letter.
+// plain are the single-letter escapes of JSON and Go.
 var plain = [256]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', 'a': '\a', 'v': '\v', '"': '"', '\'': '\'', '\\': '\\', '/': '/', '`': '`'}
 
 // backslash finds the escapes at p that are a backslash and x, up to q.
@@ -149,7 +150,8 @@ func (e *escapes) backslash(p int, x byte, q int) {
 	}
 }
 
-// codeUnit adds what \u and four digits stand for. Of a pair the second follows.
+// codeUnit adds the character of a \u escape with four digits. The second half of a
+// surrogate pair must follow.
 func (e *escapes) codeUnit(p int, v rune, q int) {
 	if v < 0xD800 || v > 0xDBFF {
 		e.rune(p, v, q)
@@ -178,10 +180,10 @@ func (e *escapes) rune(p int, v rune, to int) {
 	}
 }
 
-// longestEntity is how many letters are looked at between & and ;.
+// longestEntity is the maximum number of letters between & and ;.
 const longestEntity = 10
 
-// entity finds the entities of HTML at p, of which some letters are read up to q.
+// entity finds the HTML entities at p; name has the letters read up to q.
 func (e *escapes) entity(p, q int, name []byte) {
 	e.each(q, func(c byte, to int) {
 		switch {
@@ -204,7 +206,7 @@ func (e *escapes) decodeEntity(p int, name string, to int) {
 		}
 		return
 	}
-	// Entities may have lost their case as the rest has.
+	// The letter case of entities may be lost too.
 	for _, n := range []string{name, textFold.apply(name)} {
 		if text := html.UnescapeString("&" + n + ";"); len(text) <= utf8.UTFMax && text[0] != '&' || text == "&" {
 			e.add(p, to, []byte(text)...)
@@ -230,8 +232,8 @@ var hexDigit = func() (out [256]int8) {
 	return out
 }()
 
-// letter returns the byte of a run that is read at a place, and where it ends:
-// of several letters of base64 the one that takes most of the text.
+// letter returns the byte of a run that is read at a position, and where it ends: of
+// several base64 characters the one with the longest escape.
 func (e *escapes) letter(p int) (c byte, to int) {
 	c, to = e.s[p], p+1
 	for i := e.heads[p]; i != 0; i = e.all[i-1].next {

@@ -5,18 +5,18 @@ import "sync"
 // span is a part of a text.
 type span struct{ from, to int }
 
-// deepest is how often base64 and hex are decoded inside each other.
+// deepest is the maximum nesting of base64 and hex.
 const deepest = 4
 
-// finder looks for secrets in one text.
+// finder searches for secrets in one text.
 type finder struct {
 	*Mask
 	found []span
-	// room is how many bytes may still be decoded. Texts that decode to much
-	// more than themselves are hidden instead of read.
+	// room is how many bytes may still be decoded. Runs beyond that are masked instead
+	// of decoded.
 	room int
-	// levels are the memory for the stream of each depth, of which there is one
-	// at a time.
+	// levels are the buffers for the stream of each depth; there is only one stream per
+	// depth at a time.
 	levels [deepest + 1]struct {
 		escapes escapes
 		decoded []byte
@@ -26,25 +26,25 @@ type finder struct {
 
 var finders = sync.Pool{New: func() any { return &finder{} }}
 
-// find returns the parts of s that are secret, in no order.
+// find returns the spans of s that are secret, in no particular order.
 func (m *Mask) find(s string) []span {
 	f := finders.Get().(*finder)
 	f.Mask, f.found, f.room = m, nil, 16*len(s)+64<<10
 	f.stream(stream{s: []byte(s)}, 0)
 	found := f.found
 	f.Mask, f.found = nil, nil
-	// One text that is large does not keep its memory for all others.
+	// Buffers of a very large text are not kept.
 	if len(s) <= 1<<20 {
 		finders.Put(f)
 	}
 	return found
 }
 
-// stream is a text to look at: the whole one, or what a part of it decodes to.
+// stream is a text to search: the whole text, or what a part of it decodes to.
 type stream struct {
 	s []byte
-	// place returns the part of the whole text that bytes of s are decoded from;
-	// nil if s is the whole text.
+	// place returns the span of the whole text that bytes of s were decoded from; nil if
+	// s is the whole text.
 	place func(from, to int) span
 }
 
@@ -55,9 +55,9 @@ func (st *stream) at(from, to int) span {
 	return st.place(from, to)
 }
 
-// hide notes that bytes of a stream are secret.
+// hide records that a span is secret.
 func (f *finder) hide(p span) {
-	// One that overlaps itself again and again is one span.
+	// Repeatedly overlapping matches become one span.
 	if last := len(f.found) - 1; last >= 0 && p.from <= f.found[last].to && p.from >= f.found[last].from {
 		f.found[last].to = max(f.found[last].to, p.to)
 		return
@@ -65,7 +65,7 @@ func (f *finder) hide(p span) {
 	f.found = append(f.found, p)
 }
 
-// stream looks for secrets in a stream, which was decoded so many times.
+// stream searches a stream for secrets; depth is how often it was decoded.
 func (f *finder) stream(st stream, depth int) {
 	least := shortest
 	if depth > 0 {
@@ -83,7 +83,7 @@ func (f *finder) stream(st stream, depth int) {
 	f.escapedRuns(&st, e, depth)
 }
 
-// plain looks at a stream without escapes.
+// plain searches a stream without escapes.
 func (f *finder) plain(st *stream, least int) {
 	f.texts.starts(st.s, func(p int) {
 		if n := f.texts.match(st.s[p:]); n >= least {
@@ -92,7 +92,7 @@ func (f *finder) plain(st *stream, least int) {
 	})
 }
 
-// escaped looks at a stream that can be read in several ways.
+// escaped searches a stream that can be read in several ways.
 func (f *finder) escaped(st *stream, e *escapes, least int) {
 	from := func(p int) {
 		w := walk{trie: &f.texts, e: e, least: least}
@@ -112,11 +112,11 @@ func (f *finder) escaped(st *stream, e *escapes, least int) {
 	}
 }
 
-// mostSteps is how many bytes are read from one place. A text that has more ways
-// to be read is hidden as far as it was read.
+// mostSteps is the maximum number of bytes read from one position. A text with more
+// readings is masked as far as it was read.
 const mostSteps = 1 << 12
 
-// walk reads a text from one place in all ways.
+// walk reads a text from one position in all ways.
 type walk struct {
 	trie  *trie
 	e     *escapes
@@ -126,7 +126,7 @@ type walk struct {
 	end int
 }
 
-// step goes on at a place, and a node of the trie that so many bytes led to.
+// step continues at position p, at a node of the trie at the given depth.
 func (w *walk) step(p int, at int32, depth int) {
 	if p >= len(w.e.s) {
 		return
@@ -142,7 +142,7 @@ func (w *walk) step(p int, at int32, depth int) {
 	}
 }
 
-// take reads some bytes up to a place.
+// take reads some bytes up to a position.
 func (w *walk) take(text []byte, to int, at int32, depth int) {
 	for _, c := range text {
 		if at = w.trie.child(at, c); at == 0 {

@@ -1,11 +1,10 @@
-// Package mask hides secrets in what people get to see.
+// Package mask redacts secrets in text that is shown to users.
 //
-// A secret is found in any casing and in any nesting of the encodings that
-// programs write text in: percent-encoding, the escapes of JSON and Go, HTML
-// entities, base64 and hex. Instead of looking for every form that a secret can
-// have, a text is read in all the ways in which it can be decoded, and one trie
-// of all secrets is held against each of them, so that the time does not grow
-// with the number of secrets.
+// A secret is found in any casing and in any nesting of common text encodings:
+// percent-encoding, the escapes of JSON and Go, HTML entities, base64 and hex.
+// Instead of searching for every encoded form of a secret, a text is read in all the
+// ways in which it can be decoded, and each reading is matched against one trie of
+// all secrets, so that the time does not grow with the number of secrets.
 package mask
 
 import (
@@ -20,33 +19,33 @@ import (
 )
 
 const (
-	// hidden stands for a secret.
+	// hidden replaces a secret.
 	hidden = "***"
-	// shortest is the length of the shortest secret that is hidden: hiding one
-	// letter would hide everything.
+	// shortest is the minimum length of a secret that is redacted: redacting one letter
+	// would redact everything.
 	shortest = 3
-	// shortestInside is the length of the shortest secret that is looked for in
-	// what base64 and hex decode to: any text decodes to something, which has
-	// shorter ones in it by chance.
+	// shortestInside is the minimum length of a secret that is searched for in decoded
+	// base64 and hex: any text decodes to something, which contains shorter ones by
+	// chance.
 	shortestInside = 6
-	// longest is the length of the longest pattern. A longer secret is several
-	// patterns, so that a search takes so many steps at most at each place.
+	// longest is the maximum length of a pattern. A longer secret is split into several
+	// patterns, so that a search takes at most that many steps at each position.
 	longest = 64
 )
 
-// Mask hides secrets. A nil Mask hides nothing. It may be used by several
-// goroutines at once.
+// Mask redacts secrets. A nil Mask redacts nothing. It may be used by several
+// goroutines concurrently.
 type Mask struct {
-	// texts are the secrets, and blobs what base64 makes of them if its letters
-	// lose their case.
+	// texts are the secrets, and blobs their base64 forms for text that lost its letter
+	// case.
 	texts, blobs trie
-	// inside is the length of the shortest secret that is looked for in what
-	// base64 and hex decode to, 0 if there is none.
+	// inside is the length of the shortest secret that is searched for in decoded base64
+	// and hex, 0 if there is none.
 	inside int
 }
 
-// New returns a Mask for secrets: as they are, without the space around them,
-// and line by line.
+// New returns a Mask for secrets: unchanged, without surrounding white space, and
+// line by line.
 func New(secrets map[string]secret.Text) *Mask {
 	m := &Mask{}
 	var texts, blobs []string
@@ -69,8 +68,8 @@ func New(secrets map[string]secret.Text) *Mask {
 	return m
 }
 
-// parts returns a secret, as it is and without the space around it, and its
-// lines.
+// parts returns a secret and its lines, each unchanged and without surrounding white
+// space.
 func parts(s string) []string {
 	all := []string{s}
 	for line := range strings.Lines(s) {
@@ -87,9 +86,9 @@ func parts(s string) []string {
 	return out
 }
 
-// variants returns a text as it is and in upper and lower case, and as JSON
-// writes what is no UTF-8. ASCII letters are found in any casing; other letters,
-// and base64 that lost its case, are not.
+// variants returns a text unchanged and in upper and lower case, and with invalid
+// UTF-8 replaced as JSON encoders do. ASCII letters are found in any casing; other
+// letters, and base64 that lost its case, only in these variants.
 func variants(s string) []string {
 	out := []string{s, strings.ToLower(s), strings.ToUpper(s)}
 	if !utf8.ValidString(s) {
@@ -99,8 +98,8 @@ func variants(s string) []string {
 	return slices.Compact(out)
 }
 
-// patterns cuts a text into pieces that together cover it, between runes: an
-// escape is a whole one.
+// patterns splits a text into pieces that together cover it, at rune boundaries,
+// because an escape encodes a whole rune.
 func patterns(s string) []string {
 	if len(s) <= longest+longest/2 {
 		return []string{s}
@@ -115,7 +114,7 @@ func patterns(s string) []string {
 	return append(out, s)
 }
 
-// runeBefore returns the place of the rune that a byte belongs to.
+// runeBefore returns the start of the rune that a byte belongs to.
 func runeBefore(s string, at int) int {
 	for back := range utf8.UTFMax {
 		if at-back > 0 && utf8.RuneStart(s[at-back]) {
@@ -125,15 +124,15 @@ func runeBefore(s string, at int) int {
 	return at
 }
 
-// foldedBase64 returns what all texts with s at the same place, counted in
-// threes, have in common in base64. Of a long one the beginning is enough: the
-// rest of the run is hidden with it.
+// foldedBase64 returns the base64 characters that depend on s alone, for each of the
+// three possible alignments. Of a long text the beginning is enough: the rest of the
+// run is redacted with it.
 func foldedBase64(s string) []string {
 	s = s[:min(len(s), longest*3/4)]
 	var out []string
 	for before := range 3 {
 		all := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), s...))
-		// The first and the last letters also tell of what is beside.
+		// The first and the last characters also depend on adjacent bytes.
 		begin, end := []int{0, 2, 3}[before], len(all)
 		if (before+len(s))%3 != 0 {
 			end--
@@ -145,12 +144,12 @@ func foldedBase64(s string) []string {
 	return out
 }
 
-// shortestBlob is the length of the shortest run of base64 that is looked at:
-// shorter ones do not hold shortestInside bytes. Two letters of such a run may
-// belong to what is beside.
+// shortestBlob is the minimum length of a base64 run to search: shorter ones do not
+// hold shortestInside bytes. Two characters of such a run may belong to adjacent
+// bytes.
 const shortestBlob = shortestInside
 
-// Text returns s with its secrets hidden.
+// Text returns s with its secrets redacted.
 func (m *Mask) Text(s string) string {
 	if m == nil || m.texts.empty() {
 		return s
@@ -173,8 +172,8 @@ func (m *Mask) Text(s string) string {
 	return b.String()
 }
 
-// Node returns n with the secrets in its texts and keys hidden. Parts without
-// any are shared with n.
+// Node returns n with the secrets in its strings and keys redacted. Scalars without
+// secrets are shared with n.
 func (m *Mask) Node(n *tree.Node) *tree.Node {
 	if m == nil || m.texts.empty() || n == nil {
 		return n

@@ -2,12 +2,12 @@ package mask
 
 import "slices"
 
-// fold says which bytes are the same.
+// fold maps bytes that are treated as equal to the same byte.
 type fold [256]byte
 
-// textFold takes ASCII letters without their case, and a plus, as which a query
-// of a URL has a space, for a space. blobFold takes the two alphabets of base64
-// for one, without the case of its letters.
+// textFold ignores the case of ASCII letters, and treats a plus as a space, as in the
+// query of a URL. blobFold treats the two alphabets of base64 as one and ignores
+// letter case.
 var textFold, blobFold = func() (text, blob fold) {
 	for i := range 256 {
 		c := byte(i)
@@ -30,18 +30,18 @@ func (f *fold) apply(s string) string {
 	return string(b)
 }
 
-// trie finds the longest of its patterns at a place. None is shorter than
+// trie finds the longest of its patterns at a position. No pattern is shorter than
 // shortest.
 type trie struct {
 	fold *fold
-	// nodes has the root first. The children of a node are in a row, by label.
+	// nodes has the root first. The children of a node are adjacent, sorted by label.
 	nodes []node
-	// roots are where the root's children are by label, 0 if there is none.
+	// roots are the indexes of the root's children by label, 0 if there is none.
 	roots [256]int32
 	// least is the length of the shortest pattern.
 	least int
-	// grams has a bit for the hash of what the first three bytes of a pattern
-	// can be, so that few places are looked at.
+	// grams has a bit for the hash of the first three bytes of each pattern, so that
+	// only a few positions must be examined.
 	grams [1 << 10]uint64
 }
 
@@ -68,7 +68,7 @@ func newTrie(patterns []string, f *fold) trie {
 			t.least = len(p)
 		}
 	}
-	// Node i has the patterns of span i in common, up to its depth.
+	// Node i is the common prefix, of length depth, of the patterns in part i.
 	type part struct{ lo, hi, depth int }
 	parts := []part{{0, len(patterns), 0}}
 	for i := 0; i < len(parts); i++ {
@@ -103,12 +103,12 @@ func gram(a, b, c byte) uint32 {
 	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> 16
 }
 
-// starts calls f with every place in s where a pattern may begin.
+// starts calls f with every position in s where a pattern may begin.
 func (t *trie) starts(s []byte, f func(p int)) {
 	if len(s) < shortest {
 		return
 	}
-	// The last three folded bytes, the latest on top.
+	// The last three folded bytes, the latest in the highest bits.
 	last := uint32(t.fold[s[0]])<<8 | uint32(t.fold[s[1]])<<16
 	for p, c := range s[2:] {
 		last = last>>8 | uint32(t.fold[c])<<16
@@ -119,7 +119,7 @@ func (t *trie) starts(s []byte, f func(p int)) {
 	}
 }
 
-// child returns where a byte leads from a node, 0 if nowhere.
+// child returns the child of a node for a byte, 0 if there is none.
 func (t *trie) child(at int32, c byte) int32 {
 	c = t.fold[c]
 	if at == 0 {
@@ -142,8 +142,8 @@ func (t *trie) child(at int32, c byte) int32 {
 	return 0
 }
 
-// match returns how long the longest pattern is that s begins with, 0 if there
-// is none.
+// match returns the length of the longest pattern that s begins with, 0 if there is
+// none.
 func (t *trie) match(s []byte) int {
 	found := 0
 	for at, i := int32(0), 0; i < len(s); {

@@ -1,4 +1,4 @@
-// Package seal encrypts what must not be read in a database.
+// Package seal encrypts data that must not be readable in a database.
 package seal
 
 import (
@@ -11,22 +11,21 @@ import (
 	"fmt"
 )
 
-// The first byte of what was sealed says how.
+// The first byte of sealed data is its format.
 const (
 	plain  = 0
 	sealed = 1
 )
 
-// ErrKey is why something cannot be opened that was sealed with another key, or
-// was changed since.
+// ErrKey is returned for data that was sealed with another key, or modified since.
 var ErrKey = errors.New("it was encrypted with another key")
 
-// Key seals and opens. A nil Key writes what it is given as it is, and opens
-// only that.
+// Key seals and opens data. A nil Key stores data unencrypted, and opens only such
+// data.
 type Key struct{ aead cipher.AEAD }
 
-// New returns the key that is made of a secret of the installation, nil if there
-// is none.
+// New returns the key derived from a secret of the installation, nil if the secret is
+// empty.
 func New(secret []byte) (*Key, error) {
 	if len(secret) == 0 {
 		return nil, nil
@@ -47,7 +46,7 @@ func New(secret []byte) (*Key, error) {
 	return &Key{aead: aead}, nil
 }
 
-// Seal encrypts data. Only whoever names the same thing opens it.
+// Seal encrypts data. Open must be called with the same name.
 func (k *Key) Seal(data []byte, name string) []byte {
 	if k == nil {
 		return append([]byte{plain}, data...)
@@ -62,7 +61,7 @@ func (k *Key) Seal(data []byte, name string) []byte {
 // IsSealed reports whether data was encrypted.
 func IsSealed(data []byte) bool { return len(data) > 0 && data[0] == sealed }
 
-// Open returns what was sealed under a name.
+// Open returns the data that was sealed with a name.
 func (k *Key) Open(data []byte, name string) ([]byte, error) {
 	switch {
 	case len(data) == 0:

@@ -9,10 +9,9 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Check returns the *action.Denied for a task that would be refused for want of
-// a permission, as far as that can be known before it runs: from the actions of
-// its steps, and from inputs that depend on what the form was filled with alone.
-// Nothing is changed.
+// Check returns an *action.Denied if the task would be denied for lack of a
+// permission, as far as that can be known before it runs: from the actions of its
+// steps, and from inputs that depend only on the form values. It changes nothing.
 func (r *Runner) Check(ctx context.Context, t *Task) error {
 	for i, at := range t.Steps() {
 		c := &call{r: r, t: t, s: &State{Next: i}, at: at, id: at.Get("id").Scalar(), action: r.byName[at.Get("action").Str()]}
@@ -30,7 +29,7 @@ func (r *Runner) Check(ctx context.Context, t *Task) error {
 	return nil
 }
 
-// certain reports whether the step will run, whatever those before it do.
+// certain reports whether the step will run, whatever the steps before it do.
 func (c *call) certain() bool {
 	condition := c.at.Get("if")
 	if condition.IsNull() {
@@ -43,8 +42,8 @@ func (c *call) certain() bool {
 	return ok && err == nil
 }
 
-// check asks the action whether it would be refused. An input that cannot be
-// known yet is not asked about.
+// check asks the action whether it would be denied. It is skipped for an input that
+// is not known yet.
 func (c *call) check(ctx context.Context) error {
 	if c.action.Check == nil || !c.at.Get("each").IsNull() || mentionsSteps(c.at.Get("input")) {
 		return nil
@@ -60,7 +59,7 @@ func (c *call) check(ctx context.Context) error {
 	return c.action.Check(ctx, c.with(input, scope, ""))
 }
 
-// mentionsSteps reports whether a text in n may depend on the output of a step.
+// mentionsSteps reports whether a string in n may depend on the output of a step.
 func mentionsSteps(n *tree.Node) bool {
 	if n.IsString() {
 		return strings.Contains(n.Text, "steps")

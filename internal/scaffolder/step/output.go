@@ -10,21 +10,22 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// What pages show as links: a list of them, and one of older clients.
+// Keys of the output that pages show as links: a list, and the single link of older
+// clients.
 const (
 	keyLinks  = "links"
 	keyRemote = "remoteUrl"
 )
 
-// usable are the lists of an output whose entries need one of these to be of
-// use.
+// usable maps lists in the output to the keys of which an entry needs at least one to
+// be useful.
 var usable = map[string][]string{
 	keyLinks: {"url", "entityRef"},
 	"text":   {"content", "title"},
 }
 
-// Output returns what a task whose steps are done has to show. What cannot be
-// evaluated is left out, and said.
+// Output returns the output of a task whose steps are done. Parts that cannot be
+// evaluated are left out and logged.
 func (r *Runner) Output(t *Task, s *State) *tree.Node {
 	out, known := tree.Obj(), scope(t, s)
 	output := t.Spec.Get("output")
@@ -37,7 +38,7 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 		if err == nil {
 			size := len(tree.AppendJSON(nil, v, ""))
 			if room -= size; room < 0 {
-				// Something small may still fit.
+				// A smaller part may still fit.
 				room += size
 				err = fmt.Errorf("all of it is larger than %d MiB", mostOutput>>20)
 			}
@@ -79,8 +80,8 @@ func (r *Runner) Output(t *Task, s *State) *tree.Node {
 	return out
 }
 
-// linked returns a part of the output that was evaluated as a whole, without
-// the links in it that pages must not show.
+// linked returns a part of the output that was evaluated as a whole, without links
+// that pages must not show.
 func (t *Task) linked(name string, v *tree.Node) *tree.Node {
 	switch {
 	case name == keyLinks && v.IsList():
@@ -101,8 +102,8 @@ func (t *Task) linked(name string, v *tree.Node) *tree.Node {
 	return v
 }
 
-// link returns an entry of the links without a URL that pages must not show.
-// Without its only target it is empty.
+// link returns an entry of the links without a URL that pages must not show. An entry
+// without any other target becomes empty.
 func (t *Task) link(v *tree.Node) *tree.Node {
 	url := v.Get("url")
 	if url.IsNull() || url.IsString() && entity.IsHref(url.Text) {

@@ -13,13 +13,13 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// The functions by which the if of a step asks how things went.
+// Functions with which the if of a step queries the status of the task.
 const (
 	always  = "always"
 	failing = "failure"
 )
 
-// knowing returns env with the functions that tell how things went.
+// knowing returns env with the functions that report the status of the task.
 func knowing(env *expression.Env, failed bool) *expression.Env {
 	c := *env
 	c.Globals = maps.Clone(env.Globals)
@@ -33,11 +33,11 @@ func knowing(env *expression.Env, failed bool) *expression.Env {
 	return &c
 }
 
-// asks finds the functions in an expression.
+// asks matches calls of these functions in an expression.
 var asks = regexp.MustCompile(`\b(` + always + `|` + failing + `)\s*\(`)
 
-// minds reports whether a condition asks how things went: after a failure no
-// other step is done.
+// minds reports whether a condition queries the status: after a failure, only steps
+// with such a condition run.
 func minds(condition *tree.Node) bool { return asks.MatchString(condition.Str()) }
 
 func (c *call) env() *expression.Env {
@@ -47,8 +47,8 @@ func (c *call) env() *expression.Env {
 	return c.r.env
 }
 
-// scope is what expressions know. Secrets are for inputs alone: what else is
-// evaluated is shown.
+// scope returns the variables of expressions. Secrets are visible only to inputs: the
+// results of other expressions are shown to users.
 func (c *call) scope(secrets bool) expression.Scope {
 	s := scope(c.t, c.s)
 	if !secrets || c.t.DryRun {
@@ -77,7 +77,7 @@ func scope(t *Task, s *State) expression.Scope {
 	}
 }
 
-// wanted evaluates the if of a step.
+// wanted evaluates the if condition of a step.
 func (c *call) wanted(scope expression.Scope) (bool, error) {
 	v, err := expression.Evaluate(c.at.Get("if"), scope, c.env())
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *call) input(scope expression.Scope) (*tree.Node, error) {
 	return in, nil
 }
 
-// announce says with which input an action is tried out.
+// announce logs the input with which an action is dry-run.
 func (c *call) announce() error {
 	scope := c.scope(false)
 	scope["secrets"] = tree.Obj()
@@ -106,7 +106,7 @@ func (c *call) announce() error {
 		scope["secrets"].Set(name, tree.Str("***"))
 	}
 	if each := c.at.Get("each"); !each.IsNull() {
-		// What it is for each is said when it comes.
+		// The value of each item is logged when it is processed.
 		scope["each"] = tree.Obj(tree.F("key", tree.Str("<key>")), tree.F("value", tree.Str("<value>")))
 	}
 	in, err := c.input(scope)
@@ -117,8 +117,8 @@ func (c *call) announce() error {
 	return nil
 }
 
-// example makes an output of a schema, for the steps behind one that was only
-// tried out.
+// example returns an output that fits a schema, for the steps after one that was only
+// dry-run.
 func example(schema *tree.Node) *tree.Node {
 	if schema == nil {
 		return tree.Obj()
@@ -163,8 +163,8 @@ func sample(schema *tree.Node, depth int) *tree.Node {
 	return tree.Str("<unknown>")
 }
 
-// check holds an input against the schema of its action. What it says names the
-// field and not its value, which may be a secret.
+// check validates an input against the schema of its action. Problems name the field
+// but not its value, which may be a secret.
 func check(name string, schema, input *tree.Node) error {
 	if schema == nil {
 		return nil
@@ -187,8 +187,8 @@ func check(name string, schema, input *tree.Node) error {
 	return &wrong{"Invalid input passed to action " + name + ": " + strings.Join(all, ", ")}
 }
 
-// unknown says which inputs mean nothing to an action that knows what it takes:
-// a slip of the pen would otherwise have no effect, and nobody would know.
+// unknown returns messages about inputs that the schema of the action does not have:
+// otherwise a typo would silently have no effect.
 func unknown(a *action.Action, input *tree.Node) []string {
 	properties := a.Input.Get("properties")
 	if !properties.IsMap() || a.Input.Has("additionalProperties") || a.Input.Has("patternProperties") || !input.IsMap() {
@@ -216,12 +216,12 @@ type wrong struct{ msg string }
 
 func (e *wrong) Error() string { return e.msg }
 
-// strange is an action that is not there.
+// strange is the error for an action that does not exist.
 type strange struct{ name, near string }
 
 func (e *strange) Error() string { return "Template action with ID '" + e.name + "' is not registered" }
 
-// field says in which field of the step an expression is wrong.
+// field returns an error that names the field of the step whose expression is wrong.
 func (c *call) field(name string, err error) error {
 	e, ok := errors.AsType[*expression.Error](err)
 	if !ok {
@@ -230,7 +230,7 @@ func (c *call) field(name string, err error) error {
 	return &action.Error{Err: &wrong{"Cannot read the " + name + " of step " + c.id + ": " + e.Error()}, Hint: e.Hint}
 }
 
-// failure tells clients of an error.
+// failure converts an error to a Failure for clients.
 func failure(err error) *Failure {
 	f := &Failure{Name: "Error", Message: err.Error()}
 	if e, ok := errors.AsType[*action.Error](err); ok {
@@ -245,7 +245,7 @@ func failure(err error) *Failure {
 	return f
 }
 
-// near says which actions have a name like the one that is not there.
+// near returns a hint with the actions whose names are similar to the missing one.
 func (r *Runner) near(name string) string {
 	const most = 3
 	type candidate struct {
@@ -275,10 +275,11 @@ func (r *Runner) near(name string) string {
 	return "did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// last returns what stands behind the last colon of a name.
+// last returns the part of a name after the last colon.
 func last(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// distance counts the letters to insert, remove or change that make a of b.
+// distance returns the Levenshtein distance of a and b: the bytes to insert, remove
+// or change.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,5 +1,5 @@
-// Package step does the steps of a task, one after the other. It knows no
-// database: what happens it says, and how far it has come is a value.
+// Package step runs the steps of a task, one after the other. It uses no database: it
+// reports events to callbacks, and the progress of a task is a value.
 package step
 
 import (
@@ -20,7 +20,7 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// What an event says of a step.
+// Statuses of a step in events.
 const (
 	Processing = "processing"
 	Completed  = "completed"
@@ -29,50 +29,50 @@ const (
 	Cancelled  = "cancelled"
 )
 
-// mostOutput is the most that a step may hand on, as JSON, and that a task says
-// in the end; mostOutputs what all steps may.
+// mostOutput is the size limit of the output of a step and of a task, as JSON;
+// mostOutputs is that of all steps together.
 const (
 	mostOutput  = 4 << 20
 	mostOutputs = 4 * mostOutput
 )
 
-// Event is something that happened. Step is the id of the step, empty if it is
-// about the whole task; Status is empty for what a step says meanwhile.
+// Event is something that happened. Step is the id of the step, empty if the event is
+// about the whole task; Status is empty for messages of a running step.
 type Event struct{ Step, Status, Message string }
 
-// Task is what is to be done.
+// Task is a task to run.
 type Task struct {
 	ID string
-	// Spec is as clients see it.
+	// Spec is the spec as clients see it.
 	Spec      *tree.Node
 	Secrets   map[string]secret.Text
 	Workspace *action.Workspace
 	DryRun    bool
-	// Caller is who it acts for, Template the reference of its Template, and
-	// Authorize decides what a step with an action may do for them.
+	// Caller is the caller the task acts for, Template the reference of its Template,
+	// and Authorize decides what a step with an action may do for the caller.
 	Caller    action.Caller
 	Template  string
 	Authorize func(ctx context.Context, actionID, permission string, t action.Target) error
-	// Beside are the files beside a Template that is tried out.
+	// Beside are the files next to a Template that is dry-run.
 	Beside fs.FS
-	// Log is told what happens during a step, by several goroutines at once.
+	// Log receives the events of a running step, from several goroutines concurrently.
 	Log func(Event)
-	// Change is told what a step that is tried out would change; nil is nobody.
+	// Change receives the changes that a dry-run step would make; it may be nil.
 	Change func(step string, c action.Change)
-	// Ended is told how a step ended and how long it took; nil is nobody.
+	// Ended receives the outcome and the duration of a step; it may be nil.
 	Ended func(actionID, outcome string, took time.Duration)
-	// Audit writes to the audit log what the action of a step did; nil is none.
+	// Audit writes to the audit log what the action of a step did; it may be nil.
 	Audit func(step, event string, target map[string]string, err error)
 }
 
-// PermissionExecute is what a step needs to use an action.
+// PermissionExecute is the permission that a step needs to use an action.
 const PermissionExecute = "scaffolder.action.execute"
 
 // Steps returns the steps.
 func (t *Task) Steps() []*tree.Node { return t.Spec.Get("steps").List() }
 
-// base is where the Template was read from. One that is tried out says of itself
-// where that is, which nobody needs to believe.
+// base returns where the Template was read from. A Template that is dry-run states
+// its own location, which cannot be trusted.
 func (t *Task) base() string {
 	if t.DryRun {
 		return ""
@@ -80,39 +80,39 @@ func (t *Task) base() string {
 	return t.Spec.Get("templateInfo", "baseUrl").Str()
 }
 
-// Failure is why a task failed.
+// Failure is the reason why a task failed.
 type Failure struct {
-	// Name is what kind of error it is, as clients know them.
+	// Name is the kind of error, by the names that clients know.
 	Name    string `json:"name"`
 	Message string `json:"message"`
-	// Hint is the way out, which may have several lines.
+	// Hint says how to solve the problem, and may have several lines.
 	Hint string `json:"-"`
 }
 
-// State is how far a task has come.
+// State is the progress of a task.
 type State struct {
-	// Next is the number of the step that is next.
+	// Next is the index of the next step.
 	Next int
-	// Outputs are those of the steps that ended, by id.
+	// Outputs are the outputs of the steps that ended, by step id.
 	Outputs map[string]*tree.Node
-	// Failure is why it will fail, nil if it will not.
+	// Failure is the reason why the task will fail, nil if no step has failed.
 	Failure *Failure
 }
 
-// Fail records a failure, unless there was one before.
+// Fail records a failure, unless one is already recorded.
 func (s *State) Fail(f *Failure) {
 	if s.Failure == nil {
 		s.Failure = f
 	}
 }
 
-// Runner does steps. It may be used by several goroutines at once.
+// Runner runs steps. It may be used by several goroutines concurrently.
 type Runner struct {
 	// byName has every action by its id and by its aliases.
 	byName map[string]*action.Action
 	all    []action.Action
-	// env is the language while all goes well, and failed once something has
-	// failed.
+	// env is the environment of expressions until a step fails, and failed the one after
+	// that.
 	env, failed *expression.Env
 	now         func() time.Time
 	log         *slog.Logger
@@ -141,12 +141,12 @@ func NewRunner(actions []action.Action, env *expression.Env, now func() time.Tim
 	return r, nil
 }
 
-// Actions returns the actions, by id.
+// Actions returns the actions, sorted by id.
 func (r *Runner) Actions() []action.Action { return r.all }
 
-// Step does the step that is next, and returns the events that tell how it
-// ended, to be written together with the state. It returns nil, and the state is
-// as before, if ctx ended before the step did.
+// Step runs the next step, and returns the events about its end, to be written
+// together with the state. If ctx ended before the step did, it returns nil and
+// leaves the state unchanged.
 func (r *Runner) Step(ctx context.Context, t *Task, s *State) []Event {
 	at := t.Steps()[s.Next]
 	id, name := at.Get("id").Scalar(), at.Get("name").Scalar()
@@ -190,24 +190,24 @@ func (r *Runner) Step(ctx context.Context, t *Task, s *State) []Event {
 	return []Event{{id, Completed, "Finished step " + name}}
 }
 
-// call is one step that is being done.
+// call is the execution of one step.
 type call struct {
 	r  *Runner
 	t  *Task
 	s  *State
 	at *tree.Node
 	id string
-	// action is nil if there is none of its name.
+	// action is nil if there is no action with that name.
 	action *action.Action
 
 	mu     sync.Mutex
 	output *tree.Node
 }
 
-// errSkipped is what a step ends with that was not wanted.
+// errSkipped matches the error of a step that was skipped.
 var errSkipped = errors.New("skipped")
 
-// skipped says why.
+// skipped is an error with the reason.
 type skipped string
 
 func (s skipped) Error() string        { return string(s) }
@@ -220,7 +220,7 @@ func (c *call) actionID() string {
 	return c.action.ID
 }
 
-// run does all of a step.
+// run runs a whole step.
 func (c *call) run(ctx context.Context) (output *tree.Node, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -281,7 +281,7 @@ func (c *call) allowed(ctx context.Context) error {
 	return c.t.Authorize(ctx, c.action.ID, PermissionExecute, action.Target{Name: c.action.ID, Contained: c.action.Contained})
 }
 
-// put hands on outputs of a step that was not run.
+// put sets the outputs of a step that was not run.
 func (c *call) put(output *tree.Node) {
 	if c.s.Outputs == nil {
 		c.s.Outputs = map[string]*tree.Node{}
@@ -289,25 +289,25 @@ func (c *call) put(output *tree.Node) {
 	c.s.Outputs[c.id] = output
 }
 
-// mostEach is for how many items a step is done at most.
+// mostEach is the maximum number of items for which a step runs.
 const mostEach = 10_000
 
-// item is one of what a step is done for.
+// item is one of the items for which a step runs.
 type item struct {
-	// each is its key and value.
+	// each holds its key and value.
 	each *tree.Node
 	run  bool
 }
 
-// of returns what expressions know of the item.
+// of returns the variables of expressions for the item.
 func (it item) of(c *call) expression.Scope {
 	s := c.scope(true)
 	s["each"] = it.each
 	return s
 }
 
-// doEach does a step for each item of a list or field of an object. Which of them
-// is found out before the first is done.
+// doEach runs a step for each item of a list or field of an object. The conditions of
+// all items are evaluated before the first item runs.
 func (c *call) doEach(ctx context.Context, each *tree.Node) error {
 	over, err := expression.Evaluate(each, c.scope(true), c.env())
 	if err != nil {
@@ -417,7 +417,7 @@ func (c *call) record(event string, target map[string]string, err error) {
 	}
 }
 
-// set sets an output. Those of a step that is done for several items are lists.
+// set sets an output. Outputs of a step that runs for several items are lists.
 func (c *call) set(name string, value *tree.Node, list bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,43 +8,45 @@ import (
 	"example.dev/ingestor/internal/scaffolder/taskstore"
 )
 
-// Audit is told what the audit log records of tasks. A nil function records
-// nothing; both may be called at once.
+// Audit receives the task events that the audit log records. A nil function records
+// nothing; both functions may be called concurrently.
 type Audit struct {
-	// Ended is told that a task ended with a status.
+	// Ended is called when a task ended with a status.
 	Ended func(of Moment, status string)
-	// Acted is told what an action did, or why it could not. Secrets of the task
-	// are masked.
+	// Acted is called with what an action did, or with the error if it failed. Secrets
+	// of the task are masked.
 	Acted func(of Moment, event string, target map[string]string, err error)
 }
 
-// Moment is the task and the step that something happened in, and who the task acts for.
+// Moment is the task and the step in which something happened, and the caller the
+// task acts for.
 type Moment struct {
 	Task, Template string
-	// Caller is who the task acts for.
+	// Caller is the caller the task acts for.
 	Caller identity.Caller
-	// Step is the id of the step, and the one that failed for a task that ended;
-	// empty if it is none in particular.
+	// Step is the id of the step; for a task that ended, of the step that failed. It is
+	// empty if no particular step applies.
 	Step string
 }
 
 func inTask(t *taskstore.Task, step string) Moment {
 	out := Moment{Task: t.ID, Template: t.Template, Step: step}
-	// A caller that cannot be read is Nobody.
+	// A caller that cannot be read is recorded as Nobody.
 	if by, err := RequesterOf(t); err == nil {
 		out.Caller = by.Caller
 	}
 	return out
 }
 
-// ended tells that a task ended.
+// ended reports to the audit log that a task ended.
 func (a Audit) ended(of Moment, status string) {
 	if a.Ended != nil {
 		a.Ended(of, status)
 	}
 }
 
-// acted tells what an action did, with the secrets of the task masked.
+// acted reports to the audit log what an action did, with the secrets of the task
+// masked.
 func (r *run) acted(step, event string, target map[string]string, err error) {
 	if r.tasks.opts.Audit.Acted == nil {
 		return
@@ -59,8 +61,8 @@ func (r *run) acted(step, event string, target map[string]string, err error) {
 	r.tasks.opts.Audit.Acted(inTask(r.stored, r.mask.Text(step)), event, masked, err)
 }
 
-// failedStep returns the id of the step that a task failed in; empty if it is
-// none in particular.
+// failedStep returns the id of the step in which a task failed, empty if no
+// particular step failed.
 func (r *run) failedStep(failure *step.Failure) string {
 	if failure == nil || r.state == nil || r.state.Failure == nil {
 		return ""

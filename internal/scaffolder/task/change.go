@@ -10,33 +10,35 @@ import (
 	"example.dev/ingestor/internal/scaffolder/mask"
 )
 
-// What is shown of changes: of each text, of all of them, and how many.
+// Limits of the changes that are shown: bytes per text, bytes of all texts, and
+// number of changes.
 const (
 	mostDryText    = 256 << 10
 	mostDryTexts   = 4 << 20
 	mostDryChanges = 500
 )
 
-// Why the text of a change is not shown, beside what actions say.
+// Reasons why the text of a change is not shown, besides those that actions give.
 const (
 	hiddenBinary = "binary"
 	hiddenSecret = "secret"
 	hiddenLarge  = "large"
 )
 
-// DryChange is something that a step would make different.
+// DryChange is a change that a step would make.
 type DryChange struct {
-	// Step is the id of the step; Where and Name say what it is about.
+	// Step is the id of the step; Where and Name identify what it would change.
 	Step, Where, Name string
 	// Kind is add, change or remove.
 	Kind string
-	// Before and After are its text; nil is what is not there, or not shown.
+	// Before and After are the text before and after; nil if it does not exist or is not
+	// shown.
 	Before, After *string
-	// Hidden says why there is no text.
+	// Hidden is the reason why no text is shown.
 	Hidden string
 }
 
-// dryChanges keeps what would become different.
+// dryChanges collects the changes that a dry run would make.
 type dryChanges struct {
 	mask *mask.Mask
 
@@ -46,7 +48,7 @@ type dryChanges struct {
 	over bool
 }
 
-// isSecret finds what a cluster keeps as a secret, in YAML and JSON.
+// isSecret matches Kubernetes Secrets in YAML and JSON.
 var isSecret = regexp.MustCompile(`(?m)(^[-\s]*|[{,]\s*)["']?kind["']?\s*:\s*["']?Secret["']?\s*([,}#]|$)`)
 
 func (l *dryChanges) add(step string, c action.Change) {
@@ -72,7 +74,8 @@ func (l *dryChanges) add(step string, c action.Change) {
 	l.all = append(l.all, one)
 }
 
-// hidden says why the text of a change is not shown, with so much room left.
+// hidden returns the reason why the text of a change is not shown, empty if it is;
+// room is how many bytes may still be shown.
 func hidden(c action.Change, room int) string {
 	for _, text := range [][]byte{c.Before, c.After} {
 		switch {
@@ -98,7 +101,7 @@ func (l *dryChanges) text(data []byte) *string {
 	return &text
 }
 
-// close returns what was told. What is told later is dropped.
+// close returns the collected changes. Changes added later are dropped.
 func (l *dryChanges) close() []DryChange {
 	l.mu.Lock()
 	defer l.mu.Unlock()

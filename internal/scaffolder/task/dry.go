@@ -22,7 +22,7 @@ import (
 	"example.dev/ingestor/internal/scaffolder/step"
 )
 
-// What trying out may take.
+// Limits of dry runs.
 const (
 	mostDry      = 2
 	dryWithin    = 30 * time.Second
@@ -30,11 +30,11 @@ const (
 	mostDryBytes = 10 << 20
 	mostDryFiles = 5000
 	mostDryLog   = 10 << 20
-	// mostDryDisk is more than is shown: files may go again.
+	// mostDryDisk is more than is shown, since files may be deleted again.
 	mostDryDisk = 256 << 20
 )
 
-// DryOrder is a Template to try out, with the files beside it.
+// DryOrder is a Template to dry-run, with the files next to it.
 type DryOrder struct {
 	Order
 	Files []File
@@ -47,26 +47,26 @@ type File struct {
 	Content    []byte
 }
 
-// Dry is what trying a Template out showed.
+// Dry is the result of a dry run of a Template.
 type Dry struct {
-	// Log are objects with a body.
+	// Log holds JSON objects with a body.
 	Log           []json.RawMessage
 	Steps, Output *tree.Node
-	// Files are those of the workspace afterwards.
+	// Files are the files of the workspace after the run.
 	Files []File
-	// Changes are what would become different elsewhere.
+	// Changes are the changes the steps would make outside the workspace.
 	Changes []DryChange
 }
 
-// DryRun tries a Template out: actions that cannot be tried out are passed over,
-// the others change nothing but the workspace. The error is Invalid if the
-// values do not fit, and Refused if the Template cannot be run, or a step of it
-// failed.
+// DryRun runs a Template without side effects: actions that do not support dry runs
+// are skipped, the others change nothing but the workspace. The error is Invalid if
+// the values do not fit the form, and Refused if the Template cannot be run or one of
+// its steps failed.
 func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	if err := fewSecrets(o.Secrets); err != nil {
 		return nil, err
 	}
-	// One caller has one turn, so that nobody has them all.
+	// Each caller runs one at a time, so that no caller takes all slots.
 	done, err := t.turns.take(ctx, o.By.Caller.Key())
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (t *Tasks) DryRun(ctx context.Context, o DryOrder) (*Dry, error) {
 	return out, nil
 }
 
-// queueUp waits for a turn.
+// queueUp waits for one of the slots for dry runs.
 func (t *Tasks) queueUp(ctx context.Context) error {
 	enough := time.NewTimer(dryWait)
 	defer enough.Stop()
@@ -174,7 +174,7 @@ func late(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// dryLog keeps what is said.
+// dryLog collects the log of a dry run.
 type dryLog struct {
 	mask *mask.Mask
 
@@ -205,7 +205,7 @@ func (l *dryLog) add(e step.Event) {
 	l.all = append(l.all, one)
 }
 
-// close returns what was said. What is said later is dropped.
+// close returns the log. Messages added later are dropped.
 func (l *dryLog) close() []json.RawMessage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +213,7 @@ func (l *dryLog) close() []json.RawMessage {
 	return l.all
 }
 
-// lay puts files into a folder.
+// lay writes files into a folder.
 func lay(dir string, files []File) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

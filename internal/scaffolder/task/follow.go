@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// pageSize is how many events are read at once.
+	// pageSize is how many events are read per query.
 	pageSize = 500
-	// pollEvery is how often somebody looks for events of tasks that run
-	// elsewhere.
+	// pollEvery is how often the store is polled for events of tasks that run in other
+	// processes.
 	pollEvery = 25 * time.Millisecond
 )
 
-// Follow hands on the events of a task after one, those that are there and those
-// to come, in order, until the task is over, ctx ends, or each fails. Whoever
-// follows has a goroutine of their own: one that is slow is waited for by nobody.
+// Follow passes the events of a task after the given one to each, stored and future
+// ones, in order, until the task is over, ctx ends, or each fails. Each follower has
+// its own goroutine, so that a slow one does not delay others.
 func (t *Tasks) Follow(ctx context.Context, id string, after int64, each func([]taskstore.TaskEvent) error) error {
 	topic := t.hub.join(id)
 	defer t.hub.leave(id)
@@ -51,14 +51,14 @@ func (t *Tasks) Follow(ctx context.Context, id string, after int64, each func([]
 	}
 }
 
-// ends reports whether a task is over whose last event is e. One that is run
-// again has another.
+// ends reports whether a task whose last event is e is over. A retried task has a
+// later event.
 func ends(e taskstore.TaskEvent) bool {
 	return e.Type == taskstore.EventCompletion || e.Type == taskstore.EventCancelled
 }
 
-// isOver reports whether a task is over of which somebody has seen the events
-// up to one.
+// isOver reports whether a task is over for a follower that has seen its events up to
+// after.
 func (t *Tasks) isOver(ctx context.Context, id string, after int64) (bool, error) {
 	if after <= 0 {
 		return false, nil
@@ -74,25 +74,26 @@ func (t *Tasks) isOver(ctx context.Context, id string, after int64) (bool, error
 	return found == nil || found.Status != taskstore.TaskOpen && found.Status != taskstore.TaskProcessing, nil
 }
 
-// hub knows who follows which task, and wakes them. While somebody follows a
-// task that does not run here, one goroutine looks for its events for all.
+// hub keeps the followers of each task and wakes them. While a task that does not run
+// in this process has followers, one goroutine polls for events of all such tasks.
 type hub struct {
 	store *taskstore.Store
-	// here reports whether a task runs in this process, so that its events need
-	// not be looked for.
+	// here reports whether a task runs in this process, so that polling for its events
+	// is not needed.
 	here func(id string) bool
 
 	mu     sync.Mutex
 	topics map[string]*topic
-	// stop ends the one who looks; nil if there is none.
+	// stop stops the polling goroutine; nil if there is none.
 	stop context.CancelFunc
 }
 
-// topic is a task that is followed.
+// topic is a task that has followers.
 type topic struct {
 	mu   sync.Mutex
 	news chan struct{}
-	// followers and mark, the last event that was told of, belong to the hub.
+	// followers, and mark, the last event that followers were woken for, are guarded by
+	// hub.mu.
 	followers int
 	mark      int64
 }
@@ -101,7 +102,7 @@ func newHub(s *taskstore.Store, here func(string) bool) *hub {
 	return &hub{store: s, here: here, topics: map[string]*topic{}}
 }
 
-// next returns what is closed with the next news.
+// next returns a channel that is closed when there are new events.
 func (p *topic) next() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +147,7 @@ func (h *hub) leave(id string) {
 	}
 }
 
-// wake tells those who follow a task that there is news.
+// wake tells the followers of a task that there are new events.
 func (h *hub) wake(id string) {
 	h.mu.Lock()
 	p := h.topics[id]
@@ -156,7 +157,7 @@ func (h *hub) wake(id string) {
 	}
 }
 
-// look looks for events until ctx ends.
+// look polls for events until ctx ends.
 func (h *hub) look(ctx context.Context) {
 	for tick := time.NewTicker(pollEvery); ; {
 		select {
@@ -187,7 +188,7 @@ func (h *hub) lookOnce(ctx context.Context) {
 	}
 	marks, err := h.store.TaskMarks(ctx, elsewhere)
 	if err != nil {
-		// The database is away; who follows finds out when they read.
+		// The database is unavailable; followers get the error when they read.
 		return
 	}
 	for id, mark := range marks {

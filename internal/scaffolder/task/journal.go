@@ -17,35 +17,34 @@ import (
 )
 
 const (
-	// flushAfter is how long an event waits for others to be written with, and
-	// flushSoon how long the first after a while does: somebody may look on.
+	// flushAfter is how long an event waits to be written together with others, and
+	// flushSoon how long the first one after a pause waits: a user may be watching.
 	flushAfter = 50 * time.Millisecond
 	flushSoon  = 10 * time.Millisecond
-	// batch is how much is written at once, and the most that waits.
+	// batch is how many bytes are written at once, and the most that are buffered.
 	batch = 64 << 10
-	// longest is the longest message.
+	// longest is the length limit of a message.
 	longest = 64 << 10
-	// mostLogged is the most that a task logs.
+	// mostLogged is the limit of what a task may log, in bytes.
 	mostLogged = 64 << 20
-	// writeWithin is how long one try to write may take.
+	// writeWithin is the timeout of one attempt to write.
 	writeWithin = 20 * time.Second
 	longestWait = 2 * time.Second
 )
 
-// journal writes what happens in a run. Events are collected for a moment, since
-// each write costs; their order is kept. All methods may be called at once.
+// journal writes the events of a run. Events are batched for a short time, since each
+// write is expensive; their order is kept. All methods may be called concurrently.
 type journal struct {
 	tasks *Tasks
 	id    string
 	run   int64
 	mask  *mask.Mask
-	// stopping ends with the process. What is to be written then is tried once
-	// more.
+	// stopping ends with the process. After that, a write is attempted only once more.
 	stopping context.Context
-	// lost is told that the task is another's.
+	// lost is called when another run has taken over the task.
 	lost func()
 
-	// writing is held while something is written, so that the order is kept.
+	// writing is held during a write, so that the order is kept.
 	writing sync.Mutex
 
 	mu     sync.Mutex
@@ -53,23 +52,22 @@ type journal struct {
 	size   int
 	timer  *time.Timer
 	closed bool
-	// flushed is when something was last written.
+	// flushed is the time of the last write.
 	flushed time.Time
-	// logged is how much was logged in all runs.
+	// logged is how many bytes all runs have logged.
 	logged int64
 }
 
-// Log notes what happened during a step. It waits while there is too much to
-// write.
+// Log records an event of a step. It blocks while the buffer is full.
 func (j *journal) Log(e step.Event) {
 	full := j.note(e)
 	if full {
-		// If it fails, whoever ends the step finds out.
+		// If the write fails, the commit at the end of the step reports it.
 		_ = j.commit(taskstore.TaskChange{})
 	}
 }
 
-// note keeps an event for the next write, and tells whether that is due.
+// note buffers an event for the next write, and reports whether the buffer is full.
 func (j *journal) note(e step.Event) (full bool) {
 	e.Message = cut(j.mask.Text(e.Message))
 	made := taskstore.TaskEvent{Type: taskstore.EventLog, Body: body(e), Created: j.tasks.opts.Now()}
@@ -96,15 +94,16 @@ func (j *journal) note(e step.Event) (full bool) {
 	return j.size >= batch
 }
 
-// total is how much was logged in all runs.
+// total returns how many bytes all runs have logged.
 func (j *journal) total() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.logged
 }
 
-// commit writes what was noted, and c behind it, in one go. While the database
-// is away it waits. The error is ErrTaskLost if the task is another's.
+// commit writes the buffered events, followed by c, in one transaction. It retries
+// while the database is unavailable. The error is ErrTaskLost if another run has
+// taken over the task.
 func (j *journal) commit(c taskstore.TaskChange) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -138,7 +137,7 @@ func (j *journal) commit(c taskstore.TaskChange) error {
 	return err
 }
 
-// write tries until it succeeds, or the process stops.
+// write retries until it succeeds or the process stops.
 func (j *journal) write(c taskstore.TaskChange) error {
 	const first = 20 * time.Millisecond
 	for pause := first; ; pause = min(2*pause, longestWait) {
@@ -156,7 +155,7 @@ func (j *journal) write(c taskstore.TaskChange) error {
 	}
 }
 
-// close drops what was noted and what will be.
+// close drops the buffered events and all later ones.
 func (j *journal) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -167,7 +166,7 @@ func (j *journal) close() {
 	}
 }
 
-// wait waits for a while, or until ctx ends.
+// wait waits for a duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -177,7 +176,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// cut shortens a message that is too long.
+// cut truncates a message that is too long.
 func cut(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= longest {
@@ -190,13 +189,13 @@ func cut(s string) string {
 	return fmt.Sprintf("%s… (%d bytes more are left out)", s[:end], len(s)-end)
 }
 
-// field is a further field of an event's body.
+// field is an additional field of an event's body.
 type field struct {
 	key   string
 	value json.RawMessage
 }
 
-// body is what clients see of an event.
+// body returns the body of an event, as clients see it.
 func body(e step.Event, more ...field) []byte {
 	all := []field{{"message", quote(e.Message)}}
 	if e.Step != "" {
@@ -208,7 +207,7 @@ func body(e step.Event, more ...field) []byte {
 	return object(append(all, more...))
 }
 
-// object is a JSON object with fields in that order.
+// object returns a JSON object with the fields in the given order.
 func object(fields []field) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -224,7 +223,7 @@ func object(fields []field) []byte {
 	return b.Bytes()
 }
 
-// quote writes a text as JSON, as JavaScript does.
+// quote encodes a string as JSON the way JavaScript does.
 func quote(s string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

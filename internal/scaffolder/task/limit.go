@@ -10,28 +10,28 @@ import (
 	"example.dev/ingestor/internal/jobs"
 )
 
-// Limits are how much of the portal one caller can use at once.
+// Limits are how much of the portal one caller may use at once.
 type Limits struct {
-	// OpenTasks is how many tasks of one caller may wait and run, on all
-	// replicas together. Zero is no limit.
+	// OpenTasks is how many tasks of one caller may wait or run, across all replicas.
+	// Zero is no limit.
 	OpenTasks int
-	// RunningTasks is how many tasks of one caller run at once here; the others
-	// wait without a worker. Zero is no limit.
+	// RunningTasks is how many tasks of one caller run concurrently in this process; the
+	// others wait without occupying a worker. Zero is no limit.
 	RunningTasks int
 }
 
 const (
-	// tryLater is how long a client waits that has too much.
+	// tryLater is how long a client that is over a limit should wait before it retries.
 	tryLater = 10 * time.Second
-	// nextTurn is how long the first task that waits for others of its caller is
-	// postponed, and each that follows it longer by turnsApart, up to lastTurn:
-	// they are called when it is their turn, unless something goes wrong.
+	// nextTurn is how long the first task that waits for other tasks of its caller is
+	// postponed; each one after it is postponed by turnsApart more, up to lastTurn.
+	// Normally they are queued as soon as a slot is free; the delay is the fallback.
 	nextTurn, turnsApart, lastTurn = 2 * time.Second, 500 * time.Millisecond, 30 * time.Second
-	// mostDryWaiting is how many Templates wait to be tried out for one caller.
+	// mostDryWaiting is how many dry runs may wait for one caller.
 	mostDryWaiting = 2
 )
 
-// runsFor returns the caller that a task is run for, empty if it is not limited.
+// runsFor returns the caller a task runs for, empty if callers are not limited.
 func (t *Tasks) runsFor(ctx context.Context, id string) (string, error) {
 	if t.opts.Limits.RunningTasks <= 0 {
 		return "", nil
@@ -39,8 +39,9 @@ func (t *Tasks) runsFor(ctx context.Context, id string) (string, error) {
 	return t.opts.Store.TaskSubject(ctx, id)
 }
 
-// admit refuses another task of a caller who has too many. What it returns is to
-// be called once the task is stored: until then no other is counted.
+// admit refuses a further task of a caller that has too many. The caller of admit
+// must call done once the task is stored: until then a lock keeps other tasks of the
+// caller from being counted.
 func (t *Tasks) admit(ctx context.Context, subject string) (done func(), err error) {
 	most := t.opts.Limits.OpenTasks
 	if most <= 0 {
@@ -60,10 +61,11 @@ func (t *Tasks) admit(ctx context.Context, subject string) (done func(), err err
 	return mu.Unlock, nil
 }
 
-// admittingSeed spreads callers over locks.
+// admittingSeed is the hash seed that distributes callers over the locks.
 var admittingSeed = maphash.MakeSeed()
 
-// slots are the tasks that run here, by caller, and those that wait for them.
+// slots counts the tasks that run in this process, by caller, and keeps those that
+// wait for a slot.
 type slots struct {
 	most int
 
@@ -76,8 +78,8 @@ func newSlots(most int) *slots {
 	return &slots{most: most, running: map[string]int{}, waiting: map[string][]string{}}
 }
 
-// take takes a slot for a task of a caller. If there is none, the error has the
-// queue try again later.
+// take takes a slot for a task of a caller. If none is free, the error makes the
+// queue retry later.
 func (s *slots) take(caller, id string) error {
 	if caller == "" {
 		return nil
@@ -99,7 +101,7 @@ func (s *slots) take(caller, id string) error {
 	return jobs.Later(min(nextTurn+time.Duration(at)*turnsApart, lastTurn))
 }
 
-// drop removes the task at a place from those that wait, if there is one.
+// drop removes the waiting task at an index, if there is one.
 func (s *slots) drop(caller string, at int) {
 	waits := s.waiting[caller]
 	if at >= len(waits) {
@@ -110,8 +112,8 @@ func (s *slots) drop(caller string, at int) {
 	}
 }
 
-// free gives a slot back, and returns the task whose turn it is, empty if none
-// waits here.
+// free releases a slot and returns the task that is next, empty if none waits in this
+// process.
 func (s *slots) free(caller string) (next string) {
 	if caller == "" {
 		return ""
@@ -128,11 +130,11 @@ func (s *slots) free(caller string) (next string) {
 	return next
 }
 
-// turns let each caller try out one Template at a time.
+// turns let each caller dry-run one Template at a time.
 type turns struct {
 	mu sync.Mutex
-	// all has, by caller, a channel that holds a value while one is tried out,
-	// and how many know it.
+	// all has, by caller, a channel that holds a value during a dry run, and the number
+	// of its users.
 	all map[string]*turn
 }
 
@@ -141,7 +143,7 @@ type turn struct {
 	users int
 }
 
-// take waits for the turn of a caller. What it returns gives it back.
+// take waits until no other dry run of the caller runs. done ends the turn.
 func (s *turns) take(ctx context.Context, caller string) (done func(), err error) {
 	s.mu.Lock()
 	if s.all == nil {

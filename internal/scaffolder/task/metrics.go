@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the numbers of tasks. Nil counts nothing.
+// metrics are the metrics of tasks. A nil *metrics counts nothing.
 type metrics struct {
 	tasks    *prometheus.CounterVec
 	steps    *prometheus.CounterVec
@@ -58,7 +58,7 @@ func (m *metrics) unregister(registry prometheus.Registerer) {
 	}
 }
 
-// began counts a run, and ended one less.
+// began increments the number of running tasks, and ended decrements it.
 func (m *metrics) began() {
 	if m != nil {
 		m.running.Inc()
@@ -71,7 +71,7 @@ func (m *metrics) ended() {
 	}
 }
 
-// finish counts a task that is over.
+// over counts a task that ended.
 func (m *metrics) over(status string) {
 	if m != nil {
 		m.tasks.WithLabelValues(status).Inc()

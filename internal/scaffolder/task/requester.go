@@ -16,23 +16,23 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// Requester is who a task acts for, and what is known of its Template. It is
-// stored with the task, so that what a step decides is what the request that
-// created the task would have been told.
+// Requester is the caller a task acts for, and what is known of its Template. It is
+// stored with the task, so that a step gets the same decision that the request that
+// created the task would have got.
 type Requester struct {
 	Caller identity.Caller `json:"caller"`
-	// Template is the reference of the Template, Owners are its owners, and
-	// Origin is where it comes from.
+	// Template is the reference of the Template, Owners are its owners, and Origin is
+	// where it was read from.
 	Template string   `json:"template"`
 	Owners   []string `json:"owners,omitempty"`
 	Origin   string   `json:"origin"`
-	// Repositories are those that the Template itself names, as host/owner/name
-	// in lower case.
+	// Repositories are the repositories that the Template itself names, as
+	// host/owner/name in lower case.
 	Repositories []string `json:"repositories,omitempty"`
 }
 
-// Authorize returns nil if the requester has a permission for what the step
-// with that action does, and else the error that says what is missing.
+// Authorize returns nil if the requester has a permission for what a step with that
+// action does, and otherwise an error that says what is missing.
 type Authorize func(ctx context.Context, by Requester, actionID, permission string, t action.Target) error
 
 // stored returns the requester as the store keeps it.
@@ -44,16 +44,15 @@ func (r Requester) stored() (taskstore.TaskCaller, error) {
 	return taskstore.TaskCaller{Caller: data, Subject: r.Caller.Key()}, nil
 }
 
-// sameCaller reports whether two callers are the same. Tasks of older programs do
-// not know which service created them.
+// sameCaller reports whether two callers are the same. Tasks stored by older versions
+// do not name the service that created them.
 func sameCaller(a, b identity.Caller) bool {
 	return strings.EqualFold(a.Key(), b.Key()) || a.Kind == identity.Service && a.Subject == "" && b.Kind == identity.Service ||
 		a.Kind == identity.User && b.Kind == identity.Guest && strings.EqualFold(a.Subject, b.Subject)
 }
 
-// RequesterOf returns who a stored task acts for. Programs before this one did
-// not store it: their tasks act for whoever is named as their creator, without
-// any group.
+// RequesterOf returns the requester a stored task acts for. Older versions did not
+// store it: their tasks act for the user named as creator, without any groups.
 func RequesterOf(t *taskstore.Task) (Requester, error) {
 	var r Requester
 	if len(t.Caller) > 0 {
@@ -70,7 +69,7 @@ func RequesterOf(t *taskstore.Task) (Requester, error) {
 	return r, nil
 }
 
-// Actor returns the requester as actions know it.
+// Actor returns the requester in the form that actions use.
 func (r Requester) Actor() action.Caller {
 	c, ref := r.Caller, r.Caller.Subject
 	if c.Kind == identity.Service {
@@ -82,7 +81,7 @@ func (r Requester) Actor() action.Caller {
 	}
 }
 
-// actFor has a task act for a requester.
+// actFor makes a task act for a requester.
 func (t *Tasks) actFor(of *step.Task, by Requester) {
 	of.Caller, of.Template = by.Actor(), by.Template
 	of.Authorize = func(ctx context.Context, actionID, permission string, target action.Target) error {
@@ -90,11 +89,11 @@ func (t *Tasks) actFor(of *step.Task, by Requester) {
 	}
 }
 
-// checkWithin is how long the permissions of a new task may be looked into: what
-// is not known by then is found out when it runs.
+// checkWithin is the timeout for checking the permissions of a new task: what is not
+// decided by then is decided when the task runs.
 const checkWithin = 5 * time.Second
 
-// checkPermissions returns the *action.Denied for a task that would be refused.
+// checkPermissions returns an *action.Denied if the task would be denied.
 func (t *Tasks) checkPermissions(ctx context.Context, spec *tree.Node, by Requester, secrets map[string]secret.Text) error {
 	ctx, cancel := context.WithTimeout(identity.With(ctx, by.Caller), checkWithin)
 	defer cancel()
@@ -103,7 +102,7 @@ func (t *Tasks) checkPermissions(ctx context.Context, spec *tree.Node, by Reques
 	return t.runner.Check(ctx, of)
 }
 
-// retrying returns who a task that is run again acts for.
+// retrying returns the caller that a retried task acts for.
 func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (taskstore.TaskCaller, error) {
 	found, err := t.opts.Store.TaskBrief(ctx, id)
 	if err != nil || found == nil {
@@ -114,8 +113,8 @@ func (t *Tasks) retrying(ctx context.Context, id string, now Requester, secrets 
 		return taskstore.TaskCaller{}, err
 	}
 	if !sameCaller(by.Caller, now.Caller) {
-		// What the steps read with the rights of another would be told to the
-		// creator of the task, who reads its events.
+		// The creator of the task reads its events, and would see what the steps read with
+		// the permissions of another caller.
 		return taskstore.TaskCaller{}, &action.Denied{Message: "Cannot retry task " + id + ": only the caller who created it can; create a task with the same values"}
 	}
 	if len(found.Caller) == 0 {

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// beatEvery is how often who runs a task says so.
+	// beatEvery is the interval of the heartbeat of a run.
 	beatEvery = 2 * time.Second
-	// mostRuns is how often a task is begun without a step ending: it may be
-	// the step that ends the process.
+	// mostRuns is how often a task may be begun without a step ending: the step itself
+	// may crash the process.
 	mostRuns = 25
-	// mostFiles is how much a run may write into its workspace, in bytes: tasks
-	// share the disk.
+	// mostFiles is how many bytes a run may write into its workspace, since tasks share
+	// the disk.
 	mostFiles = 1 << 30
 )
 
-// Why a run ends early.
+// Reasons why a run ends early.
 var (
 	errCancelled = errors.New("somebody cancelled the task")
 	errLate      = errors.New("the task took too long")
@@ -38,9 +38,9 @@ var (
 // run is one run of a task.
 type run struct {
 	tasks *Tasks
-	// stopping ends with the process.
+	// stopping ends when the process stops.
 	stopping context.Context
-	// ctx ends with the run, and its cause is why.
+	// ctx ends with the run; its cause is the reason.
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	stored  *taskstore.Task
@@ -48,12 +48,12 @@ type run struct {
 	state   *state
 	journal *journal
 	mask    *mask.Mask
-	// dir is the workspace, and made what it was when it was made.
+	// dir is the workspace, and made its file info at creation.
 	dir  string
 	made fs.FileInfo
 }
 
-// run runs a task for the queue. An error has the queue try again.
+// run runs a task for the queue. If it returns an error, the queue retries.
 func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
 	caller, err := t.runsFor(ctx, j.Key)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *Tasks) run(ctx context.Context, j jobs.Job) error {
 	return r.all()
 }
 
-// beat says that the task goes on, until the run ends.
+// beat writes the heartbeat of the task until the run ends.
 func (r *run) beat() {
 	for missed := false; ; {
 		wait(r.ctx, r.tasks.opts.beat)
@@ -119,7 +119,8 @@ func (r *run) beat() {
 	}
 }
 
-// all does what is left of the task. Nil says that nothing is.
+// all runs the remaining steps of the task. It returns nil if there is nothing left
+// to do.
 func (r *run) all() error {
 	spec, err := (tree.Wire{}).Decode(r.stored.Spec)
 	if err != nil {
@@ -136,7 +137,7 @@ func (r *run) all() error {
 	return r.steps()
 }
 
-// open makes ready what steps need.
+// open prepares what steps need.
 func (r *run) open(spec *tree.Node) error {
 	t := r.tasks
 	by, err := RequesterOf(r.stored)
@@ -194,14 +195,14 @@ func (r *run) open(spec *tree.Node) error {
 // cleanUp removes the workspace.
 func (r *run) cleanUp() {
 	if r.task.Workspace != nil {
-		_ = r.task.Workspace.Close() // Nothing is lost.
+		_ = r.task.Workspace.Close() // No data is lost.
 	}
 	if err := r.tasks.root.Remove(r.stored.ID); err != nil {
 		r.tasks.log.Warn("cannot remove a workspace", "task", r.stored.ID, "err", err)
 	}
 }
 
-// announce says that the task begins, or goes on.
+// announce logs that the task begins or resumes.
 func (r *run) announce() {
 	steps := r.task.Steps()
 	if r.stored.Run == 1 || r.state.over {
@@ -219,7 +220,7 @@ func (r *run) announce() {
 	r.state.over = false
 }
 
-// steps does the steps that are left, and ends the task.
+// steps runs the remaining steps and ends the task.
 func (r *run) steps() error {
 	for r.state.Next < len(r.task.Steps()) {
 		if r.ctx.Err() != nil {
@@ -249,25 +250,26 @@ func (r *run) steps() error {
 	return r.end(nil)
 }
 
-// errRemoved is why a task fails whose workspace is gone. Its files cannot be
-// had again.
+// errRemoved is the failure of a task whose workspace was removed. Its files cannot
+// be recovered.
 var errRemoved = errors.New("cannot go on with the task: its workspace was removed from outside the portal; " +
 	"keep programs that clean up away from the folder, or set scaffolder.workingDirectory to one that they leave alone")
 
-// isGone tells whether a workspace was removed from outside.
+// isGone reports whether a workspace was removed by another program.
 func isGone(dir string, made fs.FileInfo) bool {
 	now, err := os.Lstat(dir)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, made)
 }
 
-// removed lets a task fail whose workspace is gone, and returns the events of its
-// last step with that. A task that has no more steps needs no workspace.
+// removed fails a task whose workspace was removed, and returns the events of its
+// last step with that failure appended. A task without remaining steps needs no
+// workspace and does not fail.
 func (r *run) removed(events []step.Event) []step.Event {
 	if r.state.Failure == nil && r.state.Next == len(r.task.Steps()) {
 		return events
 	}
 	if r.state.Failure == nil {
-		// The step has ended, and what it left is lost.
+		// The step has ended, but the files it left are lost.
 		r.state.files, r.state.lost = nil, true
 	}
 	r.tasks.log.Error("the workspace of a task was removed from outside", "task", r.stored.ID)
@@ -275,11 +277,11 @@ func (r *run) removed(events []step.Event) []step.Event {
 	return append(events, step.Event{Message: errRemoved.Error()})
 }
 
-// advance writes that a step ended, and what whoever takes over needs.
+// advance writes that a step ended, and the state that another process needs to take
+// over.
 func (r *run) advance(events []step.Event) error {
 	s := r.state
-	// The step has ended, whether its files can be kept or not: to try again would
-	// be to run it twice.
+	// The step has ended even if its files cannot be saved: a retry would run it twice.
 	files, err := workspace.Save(r.dir)
 	gone := isGone(r.dir, r.made)
 	if err != nil && !gone && !errors.Is(err, workspace.ErrLarge) {
@@ -299,7 +301,7 @@ func (r *run) advance(events []step.Event) error {
 	return r.journal.commit(taskstore.TaskChange{Events: r.events(events), State: data})
 }
 
-// events are those of a step as they are stored.
+// events returns the events of a step in the form in which they are stored.
 func (r *run) events(events []step.Event) []taskstore.TaskEvent {
 	var out []taskstore.TaskEvent
 	for _, e := range events {
@@ -309,7 +311,7 @@ func (r *run) events(events []step.Event) []taskstore.TaskEvent {
 	return out
 }
 
-// end writes how the task ended, with the events of its last step.
+// end writes the result of the task, with the events of its last step.
 func (r *run) end(events []step.Event) error {
 	if f := r.state.Failure; f != nil {
 		return r.finish(taskstore.TaskFailed, r.events(events), nil, f)
@@ -318,7 +320,7 @@ func (r *run) end(events []step.Event) error {
 	return r.finish(taskstore.TaskCompleted, r.events(events), output, nil)
 }
 
-// fail ends the task for a reason that is no step's.
+// fail ends the task with a failure that belongs to no step.
 func (r *run) fail(message string) error {
 	return r.finish(taskstore.TaskFailed, r.events([]step.Event{{Status: step.Failed, Message: message}}), nil,
 		&step.Failure{Name: "Error", Message: message})
@@ -339,12 +341,12 @@ func (r *run) endInterrupted() error {
 		return r.finish(taskstore.TaskFailed, r.events([]step.Event{{Step: id, Status: step.Failed, Message: message}}), nil,
 			&step.Failure{Name: "Error", Message: message})
 	}
-	// The process stops: whoever is next goes on.
+	// The process stops; another process resumes the task.
 	_ = r.journal.commit(taskstore.TaskChange{})
 	return fmt.Errorf("cannot go on with task %s here: %w", r.stored.ID, context.Cause(r.ctx))
 }
 
-// finish writes the end of the task. What whoever tries it again needs is kept.
+// finish writes the end of the task. The state that a retry needs is kept.
 func (r *run) finish(status string, events []taskstore.TaskEvent, output *tree.Node, failure *step.Failure) error {
 	if failure != nil {
 		failure = &step.Failure{Name: failure.Name, Message: cut(r.mask.Text(failure.Message))}
@@ -372,8 +374,8 @@ func (r *run) finish(status string, events []taskstore.TaskEvent, output *tree.N
 	return nil
 }
 
-// settle makes nothing of the loss of the task: another goes on with it. Any
-// other error has the queue try again.
+// settle ignores the loss of the task, since another run continues it. Any other
+// error makes the queue retry.
 func (r *run) settle(err error) error {
 	if errors.Is(err, taskstore.ErrTaskLost) {
 		return nil
@@ -381,7 +383,7 @@ func (r *run) settle(err error) error {
 	return err
 }
 
-// completion is the last event of a task.
+// completion returns the last event of a task.
 func completion(status string, output *tree.Node, failure *step.Failure) taskstore.TaskEvent {
 	if output == nil {
 		output = tree.Obj()

@@ -13,26 +13,27 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Order is what somebody asks a Template to do.
+// Order is a request to run a Template.
 type Order struct {
-	// Template is the entity, Values what its form was filled with.
+	// Template is the entity, Values are the values of its form.
 	Template, Values *tree.Node
-	// By is who asks, and where the Template comes from.
+	// By is the requester, with the origin of the Template.
 	By Requester
-	// Read says that the catalog has read the Template where its annotations
-	// say. Whoever pushes one writes them as they please.
+	// Read says that the catalog has read the Template from the location in its
+	// annotations. The annotations of a pushed Template can say anything.
 	Read    bool
 	Secrets map[string]secret.Text
-	// Budget bounds the checking of Values together with what the caller has
-	// checked with it already; nil is a budget of its own.
+	// Budget limits the validation of Values together with what the caller has already
+	// validated with it; nil is a new budget.
 	Budget *validation.Budget
-	// User is the reference of whoever asks, and UserEntity their entity, nil
-	// if the catalog has none.
+	// User is the reference of the requesting user, and UserEntity the user's entity,
+	// nil if the catalog has none.
 	User       string
 	UserEntity *tree.Node
 }
 
-// spec is what a task holds of its Template, which may change or go meanwhile.
+// spec is the copy of a Template that a task keeps, since the Template may change or
+// be removed.
 type spec struct {
 	node *tree.Node
 	json []byte
@@ -40,7 +41,7 @@ type spec struct {
 	template string
 }
 
-// spec makes the spec of an order, once its values are found to fit.
+// spec returns the spec of an order, after validating its values.
 func (o Order) spec(ctx context.Context) (*spec, error) {
 	t := o.Template
 	name := t.Get("metadata", "name").Str()
@@ -84,8 +85,8 @@ func (o Order) spec(ctx context.Context) (*spec, error) {
 	return s, nil
 }
 
-// check holds the values against every page of the form. All pages share one
-// budget. A form that takes more than that is refused.
+// check validates the values against every page of the form. All pages share one
+// budget. A form that exceeds it is refused.
 func (o Order) check(ctx context.Context, given *tree.Node) error {
 	budget := o.Budget
 	if budget == nil {
@@ -131,16 +132,16 @@ func steps(t *tree.Node) (*tree.Node, error) {
 	return out, nil
 }
 
-// shallow returns a copy of a map whose fields can be set.
+// shallow returns a copy of a map node whose fields can be set.
 func shallow(n *tree.Node) *tree.Node {
 	c := *n
 	c.Fields = append([]tree.Field(nil), n.Fields...)
 	return &c
 }
 
-// Base returns where a Template was read from, empty if that is nowhere others
-// can be read from. The Template says itself where its source is, so that an
-// address of this machine counts only if the catalog has read the Template there.
+// Base returns the URL that a Template was read from, empty if other files cannot be
+// read relative to it. The Template itself declares its source location, so a file
+// path of this machine counts only if the catalog has read the Template there.
 func Base(template *tree.Node, read bool) string {
 	annotations := words.KeysIn(template.Get("metadata", "annotations").StringMap())
 	at := annotations[words.AnnotationSourceLocation]
@@ -157,8 +158,8 @@ func Base(template *tree.Node, read bool) string {
 	return ""
 }
 
-// isWeb reports whether an address is of a web server: any other, such as a
-// file's, would lead to what is on this machine.
+// isWeb reports whether an address is a web URL. Any other address, such as a file
+// URL, would give access to files of this machine.
 func isWeb(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http")

@@ -14,33 +14,34 @@ import (
 	"example.dev/ingestor/internal/scaffolder/workspace"
 )
 
-// state is how far a task has come, for whoever takes it over. It is stored as
-// a line of JSON, and behind it the files of the workspace.
+// state is the progress of a task, for the process that takes it over. It is stored
+// as a line of JSON followed by the files of the workspace.
 type state struct {
 	step.State
-	// failed is the step that failed, if there is a failure.
+	// failed is the index of the failed step, if there is a failure.
 	failed int
-	// began is when it was first begun.
+	// began is when the task was first begun.
 	began time.Time
-	// run is the run in which the last step ended: what ends its process again
-	// and again is given up.
+	// run is the run in which the last step ended: a task that repeatedly crashes its
+	// process is given up.
 	run int64
-	// logged is how much was logged.
+	// logged is how many bytes were logged.
 	logged int64
-	// finish says that it had ended, and was asked to go on.
+	// over says that the task had ended and was retried.
 	over bool
-	// large says that the workspace is too large to be handed on.
+	// large says that the workspace is too large to be saved.
 	large bool
 	// lost says that the workspace was removed after a step had ended.
 	lost bool
-	// hidden names what of it held a secret and was left out; empty is nothing.
+	// hidden names the part of the state that held a secret and was dropped; empty if
+	// there is none.
 	hidden string
 	files  []byte
 }
 
-// forget makes it the state of a task that is over: secrets do not outlive that,
-// whatever steps have made of them. Whoever goes on might bring others, so that
-// nobody would know what to mask.
+// forget removes secrets from the state of a task that is over, including those in
+// outputs and files: secrets do not outlive the task. A retry may supply other
+// secrets, and the old ones could then no longer be masked.
 func (s *state) forget(steps []*tree.Node, m *mask.Mask) {
 	outputs := map[string]*tree.Node{}
 	for _, at := range steps[:min(s.Next, len(steps))] {
@@ -93,8 +94,8 @@ func (t *Tasks) sealState(id string, s *state) ([]byte, error) {
 	return t.key.Seal(data, id+"/state"), nil
 }
 
-// openState is the reverse of sealState. A task that was never begun has an
-// empty one.
+// openState is the reverse of sealState. A task that was never begun has an empty
+// state.
 func (t *Tasks) openState(stored *taskstore.Task) (*state, error) {
 	s := &state{}
 	if len(stored.State) == 0 {

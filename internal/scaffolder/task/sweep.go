@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// sweepEvery is how often somebody looks for tasks that nobody runs, and
-	// idleFor how long one must have been idle.
+	// sweepEvery is how often each process looks for tasks that no process runs, and
+	// idleFor how long a task must have been idle.
 	sweepEvery = 5 * time.Second
 	idleFor    = 10 * time.Second
-	// beats is how many beats may be missing of a task that runs.
+	// beats is how many heartbeats of a running task may be missing.
 	beats = 3
-	// askAgain is how long a task that was queued by a sweep is left alone: it
-	// may wait for its turn for long.
+	// askAgain is how long the sweep does not queue a task again, since the task may
+	// wait in the queue for long.
 	askAgain = 5 * time.Minute
 	// dropEvery is how often old tasks are removed.
 	dropEvery = time.Hour
-	// touchEvery is how often the workspaces are made to look used: programs that
-	// clean up remove what nobody has used for days.
+	// touchEvery is how often the workspaces are touched: cleanup programs remove files
+	// that were not used for days.
 	touchEvery = time.Hour
 )
 
-// impatience fills in how long things take, unless a test is impatient.
+// impatience sets the default intervals, unless a test has set shorter ones.
 func (o *Options) impatience() {
 	pick := func(d *time.Duration, otherwise time.Duration) {
 		if *d <= 0 {
@@ -34,11 +34,11 @@ func (o *Options) impatience() {
 	pick(&o.idle, idleFor)
 }
 
-// Run looks after tasks until ctx ends: those that the queue has forgotten are
-// queued again, and old ones removed.
+// Run maintains the tasks until ctx ends: it queues tasks again that the queue has
+// lost, and removes old ones.
 func (t *Tasks) Run(ctx context.Context) {
 	asked := map[string]time.Time{}
-	// What a process left that is gone waits already.
+	// Tasks of a process that is gone have already been idle for a while.
 	idle := beats * t.opts.beat
 	var dropped, touched time.Time
 	for ctx.Err() == nil {
@@ -58,7 +58,7 @@ func (t *Tasks) Run(ctx context.Context) {
 	}
 }
 
-// revive queues the tasks that have been idle for so long.
+// revive queues the tasks that have been idle for at least the given duration.
 func (t *Tasks) revive(ctx context.Context, idle time.Duration, asked map[string]time.Time) {
 	ids, err := t.opts.Store.IdleTasks(ctx, idle)
 	if err != nil {

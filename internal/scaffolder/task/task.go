@@ -1,13 +1,13 @@
-// Package task is what a Template was asked to do and how it is done: a task is
-// rows in the store, a run of it a job of the queue. Whoever takes a task over
-// begins behind the last step that ended.
+// Package task runs Templates as tasks: a task is rows in the store, and each of its
+// runs is a job of the queue. A run that takes over a task resumes it after the last
+// step that ended.
 //
 //	Create ─► store, queue ─► begin ─► step by step ─► end
 //	                            │          │ events, and after each step the state
 //	                            beat       └─► Follow
 //
-// A run that another has taken over writes nothing any more: the store refuses
-// it.
+// A run whose task was taken over by another run can no longer write: the store
+// rejects its writes.
 package task
 
 import (
@@ -34,55 +34,57 @@ import (
 	"example.dev/ingestor/template/expression"
 )
 
-// job is the name of the queue's task that runs ours.
+// job is the name under which tasks are registered with the queue.
 const job = "task"
 
 const (
 	defaultWorkers = 10
 	defaultTimeout = 24 * time.Hour
-	// tries and tryAgain are how often the queue tries to begin a task while
-	// the database is away; after that it is found by a sweep.
+	// tries and tryAgain are the attempts and the retry delay with which the queue
+	// begins a task while the database is unavailable; after that the sweep finds the
+	// task.
 	tries    = 5
 	tryAgain = 2 * time.Second
-	// grace is how much longer the queue waits than we do.
+	// grace is how much longer the queue's timeout is than the task's.
 	grace = time.Minute
 )
 
-// Options are what tasks need.
+// Options configure New.
 type Options struct {
 	Store *taskstore.Store
 	Queue *jobs.Queue
-	// Actions are what steps can do.
+	// Actions are the actions that steps can use.
 	Actions []action.Action
-	// Authorize decides what a step may do for whom.
+	// Authorize decides what a step may do for a requester.
 	Authorize Authorize
-	// Env is the language of their inputs; nil is the default.
+	// Env is the environment of the expressions in step inputs; nil is the default.
 	Env *expression.Env
-	// Key encrypts secrets and what steps have made so far. With nil there can
-	// be no secrets.
+	// Key encrypts secrets and the state of tasks. If it is nil, tasks cannot have
+	// secrets.
 	Key []byte
-	// Dir is the folder for workspaces. It is made.
+	// Dir is the folder for workspaces. It is created if it does not exist.
 	Dir string
-	// Workers is how many tasks run at once here, ten if it is zero.
+	// Workers is how many tasks this process runs concurrently, ten if it is zero.
 	Workers int
-	// Limits are those of each caller.
+	// Limits are the limits of each caller.
 	Limits Limits
-	// Timeout is for a whole task, a day if it is zero. Keep is how long tasks
-	// are kept that are over, for ever if it is zero.
+	// Timeout is the timeout of a whole task, a day if it is zero. Keep is how long
+	// tasks that are over are kept, forever if it is zero.
 	Timeout, Keep time.Duration
 	Now           func() time.Time
-	// Log is told what is wrong with the program; nil is nobody.
+	// Log receives the program's own problems; nil discards them.
 	Log *slog.Logger
-	// Registry has the numbers, unless it is nil.
+	// Registry receives the metrics, unless it is nil.
 	Registry prometheus.Registerer
-	// Audit is told what the audit log records.
+	// Audit receives the task events that the audit log records.
 	Audit Audit
 
-	// beat is how often who runs a task says so. Tests are impatient.
+	// beat is the interval of heartbeats. Only tests set these three.
 	beat, sweep, idle time.Duration
 }
 
-// Tasks are all tasks, and runs some of them. All methods may be called at once.
+// Tasks manages all tasks, and runs some of them. All methods may be called
+// concurrently.
 type Tasks struct {
 	opts    Options
 	log     *slog.Logger
@@ -91,23 +93,23 @@ type Tasks struct {
 	root    *workspace.Root
 	metrics *metrics
 	hub     *hub
-	// drying has room for those who try Templates out.
+	// drying is a semaphore for dry runs.
 	drying chan struct{}
-	// turns and slots are what each caller uses, and admitting are locks for
-	// callers whose tasks are counted.
+	// turns and slots count what each caller uses, and admitting are locks that are held
+	// while the tasks of a caller are counted.
 	turns     turns
 	slots     *slots
 	admitting [64]sync.Mutex
 
 	mu sync.Mutex
-	// running are the runs of this process.
+	// running are the runs of this process, by task id.
 	running map[string]*run
 }
 
-// Invalid says that values do not fit the form.
+// Invalid is the error for values that do not fit the form.
 type Invalid struct{ Problems []validation.Problem }
 
-// Error says what is wrong first.
+// Error returns the message with the first problem.
 func (e *Invalid) Error() string {
 	if len(e.Problems) == 0 {
 		return "the values do not fit the form"
@@ -115,12 +117,12 @@ func (e *Invalid) Error() string {
 	return "the values do not fit the form: " + e.Problems[0].Stack
 }
 
-// Refused says why a Template is not run.
+// Refused is the error for a Template that is not run.
 type Refused struct {
-	// Reason is for whoever asked.
+	// Reason is shown to the caller.
 	Reason string
-	// Wait, unless it is zero, says that whoever asked has too much already, and
-	// when to try again.
+	// Wait, unless it is zero, says that the caller is over a limit, and how long to
+	// wait before a retry.
 	Wait time.Duration
 }
 
@@ -129,13 +131,13 @@ func (e *Refused) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error { return &Refused{Reason: fmt.Sprintf(format, args...)} }
 
-// overLimit refuses what may be asked for again later.
+// overLimit returns a Refused that can be retried later.
 func overLimit(format string, args ...any) error {
 	return &Refused{Reason: fmt.Sprintf(format, args...), Wait: tryLater}
 }
 
-// New returns the tasks of a store, and makes them known to the queue, which
-// does not run yet.
+// New returns the tasks of a store, and registers them with the queue, which must not
+// be running yet.
 func New(opts Options) (*Tasks, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = defaultWorkers
@@ -169,22 +171,21 @@ func New(opts Options) (*Tasks, error) {
 	return t, nil
 }
 
-// Close removes the folder for the workspaces. Nothing runs any more.
+// Close removes the folder for the workspaces. No task may be running.
 func (t *Tasks) Close() error {
 	t.metrics.unregister(t.opts.Registry)
 	return t.root.Close()
 }
 
-// Ready returns an error if tasks cannot run here, because there can be no
-// workspaces.
+// Ready returns an error if tasks cannot run in this process because workspaces
+// cannot be created.
 func (t *Tasks) Ready() error { return t.root.Ready(t.opts.Now()) }
 
-// Actions returns what steps can do, by id.
+// Actions returns the actions that steps can use, by id.
 func (t *Tasks) Actions() []action.Action { return t.runner.Actions() }
 
-// Create makes a task, which runs soon. The error is Invalid if the values do
-// not fit, and Refused if the Template cannot be run, or whoever asks has too
-// many tasks.
+// Create creates and queues a task. The error is Invalid if the values do not fit the
+// form, and Refused if the Template cannot be run or the caller has too many tasks.
 func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	spec, err := o.spec(ctx)
 	if err != nil {
@@ -217,8 +218,8 @@ func (t *Tasks) Create(ctx context.Context, o Order) (id string, err error) {
 	return made.ID, nil
 }
 
-// enqueue asks for a run, in a hurry if the task may wait for a later try. If it
-// fails, or the process ends before it, a sweep finds the task.
+// enqueue queues a run, with hurry at once even if the task is queued for a later
+// retry. If it fails, or the process ends before it, a sweep finds the task.
 func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
 	how := t.how()
 	how.Hurry = hurry
@@ -228,13 +229,13 @@ func (t *Tasks) enqueue(ctx context.Context, id string, hurry bool) {
 	}
 }
 
-// how is how the job of a task is done. One that is given up is queued again by the
-// sweep of any replica.
+// how returns the job options of a task. A job that the queue gives up is queued
+// again by the sweep of any replica.
 func (t *Tasks) how() jobs.How {
 	return jobs.How{Timeout: t.opts.Timeout + grace, Attempts: tries, RetryDelay: tryAgain, Requeued: true}
 }
 
-// sealSecrets returns secrets as they are stored, nil if there are none.
+// sealSecrets returns the encrypted secrets, nil if there are none.
 func (t *Tasks) sealSecrets(id string, secrets map[string]secret.Text) ([]byte, error) {
 	if len(secrets) == 0 {
 		return nil, nil
@@ -256,8 +257,7 @@ func (t *Tasks) sealSecrets(id string, secrets map[string]secret.Text) ([]byte, 
 	return t.key.Seal(data, id+"/secrets"), nil
 }
 
-// fewSecrets refuses more secrets than can be looked for in all that a task
-// says.
+// fewSecrets refuses more secrets than can be searched for in the output of a task.
 func fewSecrets(secrets map[string]secret.Text) error {
 	const most, mostBytes = 100, 64 << 10
 	size := 0
@@ -293,8 +293,8 @@ func (t *Tasks) openSecrets(stored *taskstore.Task) (map[string]secret.Text, err
 	return secrets, nil
 }
 
-// Cancel asks for the end of a task and returns it, nil if there is none. One
-// that runs ends soon after.
+// Cancel requests the cancellation of a task and returns the task, nil if there is
+// none. A running task ends soon after.
 func (t *Tasks) Cancel(ctx context.Context, id string) (*taskstore.Task, error) {
 	found, ended, err := t.opts.Store.CancelTask(ctx, id)
 	if err != nil || found == nil {
@@ -310,12 +310,13 @@ func (t *Tasks) Cancel(ctx context.Context, id string) (*taskstore.Task, error) 
 	return found, nil
 }
 
-// Retry lets a task that failed or was cancelled go on, behind the last step
-// that ended well, and reports whether it was one. The caller of now is the one
-// who created it, with the groups they are in now; for another, or if they may not
-// do what it does, the error is an *action.Denied. What is known of the Template is
-// what was known when the task was created; now is for tasks of programs that did
-// not store it. Its secrets are gone and have to be given again.
+// Retry resumes a task that failed or was cancelled, after the last step that
+// succeeded, and reports whether the task was in such a state. The caller in now must
+// be the one that created the task, with its current groups; for another caller, or
+// if the caller may not do what the task does, the error is an *action.Denied. The
+// facts about the Template are those stored when the task was created; now supplies
+// them for tasks of older versions that did not store them. The secrets of the task
+// are gone and must be given again.
 func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map[string]secret.Text) (bool, error) {
 	by, err := t.retrying(ctx, id, now, secrets)
 	if err != nil {
@@ -341,7 +342,7 @@ func (t *Tasks) Retry(ctx context.Context, id string, now Requester, secrets map
 	return true, nil
 }
 
-// Events returns what happened in a task after an event, all of it.
+// Events returns all events of a task after the given one.
 func (t *Tasks) Events(ctx context.Context, id string, after int64) ([]taskstore.TaskEvent, error) {
 	var all []taskstore.TaskEvent
 	for {

@@ -15,15 +15,15 @@ import (
 const (
 	// mostBodies is about how many bytes of events are read at once.
 	mostBodies = 1 << 20
-	// droppedTasks is how many tasks are removed in one transaction: others wait
-	// for it.
+	// droppedTasks is how many tasks are removed in one transaction, since other writers
+	// wait for it.
 	droppedTasks = 16
 )
 
-// taskColumns are those of a taskRow.
+// taskColumns are the columns of a taskRow.
 const taskColumns = "id, status, created_by, template, created, beat, run, cancel, caller, subject"
 
-// taskRow takes rows of taskColumns.
+// taskRow scans rows of taskColumns.
 type taskRow struct {
 	Task
 	created, beat int64
@@ -49,14 +49,14 @@ func (s *Store) Task(ctx context.Context, id string) (*Task, error) {
 	return s.oneTask(ctx, id, ", secrets, state, spec", func(t *Task) []any { return []any{&t.Secrets, &t.State, &t.Spec} })
 }
 
-// TaskBrief returns a task without secrets and state, which is all that clients
-// see of it: the state can be large. It is nil if there is none.
+// TaskBrief returns a task without secrets and state, which clients never see; the
+// state can be large. It is nil if there is none.
 func (s *Store) TaskBrief(ctx context.Context, id string) (*Task, error) {
 	return s.oneTask(ctx, id, ", spec", func(t *Task) []any { return []any{&t.Spec} })
 }
 
-// TaskSubject returns the subject of a task, empty if it has none, or there is no
-// such task.
+// TaskSubject returns the subject of a task, empty if the task has none or does not
+// exist.
 func (s *Store) TaskSubject(ctx context.Context, id string) (string, error) {
 	if !db.IsText(id) {
 		return "", nil
@@ -88,8 +88,8 @@ func (s *Store) oneTask(ctx context.Context, id, columns string, more func(*Task
 	return row.task(), nil
 }
 
-// Tasks returns the tasks that q asks for, without secrets and state, and how
-// many there are without its limit.
+// Tasks returns the tasks that match q, without secrets and state, and how many there
+// are without its limit.
 func (s *Store) Tasks(ctx context.Context, q TaskQuery) (tasks []*Task, total int, err error) {
 	total, err = s.EachTask(ctx, q, func(t *Task) error {
 		tasks = append(tasks, t)
@@ -98,8 +98,8 @@ func (s *Store) Tasks(ctx context.Context, q TaskQuery) (tasks []*Task, total in
 	return tasks, total, err
 }
 
-// EachTask hands on the tasks that q asks for, as Tasks returns them, until each
-// fails. There is no more of them in memory than a few large ones.
+// EachTask passes the tasks that match q to each, as Tasks returns them, until each
+// fails. The specs are loaded in batches, so that memory use stays small.
 func (s *Store) EachTask(ctx context.Context, q TaskQuery, each func(*Task) error) (total int, err error) {
 	const doing = "list tasks"
 	order, err := taskOrder(q.Order)
@@ -123,8 +123,8 @@ func (s *Store) EachTask(ctx context.Context, q TaskQuery, each func(*Task) erro
 	return total, s.withSpecs(ctx, tasks, each)
 }
 
-// taskPage reads the rows without their specs, which may be large: what is sorted
-// stays narrow.
+// taskPage reads the rows without their specs, which may be large, so that the rows
+// to sort stay narrow.
 func (s *Store) taskPage(ctx context.Context, q TaskQuery, order string) ([]*Task, error) {
 	var tasks []*Task
 	err := selectTasks(q, order).Each(ctx, s.Query, func(rows *db.Rows) error {
@@ -138,8 +138,8 @@ func (s *Store) taskPage(ctx context.Context, q TaskQuery, order string) ([]*Tas
 	return tasks, err
 }
 
-// withSpecs hands on tasks with their specs, which are read some at a time. One
-// that has none was dropped just now.
+// withSpecs passes tasks with their specs to each, and reads the specs in batches. A
+// task without a spec has just been removed and is skipped.
 func (s *Store) withSpecs(ctx context.Context, tasks []*Task, each func(*Task) error) error {
 	sizes := make(map[string]int, len(tasks))
 	err := s.eachSpec(ctx, "length(spec)", tasks, func(rows *db.Rows, id *string) error {
@@ -179,7 +179,7 @@ func (s *Store) withSpecs(ctx context.Context, tasks []*Task, each func(*Task) e
 	return db.Fail("list tasks", err)
 }
 
-// eachSpec reads something of the specs of tasks.
+// eachSpec reads a column or expression of the specs of tasks.
 func (s *Store) eachSpec(ctx context.Context, column string, tasks []*Task, read func(rows *db.Rows, id *string) error) error {
 	ids := make([]string, len(tasks))
 	for i, t := range tasks {
@@ -191,7 +191,7 @@ func (s *Store) eachSpec(ctx context.Context, column string, tasks []*Task, read
 	})
 }
 
-// selectTasks is the db.Statement for a page in an order.
+// selectTasks returns the statement for a page in an order.
 func selectTasks(q TaskQuery, order string) *db.Statement {
 	limit := q.Limit
 	if limit < 0 {
@@ -204,7 +204,7 @@ func selectTasks(q TaskQuery, order string) *db.Statement {
 	return &b
 }
 
-// addConditions appends the condition that q asks for.
+// addConditions appends the WHERE clause of q.
 func addConditions(b *db.Statement, q TaskQuery) {
 	word := " WHERE "
 	for _, in := range []struct {
@@ -233,12 +233,12 @@ func addConditions(b *db.Statement, q TaskQuery) {
 	}
 }
 
-// taskOrder writes an order in SQL. What is equal goes on in the direction of
-// the last field, in which the indexes run.
+// taskOrder returns an order as SQL. Ties are broken by id in the direction of the
+// last field, which is how the indexes are sorted.
 func taskOrder(order []TaskOrder) (string, error) {
 	columns := map[string]string{
 		"created": "created", "status": "status", "createdBy": "created_by", "template": "template",
-		// One that nobody has begun yet has no beat.
+		// A task that was never begun has no heartbeat.
 		"beat": "CASE WHEN run = 0 THEN 0 ELSE beat END",
 	}
 	if len(order) == 0 {
@@ -259,9 +259,9 @@ func taskOrder(order []TaskOrder) (string, error) {
 	return strings.Join(append(terms, "id"+direction), ", "), nil
 }
 
-// TaskEvents returns the events of a task behind a number, in their order: at
-// most so many, NoLimit for all, and fewer if they are large, though at least
-// one if there is one.
+// TaskEvents returns the events of a task after the given number, in order: at most
+// the given number of them, NoLimit for all, and fewer if they are large, but at
+// least one if there is one.
 func (s *Store) TaskEvents(ctx context.Context, id string, after int64, most int) ([]TaskEvent, error) {
 	if !db.IsText(id) {
 		return nil, nil
@@ -269,8 +269,9 @@ func (s *Store) TaskEvents(ctx context.Context, id string, after int64, most int
 	if most < 0 {
 		most = math.MaxInt32
 	}
-	// Their sizes are looked at first: PostgreSQL sends all that it is asked for.
-	// SQLite prepares a db.Statement anew each time its limit is given.
+	// The query looks at the sizes first, because PostgreSQL sends every row it is asked
+	// for. SQLite prepares a statement again each time its limit is passed as an
+	// argument.
 	query := fmt.Sprintf(`SELECT e.n, e.type, e.created, e.body FROM (
 			SELECT n, sum(size) OVER (ORDER BY n) - size AS before FROM (
 				SELECT n, length(body) AS size FROM task_events WHERE task = $1 AND n > $2 ORDER BY n LIMIT %d) AS sizes) AS page
@@ -310,8 +311,8 @@ func (s *Store) TaskMarks(ctx context.Context, ids []string) (map[string]int64, 
 	return marks, db.Fail("look for new events of tasks", err)
 }
 
-// IdleTasks returns the ids of tasks that are not over and of which nobody has
-// said for longer than that that they go on, in the order they were made.
+// IdleTasks returns the ids of tasks that are not over and whose last heartbeat is
+// older than the given duration, in the order of their creation.
 func (s *Store) IdleTasks(ctx context.Context, than time.Duration) ([]string, error) {
 	var b db.Statement
 	b.Add("SELECT id FROM tasks WHERE " + notOver + " AND beat < ")
@@ -321,7 +322,7 @@ func (s *Store) IdleTasks(ctx context.Context, than time.Duration) ([]string, er
 	return ids, db.Fail("look for tasks that nobody runs", err)
 }
 
-// DropTasks removes the tasks that are over and were made before a time, and
+// DropTasks removes the tasks that are over and were created before a time, and
 // returns how many.
 func (s *Store) DropTasks(ctx context.Context, before time.Time) (int, error) {
 	const doing = "remove old tasks"
@@ -339,12 +340,12 @@ func (s *Store) DropTasks(ctx context.Context, before time.Time) (int, error) {
 	}
 }
 
-// dropSome removes a few. Their own rows go first: who would write to them waits
-// until the rest is gone too.
+// dropSome removes one batch. The rows of tasks are deleted first: a writer of such a
+// task waits until its other rows are deleted too.
 func (s *Store) dropSome(ctx context.Context, before time.Time) (n int, err error) {
 	query := "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE created < $1 AND " + isOver + " ORDER BY created, id LIMIT $2"
 	if s.Client == db.Postgres {
-		// Another replica may be at it.
+		// Another replica may be doing the same.
 		query += " FOR UPDATE SKIP LOCKED"
 	}
 	err = s.InTx(ctx, func(tx *db.Tx) error {

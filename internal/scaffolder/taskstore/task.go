@@ -17,8 +17,7 @@ func New(d *db.DB) *Store { return &Store{d} }
 // NoLimit as a limit means all.
 const NoLimit = -1
 
-// What a task can be. One that is open waits for its turn; the last three are
-// over.
+// Statuses of a task. An open task waits to be run; the last three are over.
 const (
 	TaskOpen       = "open"
 	TaskProcessing = "processing"
@@ -27,7 +26,7 @@ const (
 	TaskCancelled  = "cancelled"
 )
 
-// The types of events.
+// Types of events.
 const (
 	EventLog        = "log"
 	EventCompletion = "completion"
@@ -35,58 +34,58 @@ const (
 	EventRecovered  = "recovered"
 )
 
-// ErrTaskLost is what whoever runs a task is told when another has begun it
-// anew, or it is over: nothing was written.
+// ErrTaskLost is returned to a run whose task another run has begun since, or whose
+// task is over: nothing was written.
 var ErrTaskLost = errors.New("another runs the task now, or it is over")
 
-// Task is what a Template was asked to do.
+// Task is a request to run a Template.
 type Task struct {
 	ID string
-	// Spec is JSON, as clients see it. It does not change.
+	// Spec is JSON, as clients see it. It is immutable.
 	Spec   []byte
 	Status string
-	// CreatedBy is the reference of whoever asked, Template that of what was
-	// asked, both in lower case.
+	// CreatedBy is the reference of the requesting user, Template that of the Template,
+	// both in lower case.
 	CreatedBy, Template string
 	Created             time.Time
-	// Beat is when whoever runs it last said so; zero if nobody has yet.
+	// Beat is the time of the last heartbeat; zero if the task was never begun.
 	Beat time.Time
-	// Run counts how often it was begun. Whoever runs it writes under this
-	// number, and so finds out that another has begun it since.
+	// Run counts how often the task was begun. A run writes with this number, which
+	// detects that another run has begun the task since.
 	Run int64
-	// Cancel says that somebody wants it to stop.
+	// Cancel says that cancellation was requested.
 	Cancel bool
-	// Secrets and State mean something to whoever runs it; nil if there are
-	// none. Secrets go when it is over.
+	// Secrets and State are opaque to the store; nil if there are none. Secrets are
+	// deleted when the task is over.
 	Secrets, State []byte
-	// Caller is JSON that says who it acts for, nil in a task of an older
-	// program. Subject is the same in one word, for counting.
+	// Caller is JSON that describes the caller the task acts for, nil in a task of an
+	// older version. Subject is the same as a single string, for counting.
 	Caller  []byte
 	Subject string
 }
 
-// TaskEvent is something that happened in a task. N counts the events of a task
-// from 1; whoever writes one leaves it and Created out.
+// TaskEvent is something that happened in a task. N numbers the events of a task from
+// 1 and is assigned by the store.
 type TaskEvent struct {
 	N    int64
 	Type string
 	// Body is JSON.
 	Body []byte
-	// Created is when it happened. Whoever writes an event later than that says
-	// so; zero means now.
+	// Created is when the event happened. A writer that stores an event later sets it;
+	// zero means now.
 	Created time.Time
 }
 
-// TaskQuery asks for tasks. Of a list any of its values will do; an empty one
-// asks for nothing in particular.
+// TaskQuery selects tasks. A task matches a list if it has any of its values; an
+// empty list matches every task.
 type TaskQuery struct {
 	CreatedBy, Status, Template []string
-	// NotCreatedBy are those whose tasks are not asked for.
+	// NotCreatedBy excludes the tasks of these creators.
 	NotCreatedBy []string
-	// Order is by created (the default, newest first), status, createdBy,
-	// template or beat; equal ones are ordered by id.
+	// Order is by created (the default, newest first), status, createdBy, template or
+	// beat; ties are broken by id.
 	Order []TaskOrder
-	// Limit is the most tasks, NoLimit for all.
+	// Limit is the maximum number of tasks, NoLimit for all.
 	Limit, Offset int
 }
 
@@ -96,12 +95,12 @@ type TaskOrder struct {
 	Desc  bool
 }
 
-// TaskChange is what whoever runs a task writes.
+// TaskChange is what a run writes to its task.
 type TaskChange struct {
 	Events []TaskEvent
 	// State replaces the state, unless it is nil.
 	State []byte
-	// Status replaces the status, unless it is empty. One that is over takes the
-	// secrets with it, and a completed one the state.
+	// Status replaces the status, unless it is empty. A final status deletes the
+	// secrets, and a completed one also the state.
 	Status string
 }

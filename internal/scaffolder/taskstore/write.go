@@ -17,13 +17,12 @@ const (
 	isOver  = "status IN ('" + TaskCompleted + "', '" + TaskFailed + "', '" + TaskCancelled + "')"
 )
 
-// cancelledEarly is the body of the event of a task that was cancelled before
-// anybody had begun it.
+// cancelledEarly is the body of the event of a task that was cancelled before its
+// first run.
 const cancelledEarly = `{"message":"The task was cancelled before it began","status":"` + TaskCancelled + `"}`
 
-// AddTask stores a new task, which is open and was begun by nobody yet, whatever
-// else t says. It sets t.Created if that is zero. It returns ErrExists if there
-// is one of that id.
+// AddTask stores a new task, which is open and not begun, whatever else t says. It
+// sets t.Created if that is zero. It returns ErrExists if a task with that id exists.
 func (s *Store) AddTask(ctx context.Context, t *Task) error {
 	doing := fmt.Sprintf("add task %q", t.ID)
 	if !db.IsText(t.ID) {
@@ -61,8 +60,9 @@ func (s *Store) AddTask(ctx context.Context, t *Task) error {
 	return nil
 }
 
-// BeginTask begins a task that is not over, whoever else may be at it: they
-// write nothing from now on. It returns nil if there is none, or it is over.
+// BeginTask begins a new run of a task that is not over, even if another run is
+// active, which can write nothing from then on. It returns nil if there is no such
+// task, or it is over.
 func (s *Store) BeginTask(ctx context.Context, id string, events ...TaskEvent) (*Task, error) {
 	var row taskRow
 	found, _, err := s.editTask(ctx, edit{
@@ -76,9 +76,9 @@ func (s *Store) BeginTask(ctx context.Context, id string, events ...TaskEvent) (
 	return row.task(), nil
 }
 
-// WriteTask writes for whoever began a task as the run of that number, which is
-// a beat as well. It returns the number of the first event, zero if there is
-// none, and ErrTaskLost if another has begun the task since, or it is over.
+// WriteTask writes for the run of a task with that number, which also counts as a
+// heartbeat. It returns the number of the first event, zero if there is none, and
+// ErrTaskLost if another run has begun the task since, or it is over.
 func (s *Store) WriteTask(ctx context.Context, id string, run int64, c TaskChange) (first int64, err error) {
 	t := running(id, run)
 	t.events = c.Events
@@ -108,8 +108,9 @@ func (s *Store) WriteTask(ctx context.Context, id string, run int64, c TaskChang
 	return last - int64(len(c.Events)) + 1, nil
 }
 
-// BeatTask says that a task goes on, and is told whether it shall. It returns
-// ErrTaskLost if another has begun the task since, or it is over.
+// BeatTask writes the heartbeat of a task, and reports whether cancellation was
+// requested. It returns ErrTaskLost if another run has begun the task since, or it is
+// over.
 func (s *Store) BeatTask(ctx context.Context, id string, run int64) (cancel bool, err error) {
 	t := running(id, run)
 	var asked int
@@ -121,9 +122,9 @@ func (s *Store) BeatTask(ctx context.Context, id string, run int64) (cancel bool
 	return asked != 0, db.Fail(fmt.Sprintf("keep task %q", id), err)
 }
 
-// CancelTask ends a task that nobody has begun, and has one that runs end. One
-// that is over stays as it is. It returns the task as it is then, nil if there
-// is none, and whether this call ended it.
+// CancelTask ends an open task, and requests the cancellation of a running one. A
+// task that is over stays unchanged. It returns the resulting task, nil if there is
+// none, and whether this call ended it.
 func (s *Store) CancelTask(ctx context.Context, id string) (t *Task, ended bool, err error) {
 	doing := fmt.Sprintf("cancel task %q", id)
 	for {
@@ -145,15 +146,15 @@ func (s *Store) CancelTask(ctx context.Context, id string) (t *Task, ended bool,
 		if err != nil {
 			return nil, false, db.Fail(doing, err)
 		}
-		// It may have gone from the one to the other just between.
+		// The status may have changed between the two updates.
 		if ended || asked || t == nil || over(t.Status) {
 			return t, ended, nil
 		}
 	}
 }
 
-// RetryTask makes a task that failed or was cancelled an open one, with an
-// event, that acts for another caller. It returns false if it is neither.
+// RetryTask reopens a task that failed or was cancelled, with an event and for the
+// given caller. It returns false if the task is neither.
 func (s *Store) RetryTask(ctx context.Context, id string, by TaskCaller, secrets []byte, e TaskEvent) (bool, error) {
 	found, _, err := s.editTask(ctx, edit{
 		id: id, set: "cancel = 0, status = '" + TaskOpen + "', secrets = %s, caller = %s, subject = %s",
@@ -163,7 +164,7 @@ func (s *Store) RetryTask(ctx context.Context, id string, by TaskCaller, secrets
 	return found, db.Fail(fmt.Sprintf("retry task %q", id), err)
 }
 
-// TaskCaller is who a task acts for, as Task has it.
+// TaskCaller is the caller a task acts for; see Task.
 type TaskCaller struct {
 	Caller  []byte
 	Subject string
@@ -179,33 +180,33 @@ func over(status string) bool {
 	return status != TaskOpen && status != TaskProcessing
 }
 
-// edit is a change of the row of one task, if it is as where says, and events
-// that are appended then.
+// edit is an update of the row of one task, if the row matches where, and events to
+// append with it.
 type edit struct {
 	id string
-	// run, unless it is zero, is the run of the task.
+	// run, unless it is zero, is the run that the row must have.
 	run int64
-	// set and where are SQL. Each %s in set stands for the next of args.
+	// set and where are SQL. Each %s in set is a placeholder for the next of args.
 	set, where string
 	args       []any
-	// beats says that somebody is at it.
+	// beats makes the update a heartbeat.
 	beats  bool
 	events []TaskEvent
-	// returning are columns of the row afterwards, for dest.
+	// returning are columns of the updated row, scanned into dest.
 	returning string
 	dest      []any
 }
 
-// running is an edit of whoever began a task as the run of that number.
+// running returns an edit by the run of a task with that number.
 func running(id string, run int64) edit {
-	// Of the run zero, in which nobody has begun it, nobody writes.
+	// No run has the number zero, which means that the task was never begun.
 	return edit{id: id, run: cmp.Or(run, -1), beats: true, where: "status = '" + TaskProcessing + "'"}
 }
 
-// editTask tells whether there is such a task, and the number of its last event.
-// One db.Statement changes the row and raises the number, so that whoever else
-// writes to the task waits for that and no longer. PostgreSQL, which is far away,
-// is asked once for everything.
+// editTask reports whether there is such a task, and returns the number of its last
+// event. One statement changes the row and increments the number, so that other
+// writers of the task wait only for this statement. With PostgreSQL, which is remote,
+// everything is one round trip.
 func (s *Store) editTask(ctx context.Context, t edit) (found bool, last int64, err error) {
 	if !db.IsText(t.id) {
 		return false, 0, nil
@@ -231,7 +232,7 @@ func (s *Store) editTask(ctx context.Context, t edit) (found bool, last int64, e
 	return err == nil, last, err
 }
 
-// editing is the statement that changes the row.
+// editing returns the statement that updates the row.
 func (s *Store) editing(t edit) *db.Statement {
 	var b db.Statement
 	b.Add("UPDATE tasks SET events = events + %s", len(t.events))
@@ -254,8 +255,8 @@ func (s *Store) editing(t edit) *db.Statement {
 	return &b
 }
 
-// appending makes the statement that changes the row one that appends events to
-// it as well, in the words of PostgreSQL.
+// appending extends the statement that updates the row so that it also appends the
+// events, in the SQL dialect of PostgreSQL.
 func (s *Store) appending(change *db.Statement, t edit) string {
 	if len(t.events) == 0 {
 		return change.String()
@@ -274,7 +275,7 @@ func (s *Store) appending(change *db.Statement, t edit) string {
 	return b.String()
 }
 
-// appendEvents appends events behind the one of that number.
+// appendEvents appends events after the event of that number.
 func (s *Store) appendEvents(ctx context.Context, tx *db.Tx, id string, behind int64, events []TaskEvent) error {
 	now := s.Now().UnixMilli()
 	return tx.Insert(ctx, "task_events (task, n, type, created, body)", "", 5, len(events), func(i int, args []any) []any {
@@ -282,7 +283,7 @@ func (s *Store) appendEvents(ctx context.Context, tx *db.Tx, id string, behind i
 	})
 }
 
-// age is how long ago an event happened, in milliseconds.
+// age returns how long ago an event happened, in milliseconds.
 func (s *Store) age(e TaskEvent) int64 {
 	if e.Created.IsZero() {
 		return 0

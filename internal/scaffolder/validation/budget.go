@@ -8,47 +8,47 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The bounds of all checks that share a Budget. A form of two thousand fields
-// takes some sixty thousand steps.
+// Limits of all checks that share a Budget. A form with two thousand fields takes
+// about sixty thousand steps.
 const (
-	// mostSteps is less than a second of processor time.
+	// mostSteps takes less than a second of CPU time.
 	mostSteps    = 3_000_000
 	mostProblems = 1000
-	// mostText is how much problems say, in bytes, and mostShown how much of
-	// schemas and values they show, by weight.
+	// mostText limits the messages of problems, in bytes, and mostShown the schemas and
+	// values in them, by weight.
 	mostText  = 1 << 20
 	mostShown = 50_000
-	// patience is how long patterns that backtrack take together.
+	// patience is the total time limit of patterns that backtrack.
 	patience = time.Second
 )
 
-// ErrTooManySteps says that a Budget is used up. What was checked with it is
-// not known to be right.
+// ErrTooManySteps says that a Budget is used up. The values checked with it are not
+// known to be valid.
 var ErrTooManySteps = errors.New("the schema takes too many steps; simplify oneOf, anyOf, $ref and patterns")
 
-// Budget bounds the work of all checks that share it, which are those of one
-// request: however many pages a form has, and however they are nested, they
-// take about a second of processor time together, and far less than 100 MB. It
-// counts steps and not time, so that the same form and values always have the
-// same result. A Budget is for one goroutine.
+// Budget limits the work of all checks that share it, which are those of one request:
+// however many pages a form has, and however they are nested, together they take
+// about a second of CPU time, and far less than 100 MB. It counts steps instead of
+// time, so that the same form and values always have the same result. A Budget is for
+// one goroutine.
 type Budget struct {
-	// steps are those that are left.
+	// steps is how many steps are left.
 	steps int
-	// problems counts those that were found, text what they say and shown what
-	// they show.
+	// problems counts the problems found, text the bytes of their messages, and shown
+	// the weight of the schemas and values in them.
 	problems, text, shown int
-	// keys finds the entries of large maps.
+	// keys are indexes of large maps.
 	keys     map[*tree.Node]map[string]*tree.Node
 	patterns map[string]*pattern
-	// impatient is set when patterns that backtrack have taken too long, which
-	// is the one thing that only a clock can bound.
+	// impatient is set when patterns that backtrack have taken too long, the only limit
+	// that needs a clock.
 	impatient *atomic.Bool
 }
 
 // NewBudget returns the budget of one request.
 func NewBudget() *Budget { return &Budget{steps: mostSteps} }
 
-// spend takes steps away.
+// spend uses up steps.
 func (b *Budget) spend(steps int) {
 	if steps > b.steps {
 		b.steps = -1
@@ -60,8 +60,7 @@ func (b *Budget) spend(steps int) {
 // exhausted reports whether no steps are left.
 func (b *Budget) exhausted() bool { return b.steps < 0 }
 
-// over reports whether no check goes on: there are no steps left, or there are
-// problems enough.
+// over reports whether checks stop: no steps are left, or enough problems were found.
 func (b *Budget) over() bool {
 	return b.exhausted() || b.problems >= mostProblems || b.text > mostText
 }
@@ -72,8 +71,8 @@ func (b *Budget) found(p *Problem) {
 	b.text += len(p.Message) + len(p.Property)
 }
 
-// wait reports whether a pattern that backtracks may be tried. The clock runs
-// from the first one on.
+// wait reports whether a pattern that backtracks may be tried. The time limit starts
+// with the first one.
 func (b *Budget) wait() bool {
 	if b.impatient == nil {
 		late := new(atomic.Bool)
@@ -83,12 +82,12 @@ func (b *Budget) wait() bool {
 	return !b.impatient.Load()
 }
 
-// giveUp ends the trying of patterns that backtrack.
+// giveUp stops trying patterns that backtrack.
 func (b *Budget) giveUp() { b.impatient.Store(true) }
 
-// shorten leaves the schema and the instance out of those problems with which
-// an answer would grow beyond all measure: two thousand fields that are missing
-// would bring the whole page two thousand times.
+// shorten omits the schema and the instance from problems once the response would get
+// too large: for two thousand missing fields it would contain the whole page two
+// thousand times.
 func (b *Budget) shorten(problems []Problem) {
 	sizes := map[*tree.Node]int{}
 	size := func(n *tree.Node) int {
@@ -110,8 +109,8 @@ func (b *Budget) shorten(problems []Problem) {
 	}
 }
 
-// weight is how much of an answer a value takes, roughly: one for each scalar
-// and key, more for long ones.
+// weight is the approximate share of a value in a response: one for each scalar and
+// key, more for long ones.
 func weight(n *tree.Node) int {
 	const line = 64
 	if n == nil {

@@ -9,41 +9,41 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// mostDepth is how deep a check follows a schema and a value.
+// mostDepth is the maximum nesting of a schema and a value.
 const mostDepth = 1000
 
-// checker is one Check.
+// checker is the state of one Check.
 type checker struct {
 	root     *tree.Node
 	budget   *Budget
 	problems []Problem
-	// tries counts the alternatives we are in: what is wrong there is no
+	// tries is the nesting of alternatives being tried: a mismatch in there is not a
 	// problem yet, but sets failed.
 	tries  int
 	failed bool
 	// senselessness is what is wrong with the schema; it ends the check.
 	senselessness *Problem
-	// ids are the schemas that have a name, found when it is first asked for.
+	// ids are the schemas that have an id, collected on first use.
 	ids map[string]*tree.Node
-	// referred are the schemas others refer to, by address.
+	// referred caches the targets of references, by URI.
 	referred map[string]*tree.Node
 }
 
-// frame is a value that is held against a schema.
+// frame is a value to check against a schema.
 type frame struct {
 	// value is nil if it is missing.
 	value, schema *tree.Node
 	at            *place
-	// base is what a $ref is relative to.
+	// base is the URI that a $ref is relative to.
 	base  string
 	depth int
 }
 
-// place is a step of the way to a value; nil is the root.
+// place is one element of the path to a value; nil is the root.
 type place struct {
 	parent *place
 	key    string
-	// index counts if key does not.
+	// index is used instead of key if inList is set.
 	index  int
 	inList bool
 }
@@ -61,7 +61,7 @@ func (p *place) path() []any {
 	return path
 }
 
-// property is the path as a text.
+// property formats a path.
 func property(path []any) string {
 	var b strings.Builder
 	b.WriteString("instance")
@@ -87,27 +87,27 @@ func needsBrackets(r rune) bool {
 	return r == '.' || r == '[' || r == ']' || r == 0xFEFF || r != 0x85 && unicode.IsSpace(r)
 }
 
-// key is f one step down a map.
+// key returns the frame of a map entry of f.
 func (f frame) key(key string, value, schema *tree.Node) frame {
 	return frame{value, schema, &place{parent: f.at, key: key}, baseOf(f.base, schema), f.depth + 1}
 }
 
-// item is f one step down a list.
+// item returns the frame of a list item of f.
 func (f frame) item(i int, value, schema *tree.Node) frame {
 	return frame{value, schema, &place{parent: f.at, index: i, inList: true}, baseOf(f.base, schema), f.depth + 1}
 }
 
-// with is f under another schema.
+// with returns f with another schema.
 func (f frame) with(schema *tree.Node) frame {
 	f.schema = schema
 	f.depth++
 	return f
 }
 
-// fail notes what is wrong with the value of f. The argument is nil if the
-// keyword asks for nothing in particular. It calls say for the message only if
-// there will be a Problem: within an alternative it is enough to know that the
-// value does not fit, and a message may be as long as the schema.
+// fail records that the value of f violates a keyword. The argument is nil if the
+// keyword has none. It calls say for the message only if there will be a Problem:
+// within an alternative it is enough to know that the value does not match, and a
+// message may be as long as the schema.
 func (c *checker) fail(f frame, name string, argument *tree.Node, say func() string) {
 	if c.tries > 0 {
 		c.failed = true
@@ -128,7 +128,7 @@ func newProblem(f frame, name, message string, argument *tree.Node) Problem {
 	return p
 }
 
-// senseless ends the check: the schema cannot be what its author meant.
+// senseless ends the check, because the schema cannot be what its author meant.
 func (c *checker) senseless(f frame, name, why string) {
 	if c.senselessness == nil {
 		p := newProblem(f, name, "cannot be checked: "+why+"; tell the author of the template", nil)
@@ -136,12 +136,12 @@ func (c *checker) senseless(f frame, name, why string) {
 	}
 }
 
-// done reports whether there is nothing left to find out.
+// done reports whether the result is already known.
 func (c *checker) done() bool {
 	return c.budget.over() || c.senselessness != nil || c.tries > 0 && c.failed
 }
 
-// spend counts what a check costs, in steps of about a quarter of a microsecond.
+// spend counts the cost of a check, in steps of about a quarter of a microsecond.
 func (c *checker) spend(f frame, steps int) {
 	c.budget.spend(steps)
 	if f.depth > mostDepth {
@@ -149,13 +149,14 @@ func (c *checker) spend(f frame, steps int) {
 	}
 }
 
-// spendText counts the reading of a text.
+// spendText counts the cost of reading a text.
 func (c *checker) spendText(f frame, bytes int) {
 	const bytesPerStep = 64
 	c.spend(f, bytes/bytesPerStep)
 }
 
-// fits reports whether the value of f fits; what does not is no problem yet.
+// fits reports whether the value of f matches; a mismatch is not recorded as a
+// problem.
 func (c *checker) fits(f frame) bool {
 	before := c.failed
 	c.tries++
@@ -167,9 +168,9 @@ func (c *checker) fits(f frame) bool {
 	return ok
 }
 
-// check holds a value against a schema.
+// check checks a value against a schema.
 func (c *checker) check(f frame) {
-	// Keywords that are not known are passed over one by one, too.
+	// Unknown keywords are iterated over, too.
 	if c.spend(f, 1+f.schema.Len()+len(f.base)/bytesPerKept); c.done() {
 		return
 	}
@@ -204,10 +205,10 @@ func (c *checker) check(f frame) {
 	}
 }
 
-// nothing is the schema that false stands for.
+// nothing is the schema that false is equivalent to.
 var nothing = tree.Obj(tree.F("type", tree.Arr()))
 
-// keyword checks one keyword of a schema. Those it does not know say nothing.
+// keyword checks one keyword of a schema. Unknown keywords are ignored.
 func (c *checker) keyword(f frame, key string, word *tree.Node) {
 	switch key {
 	case "required":

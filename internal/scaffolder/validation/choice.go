@@ -6,7 +6,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// types is the keyword type.
+// types checks the keyword type.
 func (c *checker) types(f frame, word *tree.Node) {
 	types := []*tree.Node{word}
 	if word.IsList() {
@@ -25,7 +25,7 @@ func (c *checker) types(f frame, word *tree.Node) {
 	c.fail(f, "type", names, func() string { return "is not of a type(s) " + text(names) })
 }
 
-// typeNames returns what types are called in messages.
+// typeNames returns the names of types in messages.
 func typeNames(types []*tree.Node) *tree.Node {
 	names := tree.Arr()
 	for _, t := range types {
@@ -41,8 +41,8 @@ func typeNames(types []*tree.Node) *tree.Node {
 	return names
 }
 
-// isType reports whether the value is of a type, which is a name or, in old
-// schemas, a schema. A type that is not known is that of everything.
+// isType reports whether the value has a type, which is a name or, in old schemas, a
+// schema. An unknown type matches every value.
 func (c *checker) isType(f frame, t *tree.Node, name string) bool {
 	if t.IsNull() {
 		c.senseless(f, name, "null is no type, write \"null\"")
@@ -75,7 +75,7 @@ func (c *checker) isType(f frame, t *tree.Node, name string) bool {
 	return true
 }
 
-// enum is the keyword enum.
+// enum checks the keyword enum.
 func (c *checker) enum(f frame, word *tree.Node) {
 	if !word.IsList() {
 		c.senseless(f, "enum", "enum is not a list")
@@ -89,7 +89,7 @@ func (c *checker) enum(f frame, word *tree.Node) {
 	c.fail(f, "enum", word, func() string { return "is not one of enum values: " + texts(word.Items) })
 }
 
-// several is the keywords that have a list of schemas.
+// several checks the keywords that have a list of schemas.
 func (c *checker) several(f frame, key string, word *tree.Node) {
 	if !word.IsList() {
 		c.senseless(f, key, key+" is not a list")
@@ -129,7 +129,7 @@ func (c *checker) several(f frame, key string, word *tree.Node) {
 	c.fail(f, key, names, func() string { return message + text(names) })
 }
 
-// all is one schema of an allOf: its problems stand behind one that counts them.
+// all checks one schema of an allOf: its problems follow one that counts them.
 func (c *checker) all(f frame, schema *tree.Node, i int) {
 	before := len(c.problems)
 	c.check(f.with(schema))
@@ -144,8 +144,7 @@ func (c *checker) all(f frame, schema *tree.Node, i int) {
 	c.lead(before)
 }
 
-// lead moves the last problem before those that were found since a number of
-// them.
+// lead moves the last problem before those found after the first since problems.
 func (c *checker) lead(since int) {
 	last := len(c.problems) - 1
 	p := c.problems[last]
@@ -153,7 +152,7 @@ func (c *checker) lead(since int) {
 	c.problems[since] = p
 }
 
-// nameOf is what an alternative is called in messages.
+// nameOf returns the name of an alternative in messages.
 func nameOf(schema *tree.Node, i int, angled bool) *tree.Node {
 	id := idOf(schema)
 	switch {
@@ -169,7 +168,7 @@ func nameOf(schema *tree.Node, i int, angled bool) *tree.Node {
 	return tree.Str("[subschema " + strconv.Itoa(i) + "]")
 }
 
-// not is the keyword not, and disallow, which is how it was called once.
+// not checks the keyword not, and disallow, its former name.
 func (c *checker) not(f frame) {
 	word := f.schema.Get("not")
 	if !truthy(word) {
@@ -198,7 +197,7 @@ func (c *checker) not(f frame) {
 	}
 }
 
-// condition is the keyword if, with then and else.
+// condition checks the keyword if, with then and else.
 func (c *checker) condition(f frame, word *tree.Node) {
 	if !isSchema(word) {
 		c.senseless(f, "if", "if is not a schema")

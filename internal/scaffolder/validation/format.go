@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The parts of formats.
+// Building blocks of the formats.
 const (
 	day    = `\d{4}-(?:0\d|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 	clock  = `(?:[01]\d|2[0-4]):[0-5]\d:(?:[0-5]\d|60)`
@@ -21,8 +21,8 @@ const (
 	share  = `\s*(?:\d?\d|100)%\s*`
 )
 
-// formats are those the real one knows. Some of them are lenient, and stay so:
-// what was accepted there is accepted here.
+// formats are the formats that upstream knows. Some of them are lenient, and stay so:
+// values that upstream accepts are accepted here.
 var formats = func() map[string]*pattern {
 	within := func(s string) *pattern { return &pattern{linear: regexp.MustCompile(s), size: instructions(s)} }
 	whole := func(s string) *pattern { return within(`^(?:` + s + `)$`) }
@@ -55,8 +55,7 @@ var formats = func() map[string]*pattern {
 	}
 }()
 
-// isFormat reports whether a text has a format. One that is not known is that
-// of every text.
+// isFormat reports whether a text has a format. An unknown format matches every text.
 func (c *checker) isFormat(f frame, format string) bool {
 	const longest = 255
 	s := f.value.Text
@@ -79,7 +78,7 @@ func (c *checker) isFormat(f frame, format string) bool {
 	return known == nil || c.found(f, known, s)
 }
 
-// isReference reports whether s is an address, whole or relative to another.
+// isReference reports whether s is an absolute or relative URI.
 func isReference(s string, international bool) bool {
 	_, err := url.Parse(s)
 	return err == nil && !strings.ContainsFunc(s, func(r rune) bool {

@@ -2,8 +2,8 @@ package validation
 
 import "example.dev/ingestor/document/tree"
 
-// required is the keyword required: a list, or true in the schema of what may
-// not be missing.
+// required checks the keyword required: a list, or true in the schema of a property
+// that must be present.
 func (c *checker) required(f frame, word *tree.Node) {
 	if f.value == nil && word.IsTrue() {
 		c.fail(f, "required", nil, func() string { return "is required" })
@@ -22,7 +22,7 @@ func (c *checker) required(f frame, word *tree.Node) {
 	}
 }
 
-// object is the keywords about maps.
+// object checks the keywords about maps.
 func (c *checker) object(f frame, key string, word *tree.Node) {
 	switch key {
 	case "properties":
@@ -112,8 +112,8 @@ func (c *checker) patternProperties(f frame, word *tree.Node) {
 	}
 }
 
-// additional checks an entry that only additionalProperties, whose value is
-// schema, may speak of.
+// additional checks an entry that is covered only by additionalProperties, whose
+// value is schema.
 func (c *checker) additional(f frame, entry tree.Field, schema, properties *tree.Node) {
 	if c.spend(f, 1); c.done() || c.get(properties, entry.Key) != nil {
 		return
@@ -128,9 +128,9 @@ func (c *checker) additional(f frame, entry tree.Field, schema, properties *tree
 	}
 }
 
-// dependency is what has to hold if a property is there: others are too, or
-// the whole fits a schema. The real one says of the latter's problems that they
-// are at the property.
+// dependency checks what must hold if a property is present: other properties are
+// present too, or the whole value matches a schema. Like upstream, it reports the
+// problems of the latter at the property.
 func (c *checker) dependency(f frame, dependency tree.Field) {
 	if dependency.Value.IsNull() {
 		c.senseless(f, "dependencies", "the dependency of "+dependency.Key+" is null")
@@ -166,7 +166,7 @@ func (c *checker) dependency(f frame, dependency tree.Field) {
 	}
 }
 
-// list is the keywords about lists.
+// list checks the keywords about lists.
 func (c *checker) list(f frame, key string, word *tree.Node) {
 	switch key {
 	case "items":
@@ -238,8 +238,8 @@ func (c *checker) hasDuplicates(f frame, items []*tree.Node) bool {
 	return false
 }
 
-// equal reports whether two values are the same JSON. It counts what it looks
-// at.
+// equal reports whether two values are the same JSON. It spends steps for what it
+// compares.
 func (c *checker) equal(f frame, a, b *tree.Node) bool {
 	if c.spend(f, 1); a == nil || b == nil {
 		return a == b
@@ -251,7 +251,7 @@ func (c *checker) equal(f frame, a, b *tree.Node) bool {
 		return false
 	}
 	for i, x := range a.Fields {
-		// The same order on both sides is the usual case.
+		// Usually both sides have the same order.
 		y := b.Fields[i].Value
 		if b.Fields[i].Key != x.Key {
 			if y = c.get(b, x.Key); y == nil {
@@ -270,5 +270,5 @@ func (c *checker) equal(f frame, a, b *tree.Node) bool {
 	return true
 }
 
-// quote writes a value as JSON.
+// quote encodes a value as JSON.
 func quote(n *tree.Node) string { return string(tree.AppendJSON(nil, n, "")) }

@@ -11,10 +11,10 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// pattern is a regular expression of JavaScript.
+// pattern is a JavaScript regular expression.
 type pattern struct {
-	// linear is set if RE2 can say the same: it needs time in proportion to the
-	// text. The other one backtracks, but can look around.
+	// linear is set if RE2 supports the pattern: it takes time proportional to the text.
+	// trying backtracks, but supports lookaround.
 	linear *regexp.Regexp
 	trying *regexp2.Regexp
 	// size is the number of instructions of linear.
@@ -23,12 +23,12 @@ type pattern struct {
 }
 
 const (
-	// mostSource is the most characters a pattern may have.
+	// mostSource is the maximum length of a pattern.
 	mostSource = 16384
-	// mostTried is the longest text that a pattern is tried on which
-	// backtracks: it takes memory for every character of it.
+	// mostTried is the maximum length of a text for a pattern that backtracks, which
+	// takes memory for every character of it.
 	mostTried = 64 << 10
-	// matchTime is how long such a pattern may try one text.
+	// matchTime is the timeout of such a pattern for one text.
 	matchTime = 250 * time.Millisecond
 )
 
@@ -64,16 +64,16 @@ func (c *checker) matches(f frame, name, source, s string) bool {
 	return true
 }
 
-// found reports whether a pattern that is linear is found in a text.
+// found reports whether a linear pattern is found in a text.
 func (c *checker) found(f frame, p *pattern, s string) bool {
-	// At worst each character is held against each instruction.
+	// In the worst case each character is compared with each instruction.
 	const perStep = 64
 	c.spend(f, 1+len(s)*p.size/perStep)
 	return c.done() || p.linear.MatchString(s)
 }
 
-// pattern returns the pattern of a source, which is read once for all checks of
-// a budget.
+// pattern returns the compiled pattern of a source, cached for all checks of a
+// budget.
 func (c *checker) pattern(f frame, source string) *pattern {
 	b := c.budget
 	if p := b.patterns[source]; p != nil {
@@ -92,8 +92,8 @@ func (c *checker) pattern(f frame, source string) *pattern {
 
 var errTooLarge = errors.New("it takes too many steps to read")
 
-// newPattern reads a pattern. It asks spend for the steps that takes before it
-// goes on.
+// newPattern compiles a pattern. It calls spend for the cost of each stage before it
+// continues.
 func newPattern(source string, spend func(steps int) bool) *pattern {
 	if len(source) > mostSource {
 		return &pattern{err: fmt.Errorf("it has more than %d characters", mostSource)}
@@ -118,8 +118,8 @@ func newPattern(source string, spend func(steps int) bool) *pattern {
 	return &pattern{trying: compiled}
 }
 
-// instructions counts those that RE2 makes of a pattern, roughly; 0 if it cannot
-// read it. What is repeated is written out, which may make a thousand of each
+// instructions estimates the number of RE2 instructions of a pattern; 0 if RE2 cannot
+// parse it. Repetitions are expanded, which may yield a thousand instructions per
 // character.
 func instructions(source string) int {
 	parsed, err := syntax.Parse(source, syntax.Perl)
@@ -144,10 +144,9 @@ func written(re *syntax.Regexp) int {
 	return n
 }
 
-// compile reads a pattern as JavaScript does: first strictly, then forgivingly.
+// compile parses a pattern as JavaScript does: first strictly, then leniently.
 func compile(source string) (compiled *regexp2.Regexp, err error) {
-	// What comes from outside must not end the process, whatever it makes of the
-	// library.
+	// Untrusted input must not crash the process, even if the library panics.
 	defer func() {
 		if p := recover(); p != nil {
 			compiled, err = nil, fmt.Errorf("cannot read pattern: %v", p)
@@ -169,14 +168,15 @@ func (p *pattern) try(s string) (found bool, err error) {
 	return p.trying.MatchString(s)
 }
 
-// white is JavaScript's white space, and line what ends a line, within a class.
+// white is JavaScript's white space, and line its line terminators, for use in a
+// character class.
 const (
 	white = `\t\n\v\f\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}`
 	line  = `\n\r\x{2028}\x{2029}`
 )
 
-// translate writes a pattern for RE2, and false if it has anything that the two
-// might read differently.
+// translate returns a pattern in RE2 syntax, and false if it contains anything that
+// the two might interpret differently.
 func translate(source string) (string, bool) {
 	var b strings.Builder
 	class := false
@@ -204,7 +204,7 @@ func translate(source string) (string, bool) {
 				i++
 				b.WriteByte('^')
 			}
-			// An empty class is nothing, or anything, to JavaScript.
+			// In JavaScript an empty class matches nothing, or anything if it is negated.
 			if strings.HasPrefix(source[i+1:], "]") {
 				return "", false
 			}
@@ -219,7 +219,7 @@ func translate(source string) (string, bool) {
 	return b.String(), !class
 }
 
-// translateEscape writes what a backslash before a character means.
+// translateEscape returns the RE2 form of a backslash followed by a character.
 func translateEscape(ch byte, class bool) (string, bool) {
 	switch {
 	case ch == 's' && class:

@@ -8,10 +8,10 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// bytesPerKept is how much of an address that is kept counts as a step.
+// bytesPerKept is how many bytes of a stored URI count as a step.
 const bytesPerKept = 8
 
-// idOf returns what a schema is called, nil if nothing.
+// idOf returns the id of a schema, nil if it has none.
 func idOf(schema *tree.Node) *tree.Node {
 	if id := schema.Get("$id"); truthy(id) {
 		return id
@@ -19,8 +19,8 @@ func idOf(schema *tree.Node) *tree.Node {
 	return schema.Get("id")
 }
 
-// baseOf returns what a $ref within a schema is relative to, if base is that of
-// the one around it.
+// baseOf returns the URI that a $ref within a schema is relative to, where base is
+// that of the enclosing schema.
 func baseOf(base string, schema *tree.Node) string {
 	id := idOf(schema).Str()
 	if id == "" {
@@ -29,7 +29,7 @@ func baseOf(base string, schema *tree.Node) string {
 	return join(base, id)
 }
 
-// join resolves an address that stands in another; what is none stays.
+// join resolves a URI against a base; an invalid one is returned unchanged.
 func join(base, address string) string {
 	if strings.HasPrefix(address, "#") {
 		document, _, _ := strings.Cut(base, "#")
@@ -46,7 +46,7 @@ func join(base, address string) string {
 	return a.String()
 }
 
-// refer checks the schema that another refers to, in its place.
+// refer checks the target of a reference in place of the schema that contains it.
 func (c *checker) refer(f frame, ref string) {
 	c.spend(f, 1)
 	c.spendText(f, len(f.base)+len(ref))
@@ -71,7 +71,7 @@ func (c *checker) refer(f frame, ref string) {
 	c.check(f.with(schema))
 }
 
-// find returns the schema with an address, nil if there is none.
+// find returns the schema with a URI, nil if there is none.
 func (c *checker) find(address string) *tree.Node {
 	if c.ids == nil {
 		c.ids = map[string]*tree.Node{}
@@ -107,14 +107,14 @@ func (c *checker) find(address string) *tree.Node {
 	return n
 }
 
-// name finds the schemas that have an id. The first of a name counts.
+// name collects the schemas that have an id. The first schema with an id wins.
 func (c *checker) name(base string, n *tree.Node, depth int) {
 	if c.budget.spend(1); depth > mostDepth || c.budget.exhausted() {
 		return
 	}
 	if id := idOf(n); id.IsString() && id.Text != "" || depth == 0 {
 		base = strings.TrimSuffix(baseOf(base, n), "#")
-		// Each name is kept, and may repeat all those around it.
+		// Each id is stored, and may repeat those of all enclosing schemas.
 		c.budget.spend(len(base) / bytesPerKept)
 		for _, name := range []string{base, base + "#"} {
 			if c.ids[name] == nil {

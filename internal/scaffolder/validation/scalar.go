@@ -10,11 +10,11 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// numberSteps is what a keyword about numbers or lengths costs: they are
-// compared as fractions of any size.
+// numberSteps is the cost of a keyword about numbers or lengths, which are compared
+// as fractions of any size.
 const numberSteps = 16
 
-// string is the keywords about texts.
+// string checks the keywords about strings.
 func (c *checker) string(f frame, key string, word *tree.Node) {
 	switch key {
 	case "minLength":
@@ -40,14 +40,14 @@ func (c *checker) string(f frame, key string, word *tree.Node) {
 	}
 }
 
-// length counts the characters of a text.
+// length counts the characters of a string.
 func (c *checker) length(f frame) int {
 	c.spend(f, numberSteps)
 	c.spendText(f, len(f.value.Text))
 	return utf8.RuneCountInString(f.value.Text)
 }
 
-// number is the keywords about numbers.
+// number checks the keywords about numbers.
 func (c *checker) number(f frame, key string, word *tree.Node) {
 	limit, ok := numeric(word)
 	value, _ := numeric(f.value)
@@ -76,7 +76,7 @@ func (c *checker) number(f frame, key string, word *tree.Node) {
 			fail("must be less than or equal to ")
 		}
 	case "exclusiveMinimum":
-		// In old schemas it is a boolean, which minimum has looked at.
+		// In old schemas it is a boolean, which is handled under minimum.
 		if word.Kind != tree.Bool && order() != 1 {
 			fail("must be strictly greater than ")
 		}
@@ -112,7 +112,7 @@ func isNumber(n *tree.Node) bool {
 	return ok
 }
 
-// isWhole reports whether n is a number without a fraction. Large ones may be
+// isWhole reports whether n is a number without a fraction. Large numbers may be
 // written with an exponent.
 func isWhole(n *tree.Node) bool {
 	if n == nil || n.Kind != tree.Int && n.Kind != tree.Float {
@@ -122,10 +122,10 @@ func isWhole(n *tree.Node) bool {
 	return ok && r.IsInt()
 }
 
-// numeric is n as a number, and false if it is none that can be compared: what
-// stands for a limit may be a text.
+// numeric returns n as a number, and false if it cannot be compared: a limit may be
+// given as a string.
 func numeric(n *tree.Node) (*big.Rat, bool) {
-	// No number that a document can hold has more digits.
+	// No number in a document can have more digits.
 	const digits = 320
 	if n == nil || len(n.Text) > digits {
 		return nil, false
@@ -157,19 +157,19 @@ func numeric(n *tree.Node) (*big.Rat, bool) {
 		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
 			return nil, false
 		}
-		// The shortest text for it is the number that was written.
+		// The shortest representation is the number that was written.
 		return new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
 	}
 	return nil, false
 }
 
-// atLeast reports whether a length reaches a limit.
+// atLeast reports whether a length is at least a limit.
 func atLeast(length int, limit *tree.Node) bool {
 	r, ok := numeric(limit)
 	return ok && new(big.Rat).SetInt64(int64(length)).Cmp(r) >= 0
 }
 
-// atMost reports whether a length is within a limit.
+// atMost reports whether a length is at most a limit.
 func atMost(length int, limit *tree.Node) bool {
 	r, ok := numeric(limit)
 	return ok && new(big.Rat).SetInt64(int64(length)).Cmp(r) <= 0

@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// truthy reports what a value is in a condition of JavaScript.
+// truthy reports whether a value is truthy in JavaScript.
 func truthy(n *tree.Node) bool {
 	if n == nil {
 		return false
@@ -27,7 +27,7 @@ func truthy(n *tree.Node) bool {
 	return true
 }
 
-// text is a value as JavaScript writes it into a text.
+// text converts a value to a string as JavaScript does.
 func text(n *tree.Node) string {
 	if n == nil {
 		return "undefined"
@@ -54,7 +54,7 @@ func text(n *tree.Node) string {
 	return n.Text
 }
 
-// texts joins values; other than in a list within them, null is written.
+// texts joins values. Unlike in a nested list, null is written.
 func texts(items []*tree.Node) string {
 	parts := make([]string, len(items))
 	for i, it := range items {
@@ -63,7 +63,7 @@ func texts(items []*tree.Node) string {
 	return strings.Join(parts, ",")
 }
 
-// number writes a number with a fraction or an exponent.
+// number formats a number with a fraction or an exponent as JavaScript does.
 func number(s string) string {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -82,8 +82,8 @@ func number(s string) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// ordered returns the entries of a map in the order JavaScript goes through
-// them: keys that are numbers come first.
+// ordered returns the entries of a map in JavaScript's iteration order: integer keys
+// come first.
 func ordered(n *tree.Node) []tree.Field {
 	if n == nil {
 		return nil
@@ -109,7 +109,7 @@ func ordered(n *tree.Node) []tree.Field {
 	return fields
 }
 
-// isIndex reports whether a key is a number as it would be written.
+// isIndex reports whether a key is an integer in canonical form.
 func isIndex(key string) bool {
 	if key == "" || key[0] < '0' || key[0] > '9' {
 		return false
@@ -118,7 +118,7 @@ func isIndex(key string) bool {
 	return err == nil && i < math.MaxUint32 && (key[0] != '0' || key == "0")
 }
 
-// word is the text of what should be a name.
+// word returns the string form of a value that should be a name.
 func (c *checker) word(f frame, name *tree.Node) string {
 	if name.Len() == 0 {
 		return text(name)
@@ -129,8 +129,8 @@ func (c *checker) word(f frame, name *tree.Node) string {
 	return s
 }
 
-// get returns an entry of a map, nil if there is none. Large maps get an
-// index.
+// get returns an entry of a map, nil if there is none. It builds an index for large
+// maps.
 func (c *checker) get(n *tree.Node, key string) *tree.Node {
 	const few = 16
 	if !n.IsMap() || len(n.Fields) <= few {

@@ -1,33 +1,33 @@
-// Package validation checks what a form was filled with against the schemas of its
-// pages, and says what is wrong the way the real scaffolder does, whose clients
-// look for the field in it.
+// Package validation validates form values against the schemas of the pages of the
+// form, and reports problems in the same format as Backstage's scaffolder
+// ("upstream"), whose clients find the field in it.
 //
-// It is an interpreter of its own because the answer is the contract, not only
-// the verdict: which problems, in which order, under which words (is not exactly
-// one from "Small",[subschema 1]), with which part of the schema. A validator
-// that follows the JSON Schema drafts finds other problems in another order,
-// and differs in verdicts too: the real one knows the keywords up to draft 7,
-// takes a type it does not know for fulfilled, and counts required: true.
+// It has its own interpreter because the exact response is the contract, not only
+// whether values are valid: which problems, in which order, with which messages (is
+// not exactly one from "Small",[subschema 1]) and with which part of the schema. A
+// validator that follows the JSON Schema drafts finds other problems in another order,
+// and also accepts other values: upstream supports the keywords up to draft 7, treats
+// an unknown type as matched, and supports required: true.
 //
 // # Differences from upstream
 //
 //	upstream                                   here
-//	a schema that makes no sense, a $ref to    a Problem that says so: nobody can fill in such
-//	nowhere or to itself ends in an error 500  a form, and whoever wrote it can be told
-//	numbers above 2^53 are rounded before      they are compared, and written, as they are
+//	an invalid schema, or a $ref to nothing    a Problem that says so: such a form cannot be
+//	or to itself, is an error 500              filled in, and its author can be told
+//	numbers above 2^53 are rounded before      they are compared, and written, unchanged
 //	they are compared
-//	extends (draft 3) merges schemas           a schema with it makes no sense
+//	extends (draft 3) merges schemas           a schema with it is invalid
 //	the argument of allOf has a third entry,   it has id and length
 //	valid, with all problems once more
-//	schema and instance are in every Problem   they are left out of the later ones when
-//	                                           there are so many that the answer grows large
-//	an empty list and an empty map are the     they differ
-//	same in enum, const and uniqueItems
-//	two schemas with one id are an error       the first counts
+//	schema and instance are in every Problem   they are omitted from the later ones when
+//	                                           there are so many that the response gets large
+//	an empty list and an empty map are equal   they differ
+//	in enum, const and uniqueItems
+//	two schemas with one id are an error       the first one wins
 //	properties named as methods of objects     they are properties like others
-//	(toString) are taken for present
-//	a pattern may run for ever                 it is given up, which is a Problem
-//	a schema may take for ever                 the form is refused, see Budget
+//	(toString) are treated as present
+//	a pattern may run forever                  it is stopped, which is a Problem
+//	a schema may take forever                  the form is refused, see Budget
 package validation
 
 import (
@@ -36,25 +36,25 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Problem is a value that does not fit its schema.
+// Problem is a value that does not match its schema.
 type Problem struct {
-	// Path leads to the value: strings for keys, ints for places in lists.
+	// Path leads to the value: strings for keys, ints for list indexes.
 	Path []any `json:"path"`
-	// Property is Path as a text: instance.nodes[0].name.
+	// Property is Path as a string: instance.nodes[0].name.
 	Property string `json:"property"`
 	Message  string `json:"message"`
-	// Schema is the part that was broken, or its id if it has one.
+	// Schema is the violated part of the schema, or its id if it has one.
 	Schema *tree.Node `json:"schema,omitempty"`
 	// Instance is the value; nil if it is missing.
 	Instance *tree.Node `json:"instance,omitempty"`
-	// Name is the keyword that was broken, Argument what it asks for.
+	// Name is the violated keyword, Argument its value.
 	Name     string     `json:"name"`
 	Argument *tree.Node `json:"argument,omitempty"`
 	// Stack is Property and Message.
 	Stack string `json:"stack"`
 }
 
-// MarshalJSON writes p with its keys in the order of the real one.
+// MarshalJSON writes p with its keys in the order of upstream.
 func (p Problem) MarshalJSON() ([]byte, error) {
 	path := tree.Arr()
 	for _, step := range p.Path {
@@ -78,7 +78,7 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 
 var _ json.Marshaler = Problem{}
 
-// Pages returns the pages of a form: parameters is one of them, or a list.
+// Pages returns the pages of a form: parameters is a single page or a list.
 func Pages(parameters *tree.Node) []*tree.Node {
 	if parameters.IsNull() {
 		return nil
@@ -89,12 +89,11 @@ func Pages(parameters *tree.Node) []*tree.Node {
 	return []*tree.Node{parameters}
 }
 
-// Check returns what is wrong with values, by the schema of one page. Values
-// that are absent are those of a form in which nothing was filled in. Checks of
-// one request share a budget; with nil a check has one of its own. Beyond a
-// thousand problems the checks of a budget look no further. The error is
-// ErrTooManySteps when the budget is used up: the values are not known to fit
-// then.
+// Check returns the problems with values according to the schema of one page. Null
+// values are those of an empty form. Checks of one request share a budget; a nil
+// budget is a new one. After a thousand problems the checks of a budget stop. The
+// error is ErrTooManySteps if the budget is used up: then the values are not known to
+// be valid.
 func Check(schema, values *tree.Node, budget *Budget) ([]Problem, error) {
 	if budget == nil {
 		budget = NewBudget()

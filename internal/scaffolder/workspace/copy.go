@@ -12,17 +12,17 @@ import (
 	"path"
 )
 
-// The most that is copied: deflated, before it is, and files.
+// Limits of a copy: compressed bytes, uncompressed bytes, and files.
 const (
 	MostBytes = 16 << 20
 	mostPlain = 256 << 20
 	mostFiles = 50_000
 )
 
-// ErrLarge is why a folder has no copy.
+// ErrLarge is returned for a folder that is too large to copy.
 var ErrLarge = fmt.Errorf("its files are more than %d MiB, deflated", MostBytes>>20)
 
-// Save returns a copy of what is in a folder, nil if it is empty.
+// Save returns a copy of the contents of a folder, nil if it is empty.
 func Save(dir string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func Save(dir string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// saving is a copy that is being made.
+// saving is a copy in progress.
 type saving struct {
 	root  *os.Root
 	tar   *tar.Writer
@@ -59,7 +59,7 @@ type saving struct {
 	bytes int64
 }
 
-// add copies a file or folder. What is neither, nor a link, is left out.
+// add copies a file, folder or symbolic link. Anything else is left out.
 func (s *saving) add(name string, d fs.DirEntry, err error) error {
 	if err != nil || name == "." {
 		return err
@@ -98,7 +98,7 @@ func (s *saving) add(name string, d fs.DirEntry, err error) error {
 	return err
 }
 
-// Restore puts what Save returned into an empty folder.
+// Restore writes what Save returned into an empty folder.
 func Restore(dir string, saved []byte) error {
 	if len(saved) == 0 {
 		return nil
@@ -123,8 +123,8 @@ func Restore(dir string, saved []byte) error {
 	}
 }
 
-// Any reports whether there is a name or a file in what Save returned of which is
-// is true, or something that cannot be read.
+// Any reports whether is returns true for a name, link target or file content in what
+// Save returned, or whether something in it cannot be read.
 func Any(saved []byte, is func(string) bool) bool {
 	if len(saved) == 0 {
 		return false
@@ -167,13 +167,13 @@ func restore(root *os.Root, h *tar.Header, from io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// bounded is a buffer that takes so much.
+// bounded is a buffer with a size limit.
 type bounded struct {
 	bytes.Buffer
 	most int
 }
 
-// Write fails when it is full.
+// Write fails if the limit would be exceeded.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > b.most {
 		return 0, ErrLarge

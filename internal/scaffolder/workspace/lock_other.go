@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// locks says that nobody can tell whether a process is gone, so that what it
-// left stays.
+// locks says that locks cannot show whether a process is gone, so that its folders
+// are not removed.
 const locks = false
 
 func lock(*os.File) bool { return true }
 
-// private and trusted tell nothing here.
+// private and trusted check nothing on this platform.
 func private(fs.FileInfo) error { return nil }
 
 func trusted(fs.FileInfo) bool { return true }

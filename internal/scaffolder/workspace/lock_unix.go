@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// locks says that locks can be relied on.
+// locks says that file locks are reliable.
 const locks = true
 
-// lock tells whether the caller is the only one who has f locked. The lock goes
+// lock tries to lock f exclusively, and reports whether it succeeded. The lock ends
 // with the process.
 func lock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// private returns an error for a folder that others could put something into.
+// private returns an error for a folder to which other users could write.
 func private(info fs.FileInfo) error {
 	switch {
 	case !info.IsDir():
@@ -31,8 +31,8 @@ func private(info fs.FileInfo) error {
 	return nil
 }
 
-// trusted tells whether something belongs to the user of the process, or to
-// root, who can do anything anyway.
+// trusted reports whether a file belongs to the user of the process, or to root, who
+// can do anything anyway.
 func trusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (int(s.Uid) == os.Geteuid() || s.Uid == 0)

@@ -1,6 +1,6 @@
-// Package workspace keeps the folders of tasks: one for each that runs here,
-// gone when it ends, with a copy of what is in it for whoever takes the task
-// over on another machine.
+// Package workspace manages the folders of tasks: one for each running task of this
+// process, removed when the task ends, with a copy of its contents for the replica
+// that takes over the task.
 package workspace
 
 import (
@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// What lies in the folder that several processes share has these in its name: a
-// folder, and beside it the lock that says that its process lives. The lock is
-// there before the folder and goes after it, so that whoever is stopped in
-// between leaves a lock by which the rest is found.
+// Names in the folder that several processes share: each process has a folder, and
+// next to it a lock file that shows that the process is alive. The lock file is
+// created before the folder and removed after it, so that a process that is killed in
+// between leaves a lock file by which the rest is found.
 const (
 	prefix = "process-"
 	suffix = ".lock"
 )
 
-// Root is the folder that a process has for the folders of its tasks. Its
-// methods may be called at once.
+// Root is the folder of a process for the folders of its tasks. Its methods may be
+// called concurrently.
 type Root struct {
 	// base is the folder that several processes share.
 	base string
@@ -33,15 +33,15 @@ type Root struct {
 	mu   sync.Mutex
 	dir  string
 	lock *os.File
-	// made is what dir was when it was made.
+	// made is the file info of dir at its creation.
 	made fs.FileInfo
-	// probed is when something was last written to it.
+	// probed is the time of the last test write.
 	probed time.Time
 }
 
-// Unusable is why there can be no workspaces.
+// Unusable is the error for a folder in which workspaces cannot be created.
 type Unusable struct {
-	// what could not be done, with the folder for workspaces.
+	// what is the operation that failed, and base the folder for workspaces.
 	what, base string
 	err        error
 }
@@ -51,7 +51,7 @@ func (e *Unusable) Error() string {
 	return fmt.Sprintf("cannot %s the folder for workspaces %s: %v", e.what, e.base, pathless(e.err))
 }
 
-// Public returns the reason without the path, for those who need not know it.
+// Public returns the reason without the path, for clients that need not know it.
 func (e *Unusable) Public() string {
 	return fmt.Sprintf("cannot %s the folder for workspaces: %v", e.what, pathless(e.err))
 }
@@ -63,11 +63,11 @@ func (r *Root) unusable(what string, err error) error {
 	return &Unusable{what: what, base: r.base, err: err}
 }
 
-// errRemoved is why a lock cannot be had.
+// errRemoved is the reason why a lock cannot be acquired.
 var errRemoved = errors.New("other processes remove its lock each time")
 
-// Open makes a folder in base, which is made as well. What processes left there
-// that are gone is removed.
+// Open creates a folder in base, and base itself if it does not exist. Folders of
+// processes that are gone are removed.
 func Open(base string) (*Root, error) {
 	r := &Root{base: base}
 	if err := r.create(); err != nil {
@@ -76,9 +76,9 @@ func Open(base string) (*Root, error) {
 	return r, nil
 }
 
-// create makes the folder of the process and its lock. It trusts nothing that it
-// finds: where everybody can write, as to folders for temporary files, somebody
-// else may have made the base.
+// create creates the folder of the process and its lock. It trusts no existing file:
+// in a world-writable folder, such as one for temporary files, another user may have
+// created the base.
 func (r *Root) create() error {
 	if err := os.MkdirAll(r.base, 0o700); err != nil {
 		return r.unusable("make", err)
@@ -114,8 +114,8 @@ func (r *Root) create() error {
 	return r.unusable("lock", errRemoved)
 }
 
-// openPrivate opens a folder that nobody else can put something into, and that
-// nobody else has put in its place.
+// openPrivate opens a folder to which no other user can write, and which no other
+// user has replaced.
 func openPrivate(dir string) (*os.Root, error) {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func openPrivate(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was opened is looked at, not what has its name by now.
+	// Check the opened folder, not what has its name by now.
 	if info, err = root.Stat("."); err == nil {
 		err = private(info)
 	}
@@ -138,8 +138,8 @@ func openPrivate(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// makeLock makes the lock of a folder and locks it. It returns nil if another
-// process takes it for one that was left, and removes it.
+// makeLock creates the lock file of a folder and locks it. It returns nil if another
+// process considers it stale and removes it.
 func makeLock(base *os.Root, name string) (*os.File, error) {
 	f, err := base.OpenFile(name+suffix, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -151,7 +151,7 @@ func makeLock(base *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// there tells whether an open file still has its name.
+// there reports whether an open file still exists under its name.
 func there(f *os.File) bool {
 	have, err := f.Stat()
 	if err != nil {
@@ -161,8 +161,8 @@ func there(f *os.File) bool {
 	return err == nil && os.SameFile(have, named)
 }
 
-// ensure makes the folder again if it was removed from outside, as programs do
-// that clean up temporary files, and its lock.
+// ensure creates the folder and its lock again if another program removed them, as
+// cleanup programs for temporary files do.
 func (r *Root) ensure() error {
 	now, err := os.Lstat(r.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -194,16 +194,16 @@ func (r *Root) ensure() error {
 	if err != nil {
 		return r.unusable("lock", err)
 	}
-	_ = r.lock.Close() // Its file has no name any more.
+	_ = r.lock.Close() // Its file was removed.
 	r.lock = f
 	return nil
 }
 
-// probeEvery is how often Ready writes something.
+// probeEvery is the minimum interval between test writes of Ready.
 const probeEvery = 5 * time.Second
 
-// Ready returns an error if there can be no workspaces: their folder is gone and
-// cannot be made again, or cannot be written to.
+// Ready returns an error if workspaces cannot be created: their folder is gone and
+// cannot be created again, or cannot be written to.
 func (r *Root) Ready(now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,8 +225,8 @@ func (r *Root) Ready(now time.Time) error {
 	return nil
 }
 
-// Touch makes what lies here look used, so that programs which remove old
-// temporary files leave it alone. What is gone is made again.
+// Touch updates the times of all folders, so that cleanup programs for temporary
+// files do not remove them. Missing folders are created again.
 func (r *Root) Touch(now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,22 +254,23 @@ func (r *Root) Touch(now time.Time) error {
 	return nil
 }
 
-// Close removes the folder with all that is in it.
+// Close removes the folder and its contents.
 func (r *Root) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := errors.Join(os.RemoveAll(r.dir), r.lock.Close()); err != nil {
 		return err
 	}
-	// Not all systems remove what is open; now that it is not, another may sweep.
+	// Some systems do not remove open files. Once the lock is closed, another process
+	// may remove it in its sweep.
 	if err := os.Remove(r.lock.Name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// Make makes an empty folder. What was there of that name is removed. The folder
-// of the process is made again if it is gone.
+// Make creates an empty folder; an existing one with that name is removed. The folder
+// of the process is created again if it is gone.
 func (r *Root) Make(name string) (dir string, err error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return "", fmt.Errorf("cannot make the workspace %q: it is no name", name)
@@ -292,8 +293,8 @@ func (r *Root) Make(name string) (dir string, err error) {
 	return dir, nil
 }
 
-// pathless is an error without the path it is about: whoever runs a task is told,
-// and need not know where that is.
+// pathless returns an error without its path: the user who runs a task sees it, and
+// need not know the path.
 func pathless(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -301,7 +302,7 @@ func pathless(err error) error {
 	return err
 }
 
-// Remove removes a folder that Make made.
+// Remove removes a folder that Make created.
 func (r *Root) Remove(name string) error {
 	r.mu.Lock()
 	dir := r.dir
@@ -309,8 +310,8 @@ func (r *Root) Remove(name string) error {
 	return os.RemoveAll(filepath.Join(dir, name))
 }
 
-// sweep removes the folders of processes that are gone: nobody holds their
-// locks. What cannot be removed keeps its lock, and is tried again by the next.
+// sweep removes the folders of processes that are gone, whose locks are free. A
+// folder that cannot be removed keeps its lock file, and the next sweep retries.
 func sweep(base *os.Root) {
 	found, err := fs.ReadDir(base.FS(), ".")
 	if err != nil || !locks {
@@ -322,7 +323,7 @@ func sweep(base *os.Root) {
 		}
 		f, err := base.OpenFile(e.Name(), os.O_RDWR, 0)
 		if err != nil {
-			continue // Its process has just removed it, or it is another's.
+			continue // Its process has just removed it, or it belongs to another user.
 		}
 		if lock(f) && base.RemoveAll(strings.TrimSuffix(e.Name(), suffix)) == nil {
 			_ = base.Remove(e.Name())

@@ -1,6 +1,6 @@
-// Package access opens the way to a cluster: from settings, a kubeconfig or
-// the inside of a pod to an HTTP client that trusts the right certificate and
-// proves who it is, with credentials that are renewed while it is used.
+// Package access provides the access to a cluster: from settings, a kubeconfig or the
+// inside of a pod to an HTTP client that verifies the server's certificate and
+// authenticates itself, with credentials that are renewed while it is used.
 package access
 
 import (
@@ -22,18 +22,17 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// Access is the way to one cluster.
+// Access is the access to one cluster.
 type Access struct {
-	// URL is the API server's address, without a slash at the end.
+	// URL is the API server's URL, without a trailing slash.
 	URL string
-	// Config is the same for the client library; its own credentials are in
-	// its transport.
+	// Config is the same for client-go; credentials that we manage are in its transport.
 	Config *rest.Config
-	// Client follows no redirects: a credential goes to no other address.
+	// Client follows no redirects, so that a credential is sent to no other address.
 	Client *http.Client
 }
 
-// Error is a way that cannot be opened, and why.
+// Error is returned for settings that cannot be used.
 type Error struct {
 	Err  error
 	Hint string
@@ -49,9 +48,9 @@ func bad(hint, format string, args ...any) error {
 	return &Error{Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// Open opens the way to a cluster. It reads files, and asks nobody: what is
-// wrong with an address or a credential shows when it is used. agent is the
-// name this program tells the server.
+// Open prepares the access to a cluster. It reads files, and makes no requests: a
+// wrong address or credential shows when it is used. agent is the user agent of this
+// program.
 func Open(c source.Cluster, agent string) (*Access, error) {
 	cfg, tokens, err := settle(c)
 	if err != nil {
@@ -81,7 +80,7 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 		}
 		return nil, bad(hint, "cannot use its settings: %w", err)
 	}
-	// The library may return a client that all the program shares.
+	// client-go may return a client that is shared by the whole program.
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if asked != nil {
@@ -91,8 +90,8 @@ func Open(c source.Cluster, agent string) (*Access, error) {
 	return &Access{URL: strings.TrimSuffix(base.String(), "/"), Config: cfg, Client: &own}, nil
 }
 
-// address returns where the server is. What the library says of an address it
-// cannot use repeats it, with any password in it.
+// address returns the URL of the server. client-go's error about an invalid address
+// quotes it, with any password in it.
 func address(cfg *rest.Config) (*url.URL, error) {
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
@@ -104,8 +103,8 @@ func address(cfg *rest.Config) (*url.URL, error) {
 	return base, nil
 }
 
-// settle returns the client library's settings and, if they are not among
-// them, where the tokens come from.
+// settle returns the settings for client-go and, if they are not part of those, the
+// source of the tokens.
 func settle(c source.Cluster) (*rest.Config, tokenSource, error) {
 	switch {
 	case c.Kubeconfig != "":
@@ -125,7 +124,7 @@ func settle(c source.Cluster) (*rest.Config, tokenSource, error) {
 	cfg := &rest.Config{Host: c.URL}
 	cfg.Insecure = c.SkipTLSVerify
 	if !c.SkipTLSVerify {
-		// The library refuses to be given both.
+		// client-go refuses both at once.
 		if cfg.CAData, err = authority(c.CAFile, c.CAData, "caFile"); err != nil {
 			return nil, nil, err
 		}
@@ -134,9 +133,9 @@ func settle(c source.Cluster) (*rest.Config, tokenSource, error) {
 	return cfg, tokens, err
 }
 
-// authority returns the certificates of an authority in PEM, from a file or as
-// they are, also in base64 as a kubeconfig has them; nil if there are none.
-// setting is what the file is called in the settings.
+// authority returns the certificates of an authority in PEM, from a file or as data,
+// also in base64 as in a kubeconfig; nil if there are none. setting is the name of
+// the setting for the file.
 func authority(file string, data []byte, setting string) ([]byte, error) {
 	if file != "" && len(data) == 0 {
 		var err error
@@ -184,9 +183,9 @@ func tokensOf(c source.Cluster) (tokenSource, error) {
 	return podTokens(c.URL, own)
 }
 
-// podTokens gives the token a pod finds in its file system to nobody but the
-// API server of the pod's own cluster: whoever else is sent it can use it
-// there. own is that cluster, nil outside a pod.
+// podTokens uses the token in a pod's file system only for the API server of the
+// pod's own cluster: any other server could use it there. own is that cluster, nil
+// outside a pod.
 func podTokens(address string, own *rest.Config) (tokenSource, error) {
 	const hint = "set serviceAccountToken or serviceAccountTokenFile; kubectl create token makes one"
 	if own == nil {
@@ -198,7 +197,7 @@ func podTokens(address string, own *rest.Config) (tokenSource, error) {
 	return &tokenFile{path: own.BearerTokenFile}, nil
 }
 
-// ownNames are what every pod may call the API server of its cluster.
+// ownNames are the names of the API server inside its cluster.
 var ownNames = []string{"kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
 
 // isOwn reports whether an address is that of the cluster this runs in.
@@ -212,14 +211,14 @@ func isOwn(address, own string) bool {
 	return slices.Contains(ownNames, host) || err == nil && host != "" && host == strings.ToLower(o.Hostname())
 }
 
-// ownTokens takes the token file out of the library's settings: the library
-// looks at it once a minute, which is late for a token that was replaced.
+// ownTokens takes the token file out of client-go's settings: client-go reads it once
+// a minute, which is too late for a token that was replaced.
 func ownTokens(cfg *rest.Config) (*rest.Config, tokenSource) {
 	if cfg.BearerTokenFile == "" {
 		return cfg, nil
 	}
 	own := rest.CopyConfig(cfg)
-	// A token goes before a program, which is not asked then.
+	// A token overrides a credential program, which is not run then.
 	own.BearerToken, own.BearerTokenFile, own.ExecProvider = "", "", nil
 	return own, &tokenFile{path: cfg.BearerTokenFile}
 }
@@ -241,7 +240,7 @@ func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
 		return nil, nil, bad("it has "+quoteAll(contextNames(all.Contexts)), "cannot find context %q in kubeconfig %q", name, c.Kubeconfig)
 	}
 	if cluster := all.Clusters[all.Contexts[name].Cluster]; cluster != nil && !isProxy(cluster.ProxyURL) {
-		// What the library says of it repeats it, with any password in it.
+		// client-go's error quotes the address, with any password in it.
 		return nil, nil, bad("write it as http://host:port, https://host:port or socks5://host:port",
 			"cannot use context %q: its proxy-url is %q", name, redact(cluster.ProxyURL))
 	}
@@ -253,14 +252,14 @@ func fromKubeconfig(c source.Cluster) (*rest.Config, tokenSource, error) {
 	return cfg, tokens, nil
 }
 
-// isProxy reports whether an address is that of a proxy, or there is none.
+// isProxy reports whether an address is that of a proxy, or empty.
 func isProxy(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (address == "" || u.Host != "" && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme))
 }
 
-// Contexts returns the names of a kubeconfig's contexts in order, and the
-// current one. path may be several, as the environment variable has them.
+// Contexts returns the names of a kubeconfig's contexts, sorted, and the current one.
+// path may be a list of files, as in the environment variable.
 func Contexts(path string) (names []string, current string, err error) {
 	all, err := loading(path).Load()
 	if err != nil {
@@ -272,7 +271,7 @@ func Contexts(path string) (names []string, current string, err error) {
 func loading(path string) *clientcmd.ClientConfigLoadingRules {
 	files := filepath.SplitList(path)
 	if len(files) == 1 {
-		// One that is named must exist; of several, those that do count.
+		// A single file must exist; of several, missing ones are ignored.
 		return &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}
 	}
 	return &clientcmd.ClientConfigLoadingRules{Precedence: files, WarnIfAllMissing: false}
@@ -298,7 +297,7 @@ func quoteAll(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// redact returns an address without what may be secret in it.
+// redact returns an address without parts that may be secret.
 func redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && strings.Contains(address, "@") {
@@ -312,7 +311,7 @@ func redact(address string) string {
 	return u.String()
 }
 
-// plain takes an address out of an error that would repeat it.
+// plain removes a URL from an error that would quote it.
 func plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// issuer is tokens of an OpenID Connect issuer, renewed before they end.
+// issuer provides tokens of an OpenID Connect issuer, renewed before they expire.
 type issuer struct {
 	settings source.OIDC
 	client   *http.Client
@@ -26,10 +26,9 @@ type issuer struct {
 
 	mu       sync.Mutex
 	provider *oidc.Provider
-	// refresh is the refresh token to use next: an issuer may give another
-	// one each time.
+	// refresh is the next refresh token: an issuer may return a new one each time.
 	refresh string
-	// style is how the client proves who it is, once that is known.
+	// style is how the client authenticates, once that is known.
 	style oauth2.AuthStyle
 	now   *oauth2.Token
 }
@@ -85,9 +84,9 @@ func (i *issuer) token(ctx context.Context) (string, error) {
 	return fresh.AccessToken, nil
 }
 
-// renew asks for a token. What is returned as its access token is what the
-// cluster is to be sent: the identity's token if there is one, which is for the
-// client, unless a token for another audience is asked for.
+// renew requests a token. The access token of the result is what is sent to the
+// cluster: the ID token if there is one, which is for the client, unless a token for
+// another audience is requested.
 func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	if i.provider == nil {
 		p, err := oidc.NewProvider(ctx, i.settings.Issuer)
@@ -101,8 +100,8 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 		return nil, err
 	}
 	if i.refresh != "" {
-		// A client that proves itself each time has no use for one, which may
-		// end before its secret does.
+		// A client that authenticates each time does not need one, which may expire before
+		// its secret does.
 		i.refresh = cmp.Or(got.RefreshToken, i.refresh)
 	}
 	raw, ok := got.Extra("id_token").(string)
@@ -116,17 +115,17 @@ func (i *issuer) renew(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: raw, Expiry: id.Expiry}, nil
 }
 
-// introduce asks for a token with the client's credentials in the header, as
-// every issuer should take them, and in the body if that is refused for this
-// reason alone: a second try would spend a refresh token, and hide why the
-// first one failed.
+// introduce requests a token with the client's credentials in the header, which every
+// issuer should accept, and in the body if the response is invalid_client: in other
+// cases a second attempt would use up a refresh token, and hide why the first one
+// failed.
 func (i *issuer) introduce(ctx context.Context) (*oauth2.Token, error) {
 	styles := []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams}
 	switch {
 	case i.style != oauth2.AuthStyleAutoDetect:
 		styles = []oauth2.AuthStyle{i.style}
 	case i.settings.ClientSecret == "":
-		// One who has nothing to prove says no more than its name.
+		// A public client sends only its id.
 		styles = styles[1:]
 	}
 	var first error
@@ -153,22 +152,22 @@ func (i *issuer) ask(ctx context.Context, style oauth2.AuthStyle) (*oauth2.Token
 		Scopes: o.Scopes, EndpointParams: url.Values{},
 	}
 	if i.refresh != "" {
-		// The library's own way to use a refresh token cannot name an audience.
-		// The scopes are those that were granted with it.
+		// oauth2's own support for refresh tokens cannot set an audience. The scopes are
+		// those that were granted with the token.
 		config.Scopes = nil
 		config.EndpointParams.Set("grant_type", "refresh_token")
 		config.EndpointParams.Set("refresh_token", i.refresh)
 	}
 	if o.Audience != "" {
-		// Issuers call it by one name or the other.
+		// Issuers use one name or the other.
 		config.EndpointParams.Set("audience", o.Audience)
 		config.EndpointParams.Set("resource", o.Audience)
 	}
 	return config.Token(ctx)
 }
 
-// refused drops a token that the cluster did not accept, once: a new one that
-// is refused as well is not the issuer's fault.
+// refused drops a token that the cluster did not accept. A retry with a new token is
+// made only once: if that is refused as well, the issuer is not at fault.
 func (i *issuer) refused(token string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

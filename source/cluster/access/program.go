@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// program is credentials that a program gives, as a kubeconfig's exec names
-// it. The client library runs it; what is added here is that nobody waits for
-// it longer than for the call it is for, nor at all while it hangs, that not
-// all programs start at once, that a credential that is refused is replaced and
-// tried again, and that a failure names the program.
+// program provides credentials from a program, as named by exec in a kubeconfig.
+// client-go runs it. This type adds: a call does not wait for the program longer than
+// its own timeout, nor at all while the program hangs; not all programs start at
+// once; a refused credential is replaced and the request retried; and errors name the
+// program.
 type program struct {
 	command string
 	next    http.RoundTripper
 
-	// hung counts the calls that were given up because the program did not
-	// come to an end, and still does not.
+	// hung counts the calls that were given up because the program did not end, and
+	// still has not.
 	hung atomic.Int32
-	// given says that it has given a credential.
+	// given says that the program has provided a credential.
 	given atomic.Bool
 }
 
-// lag is how late the library may notice that a call has no more time. What
-// takes longer is the program, which the library does not interrupt.
+// lag is how late client-go may notice the end of a call's context. If it takes
+// longer, it is waiting for the program, which client-go does not interrupt.
 const lag = time.Second
 
-// starting are the places for programs that have not given a credential yet: a
-// kubeconfig may have a hundred contexts, each with a program. Who has waited
-// for a place for long goes ahead without: others may hang.
+// starting are the slots for programs that have not provided a credential yet: a
+// kubeconfig may have a hundred contexts, each with a program. A call that has waited
+// for a slot for longForPlace proceeds without one, because other programs may hang.
 var starting = make(chan struct{}, 8)
 
 const longForPlace = 10 * time.Second
@@ -43,8 +43,8 @@ type outcome struct {
 	err  error
 }
 
-// RoundTrip sends the request, and once more if its credential is refused: the
-// library has asked the program for another one by then.
+// RoundTrip sends the request, and retries once if its credential is refused:
+// client-go has asked the program for another one by then.
 func (p *program) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	leave, err := p.enter(ctx)
@@ -95,7 +95,7 @@ func (p *program) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// hangs notes that the program hangs, until the call that waits for it ends.
+// hangs records that the program hangs, until the call that waits for it ends.
 func (p *program) hangs(ended <-chan struct{}) {
 	p.hung.Add(1)
 	go func() {
@@ -108,11 +108,11 @@ func (p *program) endless() error {
 	return &CredentialError{Err: fmt.Errorf("program %q does not come to an end", p.command)}
 }
 
-// placeKey is where a request has the function that leaves its place.
+// placeKey is the context key of the function that releases a request's slot.
 type placeKey struct{}
 
-// enter waits for a place, if one is needed, and returns what leaves it, which
-// may be called several times. There is none while the program hangs, because
+// enter waits for a slot, if one is needed, and returns the function that releases
+// it, which may be called several times. It fails while the program hangs, because
 // another call would hang as well.
 func (p *program) enter(ctx context.Context) (leave func(), err error) {
 	if p.hung.Load() > 0 {
@@ -134,7 +134,7 @@ func (p *program) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// below is what the library calls when it has a credential.
+// below wraps the transport that client-go calls when it has a credential.
 func (p *program) below(next http.RoundTripper) http.RoundTripper {
 	return &equipped{p, next}
 }
@@ -145,7 +145,7 @@ type equipped struct {
 	next http.RoundTripper
 }
 
-// RoundTrip leaves the place to another program, and sends the request.
+// RoundTrip releases the slot for another program, and sends the request.
 func (e *equipped) RoundTrip(req *http.Request) (*http.Response, error) {
 	e.p.given.Store(true)
 	if leave, ok := req.Context().Value(placeKey{}).(func()); ok {
@@ -154,11 +154,11 @@ func (e *equipped) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.next.RoundTrip(req)
 }
 
-// WrappedRoundTripper returns the transport below, for the library's use.
+// WrappedRoundTripper returns the wrapped transport, for client-go.
 func (e *equipped) WrappedRoundTripper() http.RoundTripper { return e.next }
 
 func (p *program) send(req *http.Request) (*http.Response, error) {
-	// The library writes into what it is given.
+	// client-go modifies the request.
 	resp, err := p.next.RoundTrip(req.Clone(req.Context()))
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, err
@@ -171,8 +171,8 @@ func (p *program) send(req *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(again)
 }
 
-// explain says what is wrong with the program. The library has no type for it,
-// and repeats what the program printed, a credential perhaps.
+// explain returns an error about the program. client-go has no error type for it, and
+// quotes the program's output, which may contain a credential.
 func (p *program) explain(err error) error {
 	if err == nil {
 		return nil
@@ -188,5 +188,5 @@ func (p *program) explain(err error) error {
 	return &CredentialError{Err: fmt.Errorf("program %q: %s", p.command, strings.TrimPrefix(why, "exec: "))}
 }
 
-// WrappedRoundTripper returns the transport below, for the library's use.
+// WrappedRoundTripper returns the wrapped transport, for client-go.
 func (p *program) WrappedRoundTripper() http.RoundTripper { return p.next }

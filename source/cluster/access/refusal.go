@@ -21,8 +21,8 @@ import (
 	"example.dev/ingestor/source"
 )
 
-// line is the way to an issuer. It notes what the libraries do not tell: that
-// the issuer could not be asked or was not well, which may pass.
+// line is the connection to an issuer. It records what the libraries do not report:
+// that the issuer was unreachable or had a server error, which may be temporary.
 type line struct {
 	next http.RoundTripper
 	down atomic.Bool
@@ -44,7 +44,8 @@ func (l *line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// explain says what the issuer did, without what it was sent or answered.
+// explain describes a failure of the issuer, without secrets that it was sent or
+// returned.
 func (i *issuer) explain(err error) error {
 	at := fmt.Sprintf("issuer %q", redact(i.settings.Issuer))
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
@@ -59,7 +60,7 @@ func (i *issuer) explain(err error) error {
 	return fmt.Errorf("%s: %s", at, i.brief(err.Error()))
 }
 
-// refusal is what the issuer says of it.
+// refusal returns the issuer's error message.
 func (i *issuer) refusal(r *oauth2.RetrieveError) string {
 	status := fmt.Sprintf("%d %s", r.Response.StatusCode, http.StatusText(r.Response.StatusCode))
 	if i.shortest() < long {
@@ -77,18 +78,18 @@ func (i *issuer) refusal(r *oauth2.RetrieveError) string {
 	return i.brief(what)
 }
 
-// long is how long a secret must be to be taken out of a text. Ordinary words
-// hold a shorter one by chance, and the gaps would tell it: where there is one,
-// nothing the issuer says in words of its own is shown.
+// long is the minimum length of a secret that is redacted from a text. Ordinary words
+// contain shorter ones by chance, and the gaps would reveal them: if there is a
+// shorter secret, none of the issuer's free text is shown.
 const long = 8
 
-// secrets are what the issuer was sent.
+// secrets returns the secrets that were sent to the issuer.
 func (i *issuer) secrets() []string {
 	all := []string{i.settings.ClientSecret.Reveal(), i.settings.RefreshToken.Reveal(), i.refresh}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// shortest is the length of the shortest secret.
+// shortest returns the length of the shortest secret, at most long.
 func (i *issuer) shortest() int {
 	least := long
 	for _, s := range i.secrets() {
@@ -97,8 +98,8 @@ func (i *issuer) shortest() int {
 	return least
 }
 
-// brief shortens a message to its first line, the rest of which is a page that
-// was answered, and takes out what an issuer repeats of what it was sent.
+// brief shortens a message to its first line, because the rest is the page that was
+// returned, and redacts what an issuer repeats of the secrets.
 func (i *issuer) brief(message string) string {
 	var forms []string
 	for _, s := range i.secrets() {
@@ -108,7 +109,7 @@ func (i *issuer) brief(message string) string {
 	}
 	name, secret := url.QueryEscape(i.settings.ClientID), url.QueryEscape(i.settings.ClientSecret.Reveal())
 	forms = append(forms, base64.StdEncoding.EncodeToString([]byte(name+":"+secret)))
-	// One may be part of another.
+	// One form may be part of another.
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	for _, f := range forms {
 		message = strings.ReplaceAll(message, f, source.Secret(f).String())
@@ -123,7 +124,7 @@ func (i *issuer) brief(message string) string {
 
 var escaped = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// spellings are the ways in which a secret may be written in a text.
+// spellings returns the forms in which a secret may be written in a text.
 func spellings(secret string) []string {
 	query, path := url.QueryEscape(secret), url.PathEscape(secret)
 	coded, _ := json.Marshal(secret) // A string can always be encoded.

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// tokenSource gives bearer tokens. Several goroutines may call it at once.
+// tokenSource provides bearer tokens. It must be safe for concurrent use.
 type tokenSource interface {
 	// token returns the token to use now.
 	token(ctx context.Context) (string, error)
-	// refused is told that the server did not accept a token, and reports
-	// whether there may be another one.
+	// refused is called when the server did not accept a token, and reports whether
+	// there may be another one.
 	refused(token string) bool
 }
 
-// CredentialError is a token that cannot be had.
+// CredentialError is returned for a token that cannot be obtained.
 type CredentialError struct{ Err error }
 
 // Error returns the message.
@@ -30,14 +30,14 @@ func (e *CredentialError) Error() string { return "cannot get a token: " + e.Err
 // Unwrap returns the cause.
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// Temporary reports whether it may be had the next time: who gives it could not
-// be asked, was too busy, or failed.
+// Temporary reports whether a retry may succeed: the issuer was unreachable, too
+// busy, or failed.
 func (e *CredentialError) Temporary() bool {
 	_, ok := errors.AsType[*unavailable](e.Err)
 	return ok
 }
 
-// unavailable is a token that cannot be had right now.
+// unavailable is the error for a token that is temporarily not available.
 type unavailable struct{ err error }
 
 // Error returns the message.
@@ -53,8 +53,8 @@ type bearer struct {
 	next   http.RoundTripper
 }
 
-// RoundTrip sends the request, and once more with another token if the first
-// one is refused and there is another.
+// RoundTrip sends the request, and retries once with another token if the first one
+// is refused and there is another.
 func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != b.host {
 		return b.next.RoundTrip(req)
@@ -72,8 +72,7 @@ func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// repeat returns the request as it was before it was sent, if it can be sent
-// again.
+// repeat returns the request as it was before it was sent, if it can be sent again.
 func repeat(req *http.Request) (*http.Request, bool) {
 	again := req.Clone(req.Context())
 	if req.Body == nil || req.Body == http.NoBody {
@@ -87,7 +86,7 @@ func repeat(req *http.Request) (*http.Request, bool) {
 	return again, err == nil
 }
 
-// drain ends an answer nobody wants, so that its connection can be used again.
+// drain discards a response, so that its connection can be reused.
 func drain(resp *http.Response) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	_ = resp.Body.Close()
@@ -107,7 +106,7 @@ func (b *bearer) send(req *http.Request) (string, *http.Response, error) {
 	return token, resp, err
 }
 
-// WrappedRoundTripper returns the transport below, for the library's use.
+// WrappedRoundTripper returns the wrapped transport, for client-go.
 func (b *bearer) WrappedRoundTripper() http.RoundTripper { return b.next }
 
 // isToken reports whether a text can be sent as one token.
@@ -122,7 +121,7 @@ func (f fixed) token(context.Context) (string, error) { return string(f), nil }
 
 func (fixed) refused(string) bool { return false }
 
-// tokenFile is a token in a file, read again when the file changes.
+// tokenFile is a token in a file, which is read again when the file changes.
 type tokenFile struct {
 	path string
 
@@ -135,7 +134,7 @@ type tokenFile struct {
 func (f *tokenFile) token(context.Context) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// What a link leads to counts: a pod's token is replaced by turning a link.
+	// Follow symbolic links: a pod's token is replaced by switching a link.
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the token's file: %w", err)
@@ -144,7 +143,7 @@ func (f *tokenFile) token(context.Context) (string, error) {
 		return f.text, nil
 	}
 	if !info.Mode().IsRegular() {
-		// Whoever opens a pipe may wait for ever.
+		// Opening a pipe may block forever.
 		return "", fmt.Errorf("cannot use the token's file %s: it is not a file", f.path)
 	}
 	const most = 1 << 20
@@ -166,8 +165,8 @@ func (f *tokenFile) token(context.Context) (string, error) {
 	return text, nil
 }
 
-// refused forgets the token, in case the file was replaced within the tick of
-// its clock.
+// refused drops the cached token, in case the file was replaced within the resolution
+// of its modification time.
 func (f *tokenFile) refused(token string) bool {
 	f.mu.Lock()
 	f.text = ""

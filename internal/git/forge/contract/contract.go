@@ -1,6 +1,5 @@
-// Package contract is a server that keeps what GitHub, GitLab and Gitea promise
-// about change requests, as far as this project relies on it, for one repository
-// in memory: for tests.
+// Package contract is a test server that implements what this project relies on in
+// the change request APIs of GitHub, GitLab and Gitea, for one repository in memory.
 package contract
 
 import (
@@ -14,7 +13,7 @@ import (
 	"sync"
 )
 
-// The kinds of servers.
+// Kinds of servers.
 const (
 	GitHub = "github"
 	GitLab = "gitlab"
@@ -30,25 +29,26 @@ type Entry struct {
 	Draft, Closed, Foreign bool
 }
 
-// Server answers calls about one repository. Its fields are set before, and
-// looked at after; Before may use all of them.
+// Server answers calls about one repository. Its fields must be set before it is used
+// and read afterwards; only Before may use them in between.
 type Server struct {
 	// Kind is one of the kinds above.
 	Kind string
-	// URL is where it is, Repository is owner/name, and Token lets in.
+	// URL is the URL of the server, Repository is owner/name, and Token the accepted
+	// token.
 	URL, Repository, Token string
-	// Same are branches that differ from none.
+	// Same are branches without any difference to their target.
 	Same map[string]bool
-	// Before answers a call instead, if it says so.
+	// Before handles a call instead, if it returns true.
 	Before func(w http.ResponseWriter, req *http.Request) bool
-	// All are the change requests, in the order of their numbers.
+	// All are the change requests, sorted by number.
 	All []*Entry
 
 	mu    sync.Mutex
 	calls []string
 }
 
-// Calls are those that were answered, as method and path.
+// Calls returns the calls so far, as method and path.
 func (s *Server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if req.Header.Get("Authorization") != "Bearer "+s.Token {
 		words := map[string]string{GitHub: "Bad credentials", GitLab: "401 Unauthorized", Gitea: "user does not exist [uid: 0, name: ]"}[s.Kind]
-		// A careless server repeats what it was sent.
+		// Like a careless server, repeat what was sent.
 		say(w, http.StatusUnauthorized, map[string]any{"message": words, "error": req.Header.Get("Authorization")})
 		return
 	}
@@ -132,7 +132,7 @@ func (s *Server) repo(w http.ResponseWriter, req *http.Request, at []string) {
 	}
 }
 
-// shown is an entry as its kind shows it.
+// shown returns an entry in the format of its kind of server.
 func (s *Server) shown(e *Entry) map[string]any {
 	from := 1
 	if e.Foreign {
@@ -146,7 +146,7 @@ func (s *Server) shown(e *Entry) map[string]any {
 		"head": map[string]any{"ref": e.Source, "repo": map[string]any{"id": from}}, "base": map[string]any{"ref": e.Target, "repo": map[string]any{"id": 1}}}
 }
 
-// list lists what is open.
+// list lists the open requests.
 func (s *Server) list(w http.ResponseWriter, q url.Values) {
 	all := []any{}
 	owner, _, _ := strings.Cut(s.Repository, "/")
@@ -161,7 +161,7 @@ func (s *Server) list(w http.ResponseWriter, q url.Values) {
 		all = append(all, s.shown(e))
 	}
 	if s.Kind == Gitea {
-		// It lists few at once, whatever is asked for.
+		// Gitea may list fewer per page than requested.
 		const per = 2
 		page, _ := strconv.Atoi(q.Get("page"))
 		all = all[min(len(all), (max(page, 1)-1)*per):min(len(all), max(page, 1)*per)]
@@ -169,7 +169,7 @@ func (s *Server) list(w http.ResponseWriter, q url.Values) {
 	say(w, http.StatusOK, all)
 }
 
-// create opens a request, unless there is one.
+// create opens a request, unless there already is one.
 func (s *Server) create(w http.ResponseWriter, body map[string]any) {
 	text := func(key string) string { v, _ := body[key].(string); return v }
 	e := &Entry{Number: len(s.All) + 1, Title: text("title"), Source: text("head"), Target: text("base"), Body: text("body")}
@@ -220,5 +220,5 @@ func (s *Server) edit(w http.ResponseWriter, e *Entry, body map[string]any) {
 func say(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // Whoever asked has gone.
+	_ = json.NewEncoder(w).Encode(v) // The client may be gone.
 }
