@@ -12,7 +12,7 @@ const MaxText = string(unicode.MaxRune)
 // Separators are characters that other packages may use to separate texts: Storable
 // removes them.
 const (
-	FileSeparator   = "\x1d"
+	GroupSeparator  = "\x1d"
 	RecordSeparator = "\x1e"
 	UnitSeparator   = "\x1f"
 )

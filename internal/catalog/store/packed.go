@@ -23,7 +23,7 @@ import (
 const (
 	packedRecord = db.RecordSeparator
 	packedUnit   = db.UnitSeparator
-	packedEnd    = db.FileSeparator
+	packedEnd    = db.GroupSeparator
 	packedNone   = "-"
 	packedLast   = "+"
 )
