@@ -211,8 +211,10 @@ it("has a mass removal confirmed with two clicks", async () => {
   now.sources = [{ ...now.sources![0]!, state: "removal-pending", lastError: "36 of 36 objects are not found any more", pendingRemoval }];
   open();
   expect(await screen.findByText("36 of 36 objects are missing")).toBeTruthy();
+  expect(screen.queryByText("one cannot be read")).toBeNull();
+  expect(screen.getByText(/but a removal waits for confirmation/)).toBeTruthy();
   const user = userEvent.setup();
-  await user.click(screen.getByRole("button", { name: "They are gone for good" }));
+  await user.click(screen.getByRole("button", { name: "Confirm removal" }));
   expect(started).toEqual([]);
   await user.click(screen.getByRole("button", { name: "Remove the entities of 36 objects" }));
   expect(await screen.findByText(/Confirmed\./)).toBeTruthy();

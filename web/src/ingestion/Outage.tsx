@@ -6,9 +6,9 @@ import { Tag } from "../parts/Tag";
 import { Time } from "../parts/Time";
 import { listed, type Place } from "./place";
 
-// bad says whether a place is in a state somebody should know of.
+// bad reports whether a source cannot be read, wholly or in part. One with a pending removal can.
 export function bad(place: Place): boolean {
-  return place.tone === "bad" || place.tone === "doubt";
+  return place.state !== "removal-pending" && (place.tone === "bad" || place.tone === "doubt");
 }
 
 // How long it is told that a place is well again.
@@ -58,6 +58,8 @@ export function Outage({ places, failing, entities }: { places: Place[]; failing
   const down = places.filter(bad);
   const up = places.filter((p) => p.tone === "good");
   const waiting = places.some((p) => p.tone === "busy");
+  const pending = places.filter((p) => p.state === "removal-pending").length;
+  const degraded = failing + pending > 0;
   const back = useRecovered(places);
   const oldest = down.flatMap((p) => p.staleSince ?? []).sort()[0];
   return (
@@ -82,10 +84,11 @@ export function Outage({ places, failing, entities }: { places: Place[]; failing
         </Alert>
       ) : (
         <Group gap="sm">
-          <Tag tone={failing > 0 ? "doubt" : waiting ? "busy" : "good"}>{failing > 0 ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
+          <Tag tone={degraded ? "doubt" : waiting ? "busy" : "good"}>{degraded ? "degraded" : waiting ? "waiting" : "healthy"}</Tag>
           <Text>
             {wellWords(places)}
-            {failing > 0 && `, but nothing can be made of ${failing === 1 ? "one definition" : `${failing} definitions`}`}. {entities} entities in the catalog come from here.
+            {failing > 0 && `, but nothing can be made of ${failing === 1 ? "one definition" : `${failing} definitions`}`}
+            {pending > 0 && `, but ${pending === 1 ? "a removal waits" : `${pending} removals wait`} for confirmation`}. {entities} entities in the catalog come from here.
           </Text>
         </Group>
       )}

@@ -139,8 +139,8 @@ function Removal({ source, may }: { source: Source; may?: May }) {
     <Alert color="yellow" variant="outline" icon={<Icon name="warning" />} title={`${pending.objects} of ${pending.of} objects are missing`}>
       <Stack gap="xs">
         <Text size="sm">
-          They were not found <Time at={pending.since} />, so many at once that their entities stay. They are removed if a scan after <Time at={pending.until} /> does not find them
-          either. Check that the source is complete.
+          They have been missing since <Time at={pending.since} />. Because there are so many, their entities are kept, and removed only if they are still missing{" "}
+          <Time at={pending.until} />. Check that the source is complete.
         </Text>
         {may && (
           <Denied may={may}>
@@ -158,7 +158,7 @@ function Removal({ source, may }: { source: Source; may?: May }) {
                 loading={confirm.isPending}
                 onClick={() => (sure ? confirm.mutate(source) : setSure(true))}
               >
-                {sure ? `Remove the entities of ${pending.objects} objects` : "They are gone for good"}
+                {sure ? `Remove the entities of ${pending.objects} objects` : "Confirm removal"}
               </Button>
             </Group>
           </Denied>
