@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.dev/ingestor/document/tree"
+	"example.dev/ingestor/internal/text"
 )
 
 // object is a map that is being read. Each method with a key reads that key, and
@@ -317,7 +318,7 @@ func isSlip(key, section string) bool {
 	case len(section) < short, section == "words":
 		return false
 	case len(section) < long:
-		return distance(key, section) == 1
+		return text.Distance(key, section) == 1
 	}
 	return true
 }

@@ -131,15 +131,15 @@ func elsewhere() *tree.Node {
 			tree.F("required", tree.Strs([]string{key})), tree.F("additionalProperties", tree.Boolean(false)),
 		)
 	}
-	return anyOf(text(`\$\{.*\}`), from("$env"), from("$file"))
+	return anyOf(textMatching(`\$\{.*\}`), from("$env"), from("$file"))
 }
 
 func typed(name string) *tree.Node { return tree.Obj(tree.F("type", tree.Str(name))) }
 
 func anyOf(all ...*tree.Node) *tree.Node { return tree.Obj(tree.F("anyOf", tree.Arr(all...))) }
 
-// text returns the schema of text that matches a pattern.
-func text(pattern string) *tree.Node {
+// textMatching returns the schema of text that matches a pattern.
+func textMatching(pattern string) *tree.Node {
 	return tree.Obj(tree.F("type", tree.Str("string")), tree.F("pattern", tree.Str(pattern)))
 }
 
@@ -168,11 +168,11 @@ func (k Key) forms() []*tree.Node {
 	case "integer", "seconds", "milliseconds":
 		return []*tree.Node{whole(*k.Least, *k.Most)}
 	case "port", "address":
-		return []*tree.Node{whole(0, maxPort), text(`^\d+$|:\d+$`)}
+		return []*tree.Node{whole(0, maxPort), textMatching(`^\d+$|:\d+$`)}
 	case "size":
-		return []*tree.Node{whole(0, 1<<40), text(`^\d+ *([KkMmGg]?[Bb]|[KkMmGg][Ii][Bb])?$`)}
+		return []*tree.Node{whole(0, 1<<40), textMatching(`^\d+ *([KkMmGg]?[Bb]|[KkMmGg][Ii][Bb])?$`)}
 	case "url":
-		return []*tree.Node{text(`^https?://[^@?#]+$`)}
+		return []*tree.Node{textMatching(`^https?://[^@?#]+$`)}
 	case "selector":
 		return []*tree.Node{typed("string")}
 	case "duration":
@@ -182,16 +182,16 @@ func (k Key) forms() []*tree.Node {
 			units.Set(u.key, anyOf(n, reference))
 		}
 		return []*tree.Node{
-			text(`^P|^\s*[\d.]+\s*(ms|d|h|m|s)`),
+			textMatching(`^P|^\s*[\d.]+\s*(ms|d|h|m|s)`),
 			tree.Obj(tree.F("type", tree.Str("object")), tree.F("properties", units),
 				tree.F("additionalProperties", tree.Boolean(false)), tree.F("minProperties", tree.Number(1))),
 		}
 	case "list of string", "list of path":
-		return []*tree.Node{items(anyOf(text(notEmpty), reference))}
+		return []*tree.Node{items(anyOf(textMatching(notEmpty), reference))}
 	case "list of permission":
-		return []*tree.Node{items(anyOf(enum(Permissions), text(`\*$`), reference))}
+		return []*tree.Node{items(anyOf(enum(Permissions), textMatching(`\*$`), reference))}
 	case "string, or list of string":
-		return []*tree.Node{text(notEmpty), items(anyOf(text(notEmpty), reference))}
+		return []*tree.Node{textMatching(notEmpty), items(anyOf(textMatching(notEmpty), reference))}
 	}
-	return []*tree.Node{text(notEmpty)}
+	return []*tree.Node{textMatching(notEmpty)}
 }

@@ -91,7 +91,7 @@ func TestBodyLimit(t *testing.T) {
 	_, hs := start(t, Options{MaxBody: 1000},
 		Route{Method: "POST", Path: "/small", Public: true, Handle: length},
 		Route{Method: "POST", Path: "/large", Public: true, Handle: length, MaxBody: 20 << 20},
-		Route{Method: "POST", Path: "/unread", Public: true, Handle: text(func(*http.Request) string { return "unread" })})
+		Route{Method: "POST", Path: "/unread", Public: true, Handle: textRoute(func(*http.Request) string { return "unread" })})
 	cases := map[string]struct {
 		reason string
 		path   string
@@ -165,7 +165,7 @@ func TestSlowBody(t *testing.T) {
 	_, hs := start(t, Options{},
 		Route{Method: "POST", Path: "/read", Public: true, Handle: length, Timeout: 100 * time.Millisecond},
 		Route{Method: "POST", Path: "/unread", Public: true, Timeout: 100 * time.Millisecond,
-			Handle: text(func(*http.Request) string { return "unread" })},
+			Handle: textRoute(func(*http.Request) string { return "unread" })},
 		// A body that has come in leaves the handler its time.
 		Route{Method: "POST", Path: "/wait", Public: true, Timeout: 10 * time.Second, Handle: func(w http.ResponseWriter, r *http.Request) error {
 			if err := length(w, r); err != nil {
@@ -242,7 +242,7 @@ func TestCutBody(t *testing.T) {
 }
 
 func TestGarbage(t *testing.T) {
-	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/x", Public: true, Handle: text(func(*http.Request) string { return "fine" })})
+	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "fine" })})
 	const good = "GET /api/things/x HTTP/1.1\r\nHost: x\r\n\r\n"
 	cases := map[string]struct {
 		reason string

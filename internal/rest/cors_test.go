@@ -58,7 +58,7 @@ func TestCORS(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, hs := start(t, Options{CORS: tc.config}, Route{Method: "GET", Path: "/x", Handle: text(func(*http.Request) string { return "x" })})
+			_, hs := start(t, Options{CORS: tc.config}, Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "x" })})
 			got := ask(t, hs, tc.method, "/api/things/x", "", tc.headers...)
 			if got.StatusCode != tc.status {
 				t.Errorf("%s: status %d", tc.reason, got.StatusCode)

@@ -101,8 +101,8 @@ func roundTrip(t *testing.T, hs *httptest.Server, req *http.Request) answer {
 
 const signedIn = "Authorization: Bearer ada"
 
-// text is a handler that answers with what f makes of the request.
-func text(f func(r *http.Request) string) Handler {
+// textRoute is a handler that answers with what f makes of the request.
+func textRoute(f func(r *http.Request) string) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return Write(w, r, Content{Type: "text/plain", Body: []byte(f(r))})
 	}

@@ -45,7 +45,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/named/{name}", Handle: text(func(*http.Request) string { return "x" })})
+	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/named/{name}", Handle: textRoute(func(*http.Request) string { return "x" })})
 	ask(t, hs, "GET", "/api/things/named/a", "", signedIn)
 	ask(t, hs, "GET", "/api/stuff/named/b", "", signedIn)
 	ask(t, hs, "GET", "/api/things/named/a", "")

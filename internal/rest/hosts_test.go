@@ -15,7 +15,7 @@ func TestHosts(t *testing.T) {
 	s, _ := start(t, Options{
 		BaseURL: "https://portal.example.org:8443/backend", AppURL: "https://App.example.org",
 		AllowedHosts: []string{"portal.svc", "named.example.org:8080", "https.example.org:443", "*.apps.example.org", "*.dev.example.org:9000", "10.0.0.7", "[fd00::7]:7007"},
-	}, Route{Method: "GET", Path: "/x", Public: true, Handle: text(func(*http.Request) string { return "x" })})
+	}, Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
 	const api, ready, metrics = "/api/things/x", "/health/ready", "/metrics"
 	cases := map[string]struct {
 		reason string

@@ -75,7 +75,7 @@ func TestLimiterForgets(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	_, hs := start(t, Options{RateLimit: config.RateLimit{Enabled: true, Requests: 2, Window: time.Hour}},
-		Route{Method: "GET", Path: "/x", Public: true, Handle: text(func(*http.Request) string { return "x" })})
+		Route{Method: "GET", Path: "/x", Public: true, Handle: textRoute(func(*http.Request) string { return "x" })})
 	for i, want := range []int{200, 404, 429} {
 		path := "/api/things/x"
 		if want == 404 {

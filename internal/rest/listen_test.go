@@ -295,7 +295,7 @@ func TestTLS(t *testing.T) {
 	s := serving(Options{
 		HTTPS: files, Log: log.logger(slog.LevelInfo),
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
-	}, text(func(r *http.Request) string { return r.Proto }))
+	}, textRoute(func(r *http.Request) string { return r.Proto }))
 	addr, _ := run(t, s, time.Second)
 
 	ask := func(version uint16) (proto string, serial int64, err error) {

@@ -15,7 +15,7 @@ func TestPage(t *testing.T) {
 	})
 	_, hs := start(t, Options{Page: page, Extra: map[string]http.Handler{
 		"GET /extra": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "extra") }),
-	}}, Route{Method: "GET", Path: "/url", Handle: text(URL)}, Route{Method: "POST", Path: "/posted", Handle: text(URL)})
+	}}, Route{Method: "GET", Path: "/url", Handle: textRoute(URL)}, Route{Method: "POST", Path: "/posted", Handle: textRoute(URL)})
 	cases := map[string]struct {
 		reason       string
 		method, path string

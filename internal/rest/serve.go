@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"example.dev/ingestor/internal/text"
 )
 
 const apiPrefix = "/api/"
@@ -129,15 +131,6 @@ func forPage(r *http.Request) bool {
 	})
 }
 
-// shorten limits the length of request data in messages.
-func shorten(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
 // fail responds with an error, and logs it if it is a server error. A response that has
 // begun is aborted, so that the client does not consider it complete.
 func (s *Server) fail(res *response, r *http.Request, err error) {
@@ -245,3 +238,6 @@ func isID(s string) bool {
 	}
 	return true
 }
+
+// shorten limits how much of a request is repeated.
+func shorten(s string) string { return text.Shorten(s, 200) }

@@ -18,10 +18,10 @@ import (
 
 func TestRoutes(t *testing.T) {
 	routes := []Route{
-		{Method: "GET", Path: "/named/{name}", Handle: text(func(r *http.Request) string { return "name=" + r.PathValue("name") })},
-		{Method: "GET", Path: "/url", Handle: text(URL)},
-		{Method: "POST", Path: "/url", Handle: text(func(*http.Request) string { return "posted" })},
-		{Method: "GET", Path: "/public", Public: true, Handle: text(func(*http.Request) string { return "public" })},
+		{Method: "GET", Path: "/named/{name}", Handle: textRoute(func(r *http.Request) string { return "name=" + r.PathValue("name") })},
+		{Method: "GET", Path: "/url", Handle: textRoute(URL)},
+		{Method: "POST", Path: "/url", Handle: textRoute(func(*http.Request) string { return "posted" })},
+		{Method: "GET", Path: "/public", Public: true, Handle: textRoute(func(*http.Request) string { return "public" })},
 	}
 	_, hs := start(t, Options{Extra: map[string]http.Handler{
 		"GET /page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") }),
@@ -173,7 +173,7 @@ func TestAbort(t *testing.T) {
 			var log lines
 			_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)},
 				Route{Method: "GET", Path: "/x", Public: true, Handle: tc.handle},
-				Route{Method: "GET", Path: "/ok", Public: true, Handle: text(func(*http.Request) string { return "ok" })})
+				Route{Method: "GET", Path: "/ok", Public: true, Handle: textRoute(func(*http.Request) string { return "ok" })})
 			res, err := http.Get(hs.URL + "/api/things/x")
 			if err == nil {
 				var b [200]byte
@@ -238,7 +238,7 @@ func TestRequestID(t *testing.T) {
 		"Newline": {"nor what is not ASCII", "\u2028", false},
 		"Long":    {"nor what is long", strings.Repeat("a", 129), false},
 	}
-	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/id", Public: true, Handle: text(func(r *http.Request) string { return RequestID(r.Context()) })})
+	_, hs := start(t, Options{}, Route{Method: "GET", Path: "/id", Public: true, Handle: textRoute(func(r *http.Request) string { return RequestID(r.Context()) })})
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ask(t, hs, "GET", "/api/things/id", "", "X-Request-Id: "+tc.given)
@@ -252,7 +252,7 @@ func TestRequestID(t *testing.T) {
 
 // TestGuests asks for what guests may have without saying who asks.
 func TestGuests(t *testing.T) {
-	name := text(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
+	name := textRoute(func(r *http.Request) string { return r.Context().Value(subjectKey{}).(string) })
 	routes := []Route{{Method: "GET", Path: "/open", Guests: true, Handle: name}, {Method: "GET", Path: "/shut", Handle: name}}
 	guest := func(in bool) func(*http.Request) (context.Context, bool) {
 		return func(r *http.Request) (context.Context, bool) {
@@ -286,7 +286,7 @@ func TestGuests(t *testing.T) {
 
 func TestAccessLog(t *testing.T) {
 	var log lines
-	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Handle: text(func(*http.Request) string { return "12345" })})
+	_, hs := start(t, Options{Log: log.logger(slog.LevelInfo)}, Route{Method: "GET", Path: "/x", Handle: textRoute(func(*http.Request) string { return "12345" })})
 	got := ask(t, hs, "GET", "/api/things/x?token=hunter2", "", signedIn)
 	line := log.find(t, "request")
 	delete(line, "time")

@@ -89,22 +89,22 @@ var plan = map[string]room{
 	"internal/git/forge":  {ours: []string{"internal/secret"}},
 	"internal/git/remote": {ours: []string{"internal/lock", "internal/secret"}},
 
-	"internal/config": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "internal/secret"}},
+	"internal/config": {ours: []string{"words", "document", "xrd", "entity", "engine", "source", "internal/secret", "internal/text"}},
 	// What the database is to the slices: no table is its own.
 	"internal/db": {},
 	// The only coordinator.
 	"internal/jobs": {ours: []string{"internal/db"}},
 	// What handlers of requests are made of.
-	"internal/rest": {ours: []string{"document", "internal/config", "internal/db"}},
+	"internal/rest": {ours: []string{"document", "internal/config", "internal/db", "internal/text"}},
 
 	// The slices: a capability each, from SQL to HTTP.
 	"internal/identity": {ours: []string{"document", "entity", "action", "internal/config", "internal/db", "internal/rest", "internal/secret", "internal/catalog/store"}},
 	"internal/catalog": {ours: slices.Concat(public, []string{"internal/config", "internal/db", "internal/identity", "internal/ingestion/mirror",
-		"internal/rest", "internal/spool"})},
+		"internal/rest", "internal/spool", "internal/text"})},
 	"internal/ingestion": {ours: slices.Concat(public, []string{"internal/catalog/query", "internal/catalog/store", "internal/config", "internal/db",
 		"internal/identity", "internal/jobs", "internal/pipeline", "internal/rest"})},
 	"internal/scaffolder": {ours: slices.Concat(public, []string{"internal/catalog", "internal/db", "internal/git/fetch", "internal/identity", "internal/jobs",
-		"internal/rest", "internal/secret"})},
+		"internal/rest", "internal/secret", "internal/text"})},
 	"internal/scaffolder/validation": {pure: true, ours: []string{"document"}, outside: []string{"github.com/dlclark/regexp2"},
 		// A pattern is bounded by a duration.
 		despite: []string{"time"}},

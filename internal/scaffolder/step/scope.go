@@ -10,6 +10,7 @@ import (
 	"example.dev/ingestor/action"
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/scaffolder/validation"
+	"example.dev/ingestor/internal/text"
 	"example.dev/ingestor/template/expression"
 )
 
@@ -201,7 +202,7 @@ func unknown(a *action.Action, input *tree.Node) []string {
 		}
 		line := "the input " + f.Key + " means nothing to " + a.ID
 		for _, p := range properties.Fields {
-			if distance(strings.ToLower(f.Key), strings.ToLower(p.Key)) <= 2 {
+			if text.Distance(strings.ToLower(f.Key), strings.ToLower(p.Key)) <= 2 {
 				line += "; did you mean " + p.Key + "?"
 				break
 			}
@@ -254,7 +255,7 @@ func (r *Runner) near(name string) string {
 	}
 	var found []candidate
 	for other := range r.byName {
-		far := distance(strings.ToLower(name), strings.ToLower(other))
+		far := text.Distance(strings.ToLower(name), strings.ToLower(other))
 		if far <= max(2, len(name)/3) || last(other) == last(name) {
 			found = append(found, candidate{other, far})
 		}
@@ -277,25 +278,3 @@ func (r *Runner) near(name string) string {
 
 // last returns the part of a name after the last colon.
 func last(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
-
-// distance returns the Levenshtein distance of a and b: the bytes to insert, remove
-// or change.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -12,6 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/text"
 	"example.dev/ingestor/words"
 )
 
@@ -125,12 +126,12 @@ func ProblemsOf(n *tree.Node) []Problem {
 		if f.Severity != finding.Error {
 			continue
 		}
-		cause := clipTo(maxMessage, f.Message)
+		cause := text.Shorten(f.Message, maxMessage)
 		if f.Path != "" {
 			cause = fmt.Sprintf("%q is not valid; %s", clip(f.Path), cause)
 		}
 		if f.Hint != "" {
-			cause += "; " + clipTo(maxMessage, f.Hint)
+			cause += "; " + text.Shorten(f.Hint, maxMessage)
 		}
 		p := problemf(nameInput, "Policy check failed for %s; caused by Error: %s", clip(entity.RefOf(n).String()), cause)
 		p.Cause, p.pos = cause, f.Pos

@@ -6,11 +6,11 @@ package location
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/text"
 )
 
 // The types of location.
@@ -166,15 +166,8 @@ func Check(typ, target string) error {
 }
 
 // clip shortens user input for a message.
-func clip(s string) string { return clipTo(200, s) }
+func clip(s string) string { return text.Shorten(s, 200) }
 
 // maxMessage is how much user input a message may repeat: messages are logged, and
 // shown wherever the location is.
 const maxMessage = 1000
-
-func clipTo(most int, s string) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}

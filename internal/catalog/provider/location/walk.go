@@ -13,6 +13,7 @@ import (
 	"example.dev/ingestor/document/tree"
 	"example.dev/ingestor/entity"
 	"example.dev/ingestor/internal/config"
+	"example.dev/ingestor/internal/text"
 )
 
 // walk is one reading of a location and everything it leads to.
@@ -250,7 +251,7 @@ func (w *walk) parse(ctx context.Context, a *address, file string, data []byte) 
 
 // unreadable returns the problem for a document that cannot be read.
 func unreadable(file string, err *tree.Error) *Problem {
-	p := problemf(nameInput, "YAML error: %s", clipTo(maxMessage, err.Msg))
+	p := problemf(nameInput, "YAML error: %s", text.Shorten(err.Msg, maxMessage))
 	if err.Hint != "" {
 		p.Message += "; " + err.Hint
 	}
