@@ -15,9 +15,9 @@ type Selector struct {
 
 // term is one requirement; all terms of a selector must hold.
 type term struct {
-	key    string // in the contract's words
+	key    string // in the contract's vocabulary
 	op     operator
-	values []string // in order, without repetition
+	values []string // sorted, without duplicates
 }
 
 type operator uint8
