@@ -79,7 +79,7 @@ type seen struct {
 	index map[string]struct{}
 }
 
-// add adds s and reports whether it was added before.
+// add adds text and reports whether it was added before.
 func (s *seen) add(text string) bool {
 	for _, t := range s.first[:min(s.count, few)] {
 		if t == text {
