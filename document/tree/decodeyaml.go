@@ -73,7 +73,7 @@ type converter struct {
 func count(y *yaml.Node) (nodes, fields int) {
 	if y.Kind == yaml.MappingNode {
 		fields = len(y.Content) / 2
-		nodes = -fields // keys are no nodes
+		nodes = -fields // keys are not nodes
 	}
 	for _, child := range y.Content {
 		n, f := count(child)
