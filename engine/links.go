@@ -224,8 +224,8 @@ func looksRandom(s string) bool {
 	return false
 }
 
-// isHost reports whether s is a DNS name or a globally routable IP address, with or
-// without a port.
+// isHost reports whether s is a DNS name or a global unicast IP address, with or without
+// a port.
 func isHost(s string) bool {
 	host, port, ported := s, "", false
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") {
