@@ -15,9 +15,9 @@ func MergeCompositions(all []*Composition) ([]*Composition, []finding.Finding) {
 	return mergeObjects(all, func(c *Composition) *Object { return &c.Object }, func(o *Object) string { return o.Name })
 }
 
-// MergeObjects merges the objects of the same kind, name and namespace in the same
-// cluster, regardless of the API version they were read through. The result is sorted by
-// kind, namespace and name.
+// MergeObjects merges the objects of the same group, kind, name and namespace in the
+// same cluster, regardless of the API version they were read through. The result is
+// sorted by group, kind, namespace, name and cluster.
 func MergeObjects(all []*Object) ([]*Object, []finding.Finding) {
 	return mergeObjects(all, func(o *Object) *Object { return o }, func(o *Object) string {
 		return strings.Join([]string{o.Group(), o.Kind, o.Namespace, o.Name, o.Origin.Cluster}, "\x00")
