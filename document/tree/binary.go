@@ -15,8 +15,8 @@ const plain = 0x80
 var errBinary = errors.New("binary form of a tree is damaged")
 
 // AppendBinary appends a tree in a binary form that DecodeBinary reads back completely,
-// including positions. It is for temporary files of the same process, and may change
-// with every version.
+// including positions. It is for temporary files of the program that writes them, and
+// may change with every version.
 func AppendBinary(dst []byte, n *Node) []byte {
 	w := binaryWriter{dst: dst}
 	w.node(n)
