@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// method returns a method of a value, or nil. Only methods without function arguments
-// and side effects elsewhere are supported.
+// method returns a method of a value, or nil. Only methods that take no function and
+// affect no other value are supported.
 func (m *machine) method(target value, name string) *function {
 	var call func(a given, at int) value
 	switch t := target.(type) {
