@@ -13,9 +13,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Names gives each definition of a run its base name. Where the profile's
-// short names clash, the first in name order keeps the short one and the
-// others get their full names, with a finding.
+// Names assigns each definition of a run its base name. If short names of the profile
+// conflict, the first definition in name order keeps the short name and the others get
+// their full names, with a finding.
 func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []finding.Finding) {
 	ordered := slices.Clone(defs)
 	slices.SortStableFunc(ordered, func(a, b *xrd.Definition) int {
@@ -29,7 +29,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 	for _, d := range ordered {
 		base := e.profile.Base(d)
 		if base == "" {
-			// The engine names it by its content. Copies are numbered in order of place.
+			// An unnamed definition is named by its content. Copies are numbered in source order.
 			base = unnamed(d)
 			if copies[base]++; copies[base] > 1 {
 				names[d] = fmt.Sprintf("%s-%d", base, copies[base])
@@ -44,7 +44,7 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 		}
 		full := d.Name
 		if holder[strings.ToLower(full)] != nil {
-			// Names that differ only in case are one name to a catalog.
+			// Catalog names are case-insensitive.
 			full += "-" + contentHash(d)
 		}
 		names[d] = full
@@ -61,20 +61,20 @@ func (e *Engine) Names(defs []*xrd.Definition) (map[*xrd.Definition]string, []fi
 // unnamed returns the base name of a definition without a name.
 func unnamed(d *xrd.Definition) string { return "unnamed-" + contentHash(d) }
 
-// contentHash returns a hash of a definition for use in a name. It ignores the
-// status, so that a name does not depend on how a cluster serves it.
+// contentHash returns a hash of a definition for use in a name. It ignores the status,
+// so that the name does not depend on how a cluster serves the definition.
 func contentHash(d *xrd.Definition) string {
 	n := xrd.Prune(d.Whole().Node, xrd.RoleDefinition)
 	if n.Get("status").IsMap() {
-		// Pruning made a copy of the document.
+		// Prune returned a copy of the document.
 		n.Delete("status")
 	}
 	return entity.ShortHash(n)
 }
 
-// Surroundings makes the System entities that entities refer to and, if the
-// options name one, their Domain. location is where the definitions were
-// found, v the vocabulary.
+// Surroundings makes the System entities that the given entities refer to and, if the
+// options name one, their Domain. location is where the definitions were found; v is the
+// vocabulary.
 func (e *Engine) Surroundings(entities []*entity.Entity, location string, v words.Vocabulary) []*entity.Entity {
 	owner := e.opts.Owner
 	if _, err := entity.ParseExisting(owner, "Group", entity.DefaultNamespace); err != nil {
@@ -99,8 +99,9 @@ func (e *Engine) Surroundings(entities []*entity.Entity, location string, v word
 		entity.Speak(x, v)
 		return x
 	}
-	// A reference without a namespace means the entity's own, which for a
-	// System elsewhere is not the one that was meant.
+	// A reference without a namespace resolves to the namespace of the referring entity.
+	// For a System in another namespace that is the wrong one, so full qualifies the
+	// reference.
 	full := func(s, kind, in string) string {
 		r, err := entity.ParseExisting(s, kind, ns)
 		if err != nil || strings.EqualFold(in, ns) {

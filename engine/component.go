@@ -13,13 +13,13 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// mostWorkloads is how many workloads a description lists.
+// mostWorkloads is the maximum number of workloads listed in a description.
 const mostWorkloads = 8
 
-// Component makes the Component that stands for the workloads with one id, which
-// is the value of their label words.LabelClusterID. The order of the workloads
-// does not matter. Without any there is nothing to make. The hook PostProcess
-// sees the Component as it sees the entities of a definition; the error is its.
+// Component makes the Component entity for the workloads that share an id, the value of
+// their label words.LabelClusterID. The order of the workloads does not matter. Without
+// workloads the result is empty. The PostProcess hook sees the Component as it sees the
+// entities of a definition; the only error is the hook's.
 func (e *Engine) Component(id string, workloads []*xrd.Object) (Result, error) {
 	made, c := newComponent(id, workloads, e.opts)
 	if made == nil {
@@ -32,7 +32,8 @@ func (e *Engine) Component(id string, workloads []*xrd.Object) (Result, error) {
 	return out, nil
 }
 
-// newComponent makes a Component in the contract's words; nil without workloads.
+// newComponent makes a Component in the contract's vocabulary. It returns nil if there
+// are no workloads.
 func newComponent(id string, workloads []*xrd.Object, opts Options) (*entity.Entity, *component) {
 	if len(workloads) == 0 {
 		return nil, nil
@@ -57,14 +58,14 @@ type component struct {
 	findings []finding.Finding
 }
 
-// part is a workload, with the kind and name under which people know it.
+// part is a workload with the kind and name under which users know it.
 type part struct {
 	*xrd.Object
 	kind, name string
 }
 
-// partOf returns what a workload is part of: a Job that a CronJob made is known
-// by the CronJob, because the next one has another name.
+// partOf returns the part for a workload. A Job created by a CronJob gets the kind and
+// name of the CronJob, because the next Job has another name.
 func partOf(o *xrd.Object) part {
 	p := part{Object: o, kind: o.Kind, name: o.Name}
 	for _, owner := range o.Node.Get("metadata", "ownerReferences").List() {
@@ -108,7 +109,7 @@ func (c *component) entity() *entity.Entity {
 	}
 }
 
-// lifecycle is that of the first workload that names one, else the option.
+// lifecycle returns the lifecycle of the first workload that sets one, else the option.
 func (c *component) lifecycle() string {
 	for _, p := range c.parts {
 		if given := p.Annotations[words.AnnotationLifecycle]; given != "" {
@@ -148,8 +149,8 @@ func (c *component) annotations() map[string]string {
 	return m
 }
 
-// description lists the workloads by kind, each once however many clusters have
-// it.
+// description lists the workloads by kind. A workload is listed once, even if several
+// clusters have it.
 func (c *component) description() string {
 	all := make([][2]string, len(c.parts))
 	for i, p := range c.parts {
@@ -173,9 +174,9 @@ func (c *component) description() string {
 	return b.String()
 }
 
-// ref settles an entity reference: the one that the workloads name, else the
-// option. What is none is reported and passed over, and so is what they do not
-// agree on: whoever can label a workload could make the Component theirs.
+// ref resolves an entity reference: the value set on the workloads, else the option.
+// Invalid references are reported and ignored. Conflicting references are too: otherwise
+// anyone who can label a workload could take ownership of the Component.
 func (c *component) ref(field, key, option, kind, namespace string) string {
 	const hint = "write it as name, namespace/name or kind:namespace/name"
 	named := ""
@@ -199,7 +200,7 @@ func (c *component) ref(field, key, option, kind, namespace string) string {
 	return c.option(field, option, kind, namespace, hint)
 }
 
-// option is a reference that was given as an option.
+// option returns a reference that was given as an option, or "" if it is invalid.
 func (c *component) option(field, option, kind, namespace, hint string) string {
 	if option != "" && !isRef(option, kind, namespace) {
 		c.note(RuleRef, part{}, tree.Pos{}, fmt.Sprintf("%s %q, given as an option, is not an entity reference and is passed over", field, option), hint)
@@ -208,7 +209,7 @@ func (c *component) option(field, option, kind, namespace, hint string) string {
 	return option
 }
 
-// placeOf returns where an annotation was written, however it is spelt.
+// placeOf returns the position of an annotation, in either spelling.
 func placeOf(n *tree.Node, key string) tree.Pos {
 	for _, k := range words.Spellings(words.Key, key) {
 		if at := annotationPos(n, k); at != (tree.Pos{}) {
@@ -218,8 +219,8 @@ func placeOf(n *tree.Node, key string) tree.Pos {
 	return tree.Pos{}
 }
 
-// vocabulary is the one in which the workloads spell their label: upstream, if
-// none spells it as the contract does.
+// vocabulary returns the vocabulary in which the workloads spell their label: Upstream
+// only if no workload uses the contract's spelling.
 func (c *component) vocabulary() words.Vocabulary {
 	found := words.Portal
 	for _, p := range c.parts {
@@ -234,8 +235,7 @@ func (c *component) vocabulary() words.Vocabulary {
 	return found
 }
 
-// note adds a finding about a workload, or, if it is the zero part, about the
-// options.
+// note adds a finding about a workload, or about the options if about is the zero part.
 func (c *component) note(rule string, about part, pos tree.Pos, message, hint string) {
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
 	f := finding.Finding{Rule: rule, Severity: Rules[i].Severity, Object: c.id, Pos: pos, Message: message, Hint: hint}

@@ -14,9 +14,9 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// dayTwo makes, of a Template that creates a resource, those that change and
-// delete it, which deliver as it does. There are none if nothing of its steps
-// applies or proposes the resource, because nobody knows then how it came there.
+// dayTwo derives from a Template that creates a resource the Templates that update and
+// delete it, with the same delivery. It returns none if no step applies or proposes the
+// resource, because then the delivery is unknown.
 func (t *transformation) dayTwo(create *entity.Entity, base string, v *xrd.Version, fixed bool) []*entity.Entity {
 	steps := t.deliveries(create.Spec.Get("steps"))
 	if len(steps) == 0 {
@@ -59,7 +59,7 @@ func proposes(step *tree.Node) bool {
 	return words.In(words.Action, step.Get("action").Str()) == words.ActionChangeRequest
 }
 
-// existing starts a Template for resources that are there.
+// existing starts a Template for existing resources.
 func (t *transformation) existing(create *entity.Entity, base string, v *xrd.Version, purpose string) *entity.Entity {
 	name, changed := entity.NameWithSuffix(base, "-"+purpose)
 	if changed {
@@ -79,7 +79,7 @@ func (t *transformation) existing(create *entity.Entity, base string, v *xrd.Ver
 	e.Metadata.Annotations = maps.Clone(create.Metadata.Annotations)
 	e.Metadata.Annotations[words.AnnotationTemplatePurpose] = purpose
 	e.Metadata.Links = slices.Clone(create.Metadata.Links)
-	// The first tags say who made it, the others stand in order.
+	// The tags that name the producer come first; the others are sorted.
 	var first, rest []string
 	for _, tag := range create.Metadata.Tags {
 		switch words.In(words.Tag, tag) {
@@ -93,8 +93,8 @@ func (t *transformation) existing(create *entity.Entity, base string, v *xrd.Ver
 	return &e
 }
 
-// setSpec gives a Template its form and steps; the rest of its spec is that of
-// the Template it was made of.
+// setSpec sets the form, steps and output of a Template and keeps the rest of the spec
+// of the Template it was derived from.
 func setSpec(e *entity.Entity, pages *tree.Node, steps []*tree.Node, output *tree.Node) {
 	spec := tree.Obj()
 	for _, f := range e.Spec.Fields {
@@ -111,7 +111,7 @@ func setSpec(e *entity.Entity, pages *tree.Node, steps []*tree.Node, output *tre
 	e.Spec = spec
 }
 
-// updateSteps change the resource, each in the way it was delivered.
+// updateSteps returns steps that update the resource, each with its original delivery.
 func updateSteps(steps []*tree.Node, kind string) []*tree.Node {
 	observed := "parameters." + form.ParamObserved
 	out := make([]*tree.Node, len(steps))
@@ -125,7 +125,7 @@ func updateSteps(steps []*tree.Node, kind string) []*tree.Node {
 		if proposes(s) {
 			name = "Propose the update of " + kind
 			retitle(input, "Update "+kind)
-			// A form that was not filled from the resource says only what is new.
+			// A form that was not filled from the resource holds only the changes.
 			input.Set("merge", tree.Str("${{ not "+observed+" }}"))
 		}
 		out[i] = restep(s, s.Get("id").Str(), name, s.Get("action"), input)
@@ -133,7 +133,7 @@ func updateSteps(steps []*tree.Node, kind string) []*tree.Node {
 	return out
 }
 
-// deleteSteps delete the resource, each in the way it was delivered.
+// deleteSteps returns steps that delete the resource, each with its original delivery.
 func deleteSteps(steps []*tree.Node, kind string) []*tree.Node {
 	out := make([]*tree.Node, len(steps))
 	for i, s := range steps {
@@ -165,7 +165,7 @@ func deleteSteps(steps []*tree.Node, kind string) []*tree.Node {
 	return out
 }
 
-// retitle gives a change request words of its own.
+// retitle replaces the texts and branch name of a change request by a new title.
 func retitle(input *tree.Node, does string) {
 	name := input.Get("manifest", "metadata", "name").Str()
 	for _, key := range []string{"description", "body", "commitMessage", "gitCommitMessage", "branchName"} {
@@ -174,7 +174,7 @@ func retitle(input *tree.Node, does string) {
 	input.Set("title", tree.Str(does+" "+cmp.Or(name, "${{ parameters.name }}")))
 }
 
-// restep returns a step under the conditions of another.
+// restep returns a new step with the condition of step s.
 func restep(s *tree.Node, id, name string, action, input *tree.Node) *tree.Node {
 	return tree.Obj(
 		tree.F("id", tree.Str(id)), tree.F("name", tree.Str(name)), tree.F("action", action),
@@ -182,5 +182,5 @@ func restep(s *tree.Node, id, name string, action, input *tree.Node) *tree.Node 
 	)
 }
 
-// shallow returns a copy of an object, what is in it shared.
+// shallow returns a shallow copy of an object.
 func shallow(n *tree.Node) *tree.Node { return tree.Obj(slices.Clone(n.Fields)...) }

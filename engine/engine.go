@@ -1,6 +1,6 @@
-// Package engine turns definitions into catalog entities. It is a function:
-// the same input gives the same entities and findings, wherever it runs. It
-// reads no clock, file, network or environment, and it does not log.
+// Package engine turns definitions into catalog entities. It is a pure function: the
+// same input gives the same entities and findings. It reads no clock, file, network or
+// environment, and it does not log.
 package engine
 
 import (
@@ -12,42 +12,41 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Input is one definition with what belongs to it.
+// Input is one definition with the objects that belong to it.
 type Input struct {
 	Definition *xrd.Definition
-	// Compositions are those for the definition, Composites its composites
-	// and claims; both may be empty.
+	// Compositions are the Compositions for the definition; Composites are its composites
+	// and claims. Both may be empty.
 	Compositions []*xrd.Composition
 	Composites   []*xrd.Composite
-	// Untracked are the names of Compositions that get no Resource. They are
-	// still there to be chosen in the form.
+	// Untracked holds the names of Compositions that get no Resource. They can still be
+	// selected in the form.
 	Untracked map[string]bool
-	// Base is the name the entities' names are made of. Empty means the one
-	// the profile gives; Names settles clashes between definitions.
+	// Base is the base of the entity names. Empty means the base that the profile derives;
+	// Names resolves conflicts between definitions.
 	Base string
-	// Clusters are the clusters the definition was found in.
+	// Clusters are the clusters in which the definition was found.
 	Clusters []string
-	// Context is what an extract record says of where the definition was found,
-	// such as its path. Only templates see it.
+	// Context is what an extract record says about where the definition was found, such as
+	// its path. Only templates see it.
 	Context map[string]string
-	// Fingerprint stands for the content of the definition and for where it was
-	// read: it must be another one when either is. Empty means that the engine
-	// makes its own where it needs one, which a caller who has a hash can spare it.
+	// Fingerprint identifies the content and the origin of the definition: it must change
+	// when either changes. If it is empty, the engine computes a fingerprint when it needs
+	// one; a caller that already has a hash can save that cost.
 	Fingerprint string
 }
 
-// Result is what the engine made of an Input.
+// Result is the output of the engine for an Input.
 type Result struct {
 	Entities []*entity.Entity
 	Findings []finding.Finding
-	// Sources says where the values that could have come from several places
-	// did come from.
+	// Sources records the origin of each value that can come from several places.
 	Sources []Source
 }
 
-// Source says where one value of the entities came from.
+// Source records where one value of the entities came from.
 type Source struct {
-	// Field is the value's name, such as "owner".
+	// Field is the name of the value, such as "owner".
 	Field, Value string
 	// From is "annotation", "label", "option", "definition" or "default".
 	From string
@@ -55,21 +54,20 @@ type Source struct {
 	Key string
 }
 
-// Transformer makes entities of a definition. Engine is the default one; a
-// Transformer of your own may wrap it. Implementations must be safe for use by
-// several goroutines at once and must not change their Input.
+// Transformer makes entities from a definition. Engine is the default; a custom
+// Transformer may wrap it. Implementations must be safe for concurrent use and must not
+// change their Input.
 type Transformer interface {
 	Transform(Input) (Result, error)
 }
 
-// TransformerFunc is a function that is a Transformer.
+// TransformerFunc is an adapter that allows a function to be used as a Transformer.
 type TransformerFunc func(Input) (Result, error)
 
 // Transform calls f.
 func (f TransformerFunc) Transform(in Input) (Result, error) { return f(in) }
 
-// Options are what a caller may choose. The zero value gives the defaults of
-// the contract.
+// Options are the caller's options. The zero value gives the defaults of the contract.
 type Options struct {
 	// Owner of the entities; default "platform-team".
 	Owner string
@@ -81,36 +79,35 @@ type Options struct {
 	Namespace string
 	// Tags to add to every entity.
 	Tags []string
-	// Words chooses the vocabulary of what is written; default auto.
+	// Words selects the vocabulary of the output; default auto.
 	Words words.Choice
-	// ResourceNamespace is the namespace a form proposes for the resource;
-	// default "default".
+	// ResourceNamespace is the default namespace in forms; default "default".
 	ResourceNamespace string
 	// Lifecycle of API entities; default "production".
 	Lifecycle string
 	// NoAPI leaves out API entities.
 	NoAPI bool
-	// NoCompositionDetails leaves the choice of a Composition out of forms.
+	// NoCompositionDetails leaves the selection of a Composition out of forms.
 	NoCompositionDetails bool
-	// GitOps adds the page on which a developer chooses between applying
-	// directly and a change request.
+	// GitOps adds the page on which the user selects between applying directly and a change
+	// request.
 	GitOps bool
-	// DayTwo adds, to each Template, one that changes a resource that is there
-	// and one that deletes it.
+	// DayTwo adds, to each Template, one that updates an existing resource and one that
+	// deletes it.
 	DayTwo bool
-	// Clusters are those a developer chooses from; fewer than two leave the
-	// question out.
+	// Clusters are the clusters offered in forms. With fewer than two the question is
+	// omitted.
 	Clusters []string
-	// Now is when the definitions were found. Zero leaves the annotation out.
+	// Now is the time at which the definitions were found. Zero omits the annotation.
 	Now time.Time
-	// Forms remembers compiled forms; nil means that each is compiled anew.
+	// Forms caches compiled forms; nil disables the cache.
 	Forms FormCache
 }
 
-// Hooks are functions called around the default transformation. Either may be
-// nil. They see the contract's words: translation comes after them.
+// Hooks are functions called before and after the default transformation. Either may be
+// nil. Hooks see the contract's vocabulary: translation happens after them.
 type Hooks struct {
-	// PreProcess may replace the definition. It must not change the one given.
+	// PreProcess may return another definition. It must not change the one it is given.
 	PreProcess func(*xrd.Definition) (*xrd.Definition, error)
 	// PostProcess may change, add and remove entities.
 	PostProcess func([]*entity.Entity) ([]*entity.Entity, error)

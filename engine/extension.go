@@ -5,33 +5,31 @@ import (
 	"sync"
 )
 
-// Extension is code that an organisation puts around the engine. The zero value
-// changes nothing. All programs take one, so that what is added shows in the
-// catalog and on the command line alike.
+// Extension is code with which an organisation extends the engine. The zero value
+// changes nothing. All programs take an Extension, so that its effects show both in the
+// catalog and on the command line.
 type Extension struct {
 	// Hooks are called before and after the default transformation.
 	Hooks Hooks
-	// Transformer, if not nil, is given the default Transformer and returns the
-	// one to use: it may wrap the default one, which calls the Hooks, or leave it
-	// aside. It is called for each run of the engine, often for each definition, so
-	// that what is to be remembered is kept outside.
+	// Transformer, if not nil, is given the default Transformer and returns the one to use.
+	// It may wrap the default, which calls the Hooks, or ignore it. It is called for each
+	// run of the engine, often for each definition, so keep state outside of it.
 	Transformer func(Transformer) Transformer
-	// Version names this code. The service makes everything anew when it is another
-	// one than before. Empty means that every build of the program is another one,
-	// which is right unless builds that do the same differ, as those for several
-	// architectures do.
+	// Version names this code. The service rebuilds everything when it changes. Empty means
+	// that every build of the program is a new version, which is right unless equivalent
+	// builds differ, such as builds for several architectures.
 	Version string
 }
 
-// Engine returns an engine with the extension's hooks, and what transforms: the
-// engine, or what the extension puts in its place. If that panics or is nil,
-// Transform does the same or returns an error, for each definition.
+// Engine returns an engine with the extension's hooks, and the Transformer to use: the
+// engine, or what the extension replaces it with. If the extension panics or returns
+// nil, Transform panics or returns an error, for each definition.
 func (x Extension) Engine(profile Profile, opts Options) (*Engine, Transformer) {
 	e := New(profile, opts, x.Hooks)
 	return e, x.Around(e)
 }
 
-// Around returns what transforms in the place of a Transformer.
+// Around returns the extension's Transformer around next, or next if there is none.
 func (x Extension) Around(next Transformer) Transformer {
 	if x.Transformer == nil {
 		return next

@@ -13,11 +13,11 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Fingerprint returns a hash of all that Transform looks at in an Input, and
-// package xrd/lint in its objects: what is made with the same options of two
-// inputs with one fingerprint is the same. It covers what xrd.Prune keeps, but
-// for resource versions; a hook or a Transformer that looks at more is not
-// covered.
+// Fingerprint returns a hash of everything in an Input that Transform reads, and of
+// everything in its objects that package xrd/lint reads: with the same options, inputs
+// with equal fingerprints give equal results. It covers what xrd.Prune keeps, except for
+// resource versions. It does not cover what a hook or a custom Transformer reads beyond
+// that.
 func Fingerprint(in Input) string {
 	h := newHasher()
 	defer h.free()
@@ -61,7 +61,7 @@ func Fingerprint(in Input) string {
 	return h.hex()
 }
 
-// untracked are the names that are, in order.
+// untracked returns the names mapped to true, sorted.
 func untracked(m map[string]bool) []string {
 	var out []string
 	for name, yes := range m {
@@ -73,7 +73,7 @@ func untracked(m map[string]bool) []string {
 	return out
 }
 
-// definitionFingerprint is the part of a fingerprint that is the definition's.
+// definitionFingerprint returns the definition's part of a fingerprint.
 func definitionFingerprint(d *xrd.Definition) string {
 	h := newHasher()
 	defer h.free()
@@ -99,7 +99,7 @@ func definitionFingerprint(d *xrd.Definition) string {
 	return h.hex()
 }
 
-// hasher hashes in pieces, so that a large input needs little memory.
+// hasher hashes its input in pieces, so that a large input needs little memory.
 type hasher struct {
 	buf trace
 	sum hash.Hash
@@ -116,7 +116,7 @@ func newHasher() *hasher {
 func (h *hasher) free() { hashers.Put(h) }
 
 func (h *hasher) flush() {
-	_, _ = h.sum.Write(h.buf) // A hash takes everything.
+	_, _ = h.sum.Write(h.buf) // A hash.Hash never returns an error.
 	h.buf = h.buf[:0]
 }
 
@@ -126,8 +126,8 @@ func (h *hasher) hex() string {
 	return hex.EncodeToString(h.sum.Sum(room[:0]))
 }
 
-// trace is what is hashed. Every part says how long it is, so that none runs
-// into the next.
+// trace is the data to hash. Every part is prefixed with its length, so that different
+// parts cannot encode to the same bytes.
 type trace []byte
 
 func (p *trace) size(n int) { *p = binary.AppendUvarint(*p, uint64(n)) }
@@ -164,8 +164,8 @@ func (p *trace) stringMap(m map[string]string) {
 
 func (p *trace) tree(n *tree.Node) { *p = tree.AppendFingerprint(*p, n) }
 
-// object covers an object: its document, and what was read of it, because a
-// hook may have changed either.
+// object covers the document of an object and the fields parsed from it, because a hook
+// may have changed either.
 func (p *trace) object(o *xrd.Object, role xrd.Role) {
 	p.strings(o.APIVersion, o.Kind, o.Name, o.Namespace, o.Origin.Source, o.Origin.File, o.Origin.Cluster, o.Origin.Location)
 	p.size(int(o.Words))
@@ -178,18 +178,18 @@ func (p *trace) object(o *xrd.Object, role xrd.Role) {
 	p.stringMap(annotations)
 	n := xrd.Prune(o.Node, role)
 	if meta := n.Get("metadata"); o.Name != "" && meta.Has("resourceVersion") {
-		// Pruning made a copy of the metadata. Without a name, an object is
-		// named by all of its content.
+		// Prune returned a copy of the metadata. The name of an unnamed object depends on all
+		// of its content.
 		meta.Delete("resourceVersion")
 	}
 	p.tree(n)
 	if o.Origin.File != "" {
-		// Findings tell places.
+		// Findings contain positions.
 		p.places(n)
 	}
 }
 
-// places covers where everything in n was written.
+// places covers the positions of everything in n.
 func (p *trace) places(n *tree.Node) {
 	if n == nil {
 		return

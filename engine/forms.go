@@ -8,22 +8,21 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// FormCache remembers compiled forms. Its method may be called by several
-// goroutines at once. A form is shared by all who get it, and is changed by
-// nobody.
+// FormCache caches compiled forms. It must be safe for concurrent use. The forms are
+// shared and must not be modified.
 type FormCache interface {
-	// Form returns the form that is remembered under the key, else what compile
-	// returns, which it may remember. Equal keys mean equal forms.
+	// Form returns the form cached under the key, else the result of compile, which it may
+	// cache. Equal keys mean equal forms.
 	Form(key string, compile func() *form.Form) *form.Form
 }
 
-// FormCacheFunc is a function that is a FormCache.
+// FormCacheFunc is an adapter that allows a function to be used as a FormCache.
 type FormCacheFunc func(key string, compile func() *form.Form) *form.Form
 
 // Form calls f.
 func (f FormCacheFunc) Form(key string, compile func() *form.Form) *form.Form { return f(key, compile) }
 
-// form compiles the form of a version, or has it remembered.
+// form compiles the form of a version, or returns it from the cache.
 func (t *transformation) form(v *xrd.Version, opts form.Options) *form.Form {
 	compile := func() *form.Form { return form.Compile(t.def, v, opts) }
 	if t.opts.Forms == nil {
@@ -35,7 +34,7 @@ func (t *transformation) form(v *xrd.Version, opts form.Options) *form.Form {
 	return t.opts.Forms.Form(formKey(t.in.Fingerprint, v, opts), compile)
 }
 
-// formKey is the key of a form: all that form.Compile looks at.
+// formKey returns the cache key of a form: a hash of everything form.Compile reads.
 func formKey(definition string, v *xrd.Version, opts form.Options) string {
 	var p trace
 	p.strings(definition, v.Name, opts.Namespace, opts.Repository, opts.Path)

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// delivery settles where a form proposes to propose changes: what cannot be used
-// is reported and left for the form to ask.
+// delivery sets the repository and path that a form offers for change requests. Unusable
+// values are reported and left for the form to ask.
 func (t *transformation) delivery(o *form.Options) {
 	const repo, path = words.AnnotationGitOpsRepo, words.AnnotationGitOpsPath
 	given := t.def.Annotations[repo]
@@ -38,22 +38,22 @@ func (t *transformation) delivery(o *form.Options) {
 	o.Path = t.value("gitops-path", annotations, path, "", "")
 }
 
-// The ways out.
+// The hints of findings about delivery.
 const (
 	hintRepository = "write https://host/owner/name"
 	hintPath       = "write it with slashes from the top of the repository, without .. and .git"
 	hintBranch     = "write it as Git has it, such as main"
 )
 
-// noRepository says that nothing names a repository for changes.
+// noRepository reports that no repository for change requests is configured.
 func (t *transformation) noRepository() {
 	t.note(RuleNoRepository, firstPlace(t.def.Node.Get("metadata", "annotations"), t.def.Node.Get("metadata"), t.def.Node),
 		"nothing names the repository that changes are proposed for, so the form asks whoever chooses a change request",
 		"give the definition the annotation "+t.def.Words.Out(words.Key, words.AnnotationGitOpsRepo))
 }
 
-// noteDelivery reports an annotation about delivery. What it says is not told:
-// an address may hold a password.
+// noteDelivery reports an annotation about delivery. It omits the value: an address may
+// contain a password.
 func (t *transformation) noteDelivery(annotation, wrong string, usable bool, hint string) {
 	key := t.def.Words.Out(words.Key, annotation)
 	message := "annotation " + key + " " + wrong
@@ -63,8 +63,7 @@ func (t *transformation) noteDelivery(annotation, wrong string, usable bool, hin
 	t.note(RuleDelivery, annotationPos(t.def.Node, key), message, hint)
 }
 
-// noteValue reports a value of a template folder, or of its options, that is
-// about delivery.
+// noteValue reports a delivery value of a template folder or of its options.
 func (t *transformation) noteValue(key, wrong, hint string) {
 	t.note(RuleDelivery, tree.Pos{}, "the value gitops."+key+" of the templates "+wrong+" and is passed over", hint)
 }
@@ -74,8 +73,8 @@ var (
 	hostPart       = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 )
 
-// checkRepository says what is wrong with the address of a repository, and
-// whether it can be used all the same, because the rest can be asked for.
+// checkRepository returns what is wrong with the address of a repository, and whether
+// the address is usable anyway, because the form can ask for the rest.
 func checkRepository(address string) (usable bool, wrong string) {
 	host, name := form.SplitRepository(address)
 	parts := strings.Split(name, "/")
@@ -91,7 +90,7 @@ func checkRepository(address string) (usable bool, wrong string) {
 	case len(parts) == 1 && host == "":
 		return false, "names no host, and not both the owner and the name of a repository"
 	case len(parts) == 1 && !whole:
-		// A plain server may have repositories without an owner.
+		// A plain Git server may have repositories without an owner.
 		return false, "does not name both the owner and the name of a repository"
 	case host == "":
 		return true, "names no host, so the form asks for it"
@@ -99,7 +98,7 @@ func checkRepository(address string) (usable bool, wrong string) {
 	return true, ""
 }
 
-// isFolder reports whether a path can be that of a folder in a repository.
+// isFolder reports whether a path can be the path of a folder in a repository.
 func isFolder(path string) bool {
 	path = strings.Trim(strings.TrimPrefix(strings.TrimSpace(path), "./"), "/")
 	if path == "" || path == "." {
@@ -114,7 +113,7 @@ func isFolder(path string) bool {
 	})
 }
 
-// isBranch reports whether a name can be that of a branch.
+// isBranch reports whether name is a valid branch name.
 func isBranch(name string) bool {
 	if name == "" || name == "@" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
 		return false

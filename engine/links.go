@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// mostLinks is how many links a composite shows.
+	// mostLinks is the maximum number of links of a composite.
 	mostLinks = 10
-	// longestLink is how long the address of a link may be.
+	// longestLink is the maximum length of a link's address.
 	longestLink = 1024
 )
 
-// addressWords are what the name of a field that holds an address ends in.
+// addressWords are the last words of field names that hold an address.
 var addressWords = []string{
 	"url", "urls", "uri", "uris", "endpoint", "endpoints", "address", "addresses",
 	"host", "hosts", "hostname", "hostnames", "fqdn", "link", "links",
 }
 
-// secretFields are words in the name of a field whose address lets whoever knows
-// it do what others may not; secretParameters those in the name of a parameter.
+// secretFields are words in the names of fields whose address grants access to anyone
+// who knows it; secretParameters are such words in the names of query parameters.
 var (
 	secretFields     = []string{"token", "secret", "password", "credential", "credentials", "webhook", "hook", "signed", "presigned", "sas"}
 	secretParameters = append([]string{
@@ -35,8 +35,8 @@ var (
 	}, secretFields...)
 )
 
-// Telling returns of a composite's status what is told of it: conditions and
-// addresses. The rest is nobody's business, and may be secret.
+// Telling returns the parts of a composite's status that are published: conditions and
+// addresses. The rest is private and may be secret.
 func Telling(status *tree.Node) *tree.Node {
 	if !status.IsMap() {
 		return status
@@ -63,7 +63,7 @@ func Telling(status *tree.Node) *tree.Node {
 	return out
 }
 
-// conditionsOf keeps of conditions what does not change with every look.
+// conditionsOf keeps the fields of conditions that do not change on every read.
 func conditionsOf(n *tree.Node) *tree.Node {
 	if !n.IsList() {
 		return n
@@ -81,7 +81,7 @@ func conditionsOf(n *tree.Node) *tree.Node {
 	return out
 }
 
-// addressesIn keeps of a list the addresses.
+// addressesIn keeps the addresses of a list.
 func addressesIn(n *tree.Node) *tree.Node {
 	if !n.IsList() {
 		return n
@@ -95,8 +95,8 @@ func addressesIn(n *tree.Node) *tree.Node {
 	return out
 }
 
-// links returns the addresses that a status tells, at its top and one level
-// down. The order of its keys does not matter.
+// links returns the addresses in a status, at the top level and one level down. The
+// order of the keys does not matter.
 func links(status *tree.Node) []entity.Link {
 	if !status.IsMap() {
 		return nil
@@ -110,7 +110,7 @@ func links(status *tree.Node) []entity.Link {
 		}
 		title := form.Humanise(f.Key) + " "
 		if f.Key == "atProvider" {
-			title = "" // A wrapper that says nothing to a reader.
+			title = "" // A wrapper that means nothing to users.
 		}
 		for j := range f.Value.Fields {
 			all = appendLinks(all, title, &f.Value.Fields[j])
@@ -119,7 +119,7 @@ func links(status *tree.Node) []entity.Link {
 	slices.SortFunc(all, func(a, b entity.Link) int {
 		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.URL, b.URL))
 	})
-	// Of several titles of an address, the first is kept.
+	// If an address has several titles, keep the first.
 	var out []entity.Link
 	for _, l := range all {
 		if len(out) < mostLinks && !slices.ContainsFunc(out, func(o entity.Link) bool { return o.URL == l.URL }) {
@@ -129,7 +129,7 @@ func links(status *tree.Node) []entity.Link {
 	return out
 }
 
-// appendLinks appends the addresses in a field: a string, or a list of them.
+// appendLinks appends the addresses in a field that is a string or a list of strings.
 func appendLinks(dst []entity.Link, title string, f *tree.Field) []entity.Link {
 	if !f.Value.IsString() && !f.Value.IsList() || !slices.Contains(addressWords, lastWord(f.Key)) || hasWord(f.Key, secretFields) {
 		return dst
@@ -146,7 +146,7 @@ func appendLinks(dst []entity.Link, title string, f *tree.Field) []entity.Link {
 	return dst
 }
 
-// keyWords returns the words of a field's name in lower case.
+// keyWords returns the words of a field name in lower case.
 func keyWords(key string) []string { return strings.Fields(strings.ToLower(form.Humanise(key))) }
 
 func lastWord(key string) string {
@@ -161,9 +161,9 @@ func hasWord(key string, among []string) bool {
 	return slices.ContainsFunc(keyWords(key), func(w string) bool { return slices.Contains(among, w) })
 }
 
-// webAddress returns the address in s as one that a browser opens: an absolute
-// one of http or https as it is, a bare host with https before it. It returns
-// nothing for anything else, and for what nobody should pass on.
+// webAddress returns the address in s in a form that a browser opens: an absolute http
+// or https URL as it is, a bare host prefixed with https://. It returns "" for anything
+// else, and for addresses that may contain a secret.
 func webAddress(s string) string {
 	if s == "" || len(s) > longestLink || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`", r) }) {
 		return ""
@@ -184,8 +184,8 @@ func webAddress(s string) string {
 	return s
 }
 
-// tells reports whether the parameters of an address may tell a secret: one is
-// named like it, or its value looks like nothing that a person would write.
+// tells reports whether the parameters of an address may contain a secret: a name
+// suggests one, or a value looks random.
 func tells(parameters string) bool {
 	for p := range strings.FieldsFuncSeq(parameters, func(r rune) bool { return r == '&' || r == ';' || r == '?' }) {
 		name, value, _ := strings.Cut(p, "=")
@@ -203,7 +203,7 @@ func tells(parameters string) bool {
 	return false
 }
 
-// looksRandom reports whether s has a long run of letters and digits mixed.
+// looksRandom reports whether s has a long run of mixed letters and digits.
 func looksRandom(s string) bool {
 	const long = 20
 	run, digits := 0, 0
@@ -224,8 +224,8 @@ func looksRandom(s string) bool {
 	return false
 }
 
-// isHost reports whether s is plainly a DNS name or an IP address, with or
-// without a port, that others can reach.
+// isHost reports whether s is a DNS name or a global unicast IP address, with or without
+// a port.
 func isHost(s string) bool {
 	host, port, ported := s, "", false
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") {
@@ -246,8 +246,8 @@ func isHost(s string) bool {
 	return isDNSName(host)
 }
 
-// isDNSName reports whether s is a DNS name of several labels, the last of which
-// begins with a letter, as those of all top-level domains do.
+// isDNSName reports whether s is a DNS name of several labels, the last of which begins
+// with a letter, as all top-level domains do.
 func isDNSName(s string) bool {
 	labels := strings.Split(strings.ToLower(s), ".")
 	last := labels[len(labels)-1]

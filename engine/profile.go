@@ -9,31 +9,31 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Profile is what differs between the callers of the engine: data, no code.
+// Profile holds the differences between the callers of the engine: data, no code.
 type Profile struct {
 	// Name is the profile's name.
 	Name string
-	// Naming says how the base name is made of the definition's.
+	// Naming is how the base name is derived from the definition's name.
 	Naming Naming
-	// TemplateType is spec.type of Templates. With TypeFromLabel the
-	// template-type label of the definition goes before it.
+	// TemplateType is spec.type of Templates. With TypeFromLabel, the template-type label
+	// of the definition overrides it.
 	TemplateType  string
 	TypeFromLabel bool
-	// EveryVersion makes a Template and an API for each served version
-	// instead of for the preferred one.
+	// EveryVersion makes a Template and an API for each served version instead of only for
+	// the preferred one.
 	EveryVersion bool
-	// RequiredLabel must be "true" on a definition, if it is not empty.
+	// RequiredLabel, if not empty, must be "true" on a definition.
 	RequiredLabel string
-	// Modern takes definitions of version v2 only: those whose composites are
-	// not LegacyCluster. A server hands out each definition in both versions,
-	// so that its scope tells them apart and its apiVersion does not.
+	// Modern accepts only v2 definitions: those whose composites are not LegacyCluster. An
+	// API server serves each definition in both versions, so the scope distinguishes them,
+	// not the apiVersion.
 	Modern bool
 }
 
-// Naming is a way to make a base name of a definition's name.
+// Naming selects how a base name is derived from a definition's name.
 type Naming uint8
 
-// The ways of naming, for databases.platform.io.
+// The naming schemes, with the result for databases.platform.io.
 const (
 	// NameFull gives databases.platform.io.
 	NameFull Naming = iota
@@ -58,7 +58,7 @@ var (
 // Profiles are all profiles.
 var Profiles = []Profile{CLI, ComposerIngestor, ClusterIngestor, Concept}
 
-// ProfileNamed returns the profile with a name, in either vocabulary.
+// ProfileNamed returns the profile with the given name, in either vocabulary.
 func ProfileNamed(name string) (Profile, error) {
 	own := words.In(words.Root, name)
 	i := slices.IndexFunc(Profiles, func(p Profile) bool { return p.Name == own })
@@ -68,7 +68,7 @@ func ProfileNamed(name string) (Profile, error) {
 	return Profiles[i], nil
 }
 
-// Admit reports whether the profile takes the definition, and if not, why.
+// Admit reports whether the profile accepts the definition, and if not, why.
 func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
 	switch {
 	case !p.Modern || d.Modern():
@@ -83,8 +83,8 @@ func (p Profile) Admit(d *xrd.Definition) (ok bool, why string) {
 	return true, ""
 }
 
-// Unlabelled is why a profile does not take a definition that lacks the label it
-// requires.
+// Unlabelled returns the reason why a profile rejects a definition that lacks the
+// required label.
 func Unlabelled(speaks words.Vocabulary, label string) string {
 	return fmt.Sprintf("it has no label %s: \"true\"", speaks.Out(words.Key, label))
 }

@@ -14,7 +14,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// resourceSpec is the spec of a Resource: dependsOn refers to other Resources,
+// resourceSpec returns the spec of a Resource: dependsOn refers to other Resources,
 // implementsApi to APIs.
 func (t *transformation) resourceSpec(typ, owner string, dependsOn, apis []string) *tree.Node {
 	return tree.Obj(
@@ -37,8 +37,8 @@ func (t *transformation) apis() []string {
 	return out
 }
 
-// definitionResource makes the Resource that stands for the definition. It is
-// made of every definition, broken ones too, so that none is lost from sight.
+// definitionResource makes the Resource for the definition. Every definition gets one,
+// even a broken one, so that it remains visible in the catalog.
 func (t *transformation) definitionResource() *entity.Entity {
 	e := t.entity(entity.KindResource, t.base, "-xrd")
 	e.Metadata.Title = t.def.Name
@@ -59,8 +59,8 @@ func (t *transformation) definitionResource() *entity.Entity {
 	return e
 }
 
-// definitionRef refers to the definition's Resource, which is the last entity
-// made before those that depend on it.
+// definitionRef returns a reference to the definition's Resource, which is the last
+// entity made before those that depend on it.
 func (t *transformation) definitionRef() string {
 	name, _ := entity.NameWithSuffix(t.base, "-xrd")
 	return "resource:" + t.namespace + "/" + name
@@ -71,7 +71,7 @@ func compositionRef(namespace, name string) string {
 	return "resource:" + namespace + "/" + repaired
 }
 
-// compositionResources makes a Resource of each Composition.
+// compositionResources makes a Resource for each Composition.
 func (t *transformation) compositionResources() {
 	apis := t.apis()
 	all := slices.Clone(t.in.Compositions)
@@ -120,8 +120,8 @@ func describeComposition(c *xrd.Composition) string {
 	return text + " (" + how + ": " + strings.Join(parts, ", ") + ")"
 }
 
-// ownerOf returns the owner a Composition or composite names itself, else the
-// definition's.
+// ownerOf returns the owner set on a Composition or composite, else the definition's
+// owner.
 func (t *transformation) ownerOf(o *xrd.Object) string {
 	if own, _ := words.Pick(o.Annotations, words.AnnotationOwner); own != "" && t.isRef(own, "Group") {
 		return own
@@ -129,7 +129,7 @@ func (t *transformation) ownerOf(o *xrd.Object) string {
 	return t.owner
 }
 
-// compositeResources makes a Resource of each composite and claim.
+// compositeResources makes a Resource for each composite and claim.
 func (t *transformation) compositeResources() {
 	all := slices.Clone(t.in.Composites)
 	slices.SortFunc(all, func(a, b *xrd.Composite) int {
@@ -142,8 +142,8 @@ func (t *transformation) compositeResources() {
 	}
 }
 
-// compositeSuffix makes the name of a composite's Resource unique over clusters,
-// namespaces and kinds.
+// compositeSuffix returns a suffix that makes the name of a composite's Resource unique
+// across clusters, namespaces and kinds.
 func compositeSuffix(c *xrd.Composite) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{c.Origin.Cluster, c.Namespace, c.Group(), c.Kind, c.Name}, "\x00")))
 	return "-" + hex.EncodeToString(sum[:4])
@@ -171,7 +171,8 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	if !c.Unnamed {
 		a[words.AnnotationXRName] = c.Name
 	}
-	// The group is the platform's own, whatever word it resembles.
+	// The group is the platform's own and is not translated, even if it resembles a
+	// vocabulary word.
 	a[words.AnnotationXRAPIVersion] = c.Node.Get("apiVersion").Str()
 	a[words.AnnotationXRKind] = c.Kind
 	a[words.AnnotationXRDVersion] = versionOf(c.APIVersion)
@@ -199,8 +200,8 @@ func (t *transformation) composite(c *xrd.Composite, compositions []string) *ent
 	return e
 }
 
-// bound returns the composite that a claim is bound to, if it is there: the one
-// the claim names, else the one that names the claim.
+// bound returns the composite that a claim is bound to, if it is in the input: the one
+// the claim references, else the one that references the claim.
 func (t *transformation) bound(claim *xrd.Composite) *xrd.Composite {
 	if !claim.Claim {
 		return nil
@@ -212,13 +213,13 @@ func (t *transformation) bound(claim *xrd.Composite) *xrd.Composite {
 	return t.claimed[binding{claim.Origin.Cluster, xrd.Reference{Kind: claim.Kind, Namespace: claim.Namespace, Name: claim.Name}}]
 }
 
-// binding names a composite or claim among those of all clusters.
+// binding identifies a composite or claim across clusters.
 type binding struct {
 	cluster string
 	xrd.Reference
 }
 
-// bind finds out, once, which composites there are and which claims they name.
+// bind indexes, once, the composites and the claims they reference.
 func (t *transformation) bind() {
 	if t.composites != nil {
 		return
@@ -235,8 +236,8 @@ func (t *transformation) bind() {
 	}
 }
 
-// usedComposition returns the Composition a composite uses: the one enforced,
-// the one it names, the default, or the only one there is.
+// usedComposition returns the Composition that a composite uses: the enforced one, the
+// one it names, the default, or the only one there is.
 func (t *transformation) usedComposition(c *xrd.Composite, compositions []string) string {
 	if used := cmp.Or(t.def.EnforcedComposition, c.Composition, t.def.DefaultComposition); used != "" {
 		return used

@@ -2,32 +2,31 @@ package engine
 
 import "example.dev/ingestor/document/finding"
 
-// The rules about what the engine makes.
+// The rules for the engine's output.
 const (
-	// RuleName is a name the catalog would refuse.
+	// RuleName is a name that the catalog would reject.
 	RuleName = "ENG001"
-	// RuleTag is a tag the catalog would refuse.
+	// RuleTag is a tag that the catalog would reject.
 	RuleTag = "ENG002"
 	// RuleRef is an owner or system that is not an entity reference.
 	RuleRef = "ENG003"
-	// RuleNoForm is a definition nobody could create a resource of.
+	// RuleNoForm is a definition of which no resource can be created.
 	RuleNoForm = "ENG004"
 	// RuleClash is a short name that two definitions share.
 	RuleClash = "ENG005"
-	// RuleNamespace is a namespace the catalog would refuse.
+	// RuleNamespace is a namespace that the catalog would reject.
 	RuleNamespace = "ENG006"
-	// RuleDefaultNamespace is a proposed namespace that no cluster has.
+	// RuleDefaultNamespace is a default namespace that is not a valid namespace name.
 	RuleDefaultNamespace = "ENG008"
-	// RuleOrphan is a Composition for a kind that no definition at hand defines.
+	// RuleOrphan is a Composition for a kind that no definition in the input defines.
 	RuleOrphan = "ENG007"
-	// RuleNoRepository is a change request for which nothing names a repository.
+	// RuleNoRepository is a change request without a configured repository.
 	RuleNoRepository = "ENG009"
-	// RuleDelivery is a repository, path or branch that changes cannot be
-	// proposed for.
+	// RuleDelivery is a repository, path or branch that cannot be used for change requests.
 	RuleDelivery = "ENG010"
 )
 
-// Rules are all rules about what the engine makes.
+// Rules are all rules for the engine's output.
 var Rules = []finding.Rule{
 	{ID: RuleName, Severity: finding.Info, Title: "name is repaired", Why: "The catalog takes names of 63 letters, digits, dots, dashes and underscores."},
 	{ID: RuleTag, Severity: finding.Info, Title: "tag is repaired or left out", Why: "One bad tag would make the catalog refuse the whole entity."},

@@ -21,7 +21,7 @@ import (
 func (t *transformation) tellServing() {
 	unserved := t.def.Unserved()
 	for _, u := range unserved {
-		// The scan that found the kind unserved has reported it.
+		// The scan that found the kind unserved already reported it.
 		if u.Reason != xrd.ReasonNotServed {
 			t.out.Findings = append(t.out.Findings, unservedFinding(t.def, u))
 		}
@@ -38,7 +38,7 @@ func (t *transformation) tellServing() {
 		if !isDefinition && (text == "" || !creates(e)) {
 			continue
 		}
-		// Another entity may share the annotations.
+		// The annotations may be shared with another entity.
 		a := maps.Clone(e.Metadata.Annotations)
 		if a == nil {
 			a = map[string]string{}

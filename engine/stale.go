@@ -8,14 +8,14 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// stampLayout is how times are written on entities.
+// stampLayout is the time format of entities.
 const stampLayout = "2006-01-02T15:04:05.000Z"
 
 func timestamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// MarkStale writes on an entity, in its own words, that it may be out of date:
-// what could not be read, and since when. If what is empty it takes the marks
-// off. The annotations are replaced, not changed: another entity may share them.
+// MarkStale marks an entity as stale, in its own vocabulary: what could not be read, and
+// since when. If what is empty, it removes the marks. The annotations are replaced, not
+// modified, because another entity may share them.
 func MarkStale(e *entity.Entity, what string, since time.Time) {
 	v := words.Of(e.APIVersion)
 	stale, at := v.Out(words.Key, words.AnnotationStale), v.Out(words.Key, words.AnnotationStaleSince)

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// mostConditions is how many conditions of a composite are shown.
+	// mostConditions is the maximum number of conditions of a composite.
 	mostConditions = 12
-	// longestCondition is how long a condition's type and reason may be.
+	// longestCondition is the maximum length of a condition's type and reason.
 	longestCondition = 48
 )
 
-// conditionAnnotations writes the conditions of a composite as annotations, so
-// that they can be seen and searched for: composer.io/condition-ready: "True".
-// What is not True says its reason too. Messages and times are left out: they
-// change without anything having changed.
+// conditionAnnotations writes the conditions of a composite as annotations, so that they
+// can be seen and searched for: composer.io/condition-ready: "True". A status other than
+// True includes its reason. Messages and times are left out, because they change without
+// a change of state.
 func conditionAnnotations(a map[string]string, c *xrd.Composite) { writeConditions(a, c.Conditions) }
 
 // writeConditions writes conditions as annotations.
 func writeConditions(a map[string]string, conditions []xrd.Condition) {
 	all := slices.Clone(conditions)
-	// Everybody asks for these two, so they are shown however many there are.
+	// Ready and Synced matter most, so they are always within the limit.
 	slices.SortStableFunc(all, func(x, y xrd.Condition) int {
 		return cmp.Compare(conditionRank(x.Type), conditionRank(y.Type))
 	})
@@ -56,9 +56,8 @@ func conditionRank(typ string) int {
 	return 1
 }
 
-// conditionName makes the end of an annotation's key of a condition's type:
-// last-async-operation of LastAsyncOperation. It returns nothing for what is no
-// type.
+// conditionName converts a condition's type into the end of an annotation key, such as
+// LastAsyncOperation into last-async-operation. It returns "" for an invalid type.
 func conditionName(typ string) string {
 	last := len(typ) - 1
 	if len(typ) > longestCondition || !isWord(typ, false, "-_./") || !isWord(typ[last:], false, "") {
@@ -69,7 +68,7 @@ func conditionName(typ string) string {
 		c := typ[i]
 		switch {
 		case c >= 'A' && c <= 'Z':
-			// A capital begins a word, but not within an acronym.
+			// A capital begins a word, except within an acronym.
 			if i > 0 && (isLower(typ[i-1]) || isUpper(typ[i-1]) && i < last && isLower(typ[i+1])) {
 				b.WriteByte('-')
 			}

@@ -35,7 +35,7 @@ func (t *transformation) template(base string, v *xrd.Version, f *form.Form) *en
 	return e
 }
 
-// title is the annotation's, else the definition's kind.
+// title returns the title of the annotation, else the definition's kind.
 func (t *transformation) title(v *xrd.Version) string {
 	title := t.value("title", t.def.Annotations, words.AnnotationTitle, "", "")
 	if title == "" {
@@ -51,8 +51,8 @@ func (t *transformation) title(v *xrd.Version) string {
 	return title
 }
 
-// description is an annotation's, else what the schema says of itself, else
-// a phrase.
+// description returns the description of an annotation, else of the schema, else a
+// default phrase.
 func (t *transformation) description(v *xrd.Version) string {
 	text := t.value("description", t.def.Annotations, words.AnnotationDescription, "", "")
 	if text == "" {
@@ -83,7 +83,8 @@ func (t *transformation) templateType() string {
 	return t.profile.TemplateType
 }
 
-// compositionAnnotation names the Composition the definition settles on.
+// compositionAnnotation sets the annotation with the definition's enforced or default
+// Composition.
 func (t *transformation) compositionAnnotation(a map[string]string) {
 	switch {
 	case t.def.EnforcedComposition != "":
@@ -93,7 +94,7 @@ func (t *transformation) compositionAnnotation(a map[string]string) {
 	}
 }
 
-// steps apply the manifest, or propose it as a change.
+// steps returns the steps that apply the manifest or propose it as a change request.
 func (t *transformation) steps(f *form.Form) *tree.Node {
 	param := func(name string) *tree.Node { return tree.Str("${{ parameters." + name + " }}") }
 	input := tree.Obj(tree.F("manifest", f.Manifest))
@@ -130,7 +131,7 @@ func (t *transformation) steps(f *form.Form) *tree.Node {
 	return tree.Arr(apply, propose)
 }
 
-// output tells the developer what was made, and where to look.
+// output returns the template output: what was created, and links to it.
 func (t *transformation) output() *tree.Node {
 	content := t.target.Kind + " ${{ parameters.name }}"
 	if t.target.Namespaced {

@@ -15,44 +15,44 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// TemplateOptions are what a caller may choose about templates. The zero value
-// gives the defaults.
+// TemplateOptions are the caller's options for templates. The zero value gives the
+// defaults.
 type TemplateOptions struct {
-	// Values override those of the folder's metadata.yaml, key by key. They are
-	// what tree.From takes.
+	// Values override the values of the folder's metadata.yaml, key by key. Their types are
+	// those that tree.From accepts.
 	Values map[string]any
-	// OnError says what is done when a template cannot be used.
+	// OnError says what to do when a template cannot be used.
 	OnError folder.OnError
 }
 
-// Templated is a Transformer that makes entities with a template folder. It is
-// safe for use by several goroutines at once, as far as the engine's hooks are.
+// Templated is a Transformer that makes entities with a template folder. It is safe for
+// concurrent use if the engine's hooks are.
 type Templated struct {
 	engine *Engine
 	folder *folder.Folder
 	opts   TemplateOptions
-	// dayTwo adds Templates for resources that are there to those that the
-	// folder makes, instead of to the engine's own.
+	// dayTwo adds Templates for existing resources to the folder's Templates instead of to
+	// the engine's own.
 	dayTwo bool
 }
 
-// Templated returns a Transformer that makes entities with the templates of f.
-// The engine settles names, owners and forms, which templates ask it for, and
-// its hooks are called around them. One set of entities is made of a
-// definition, for the version a single Template is made for.
+// Templated returns a Transformer that makes entities with the templates of f. The
+// engine provides names, owners and forms to the templates and calls its hooks around
+// them. A definition gets one set of entities, for the version that a single Template is
+// made for.
 func (e *Engine) Templated(f *folder.Folder, opts TemplateOptions) *Templated {
 	own := *e
 	own.profile.EveryVersion, own.opts.DayTwo = false, false
 	return &Templated{engine: &own, folder: f, opts: opts, dayTwo: e.opts.DayTwo}
 }
 
-// Transform makes the entities of one definition. A template that cannot be
-// used is a *folder.Error; entities that a catalog would refuse are findings.
+// Transform makes the entities of one definition. An unusable template gives a
+// *folder.Error; entities that a catalog would reject are reported as findings.
 func (x *Templated) Transform(in Input) (Result, error) {
 	return x.TransformContext(context.Background(), in)
 }
 
-// TransformContext is Transform that ends early with its context.
+// TransformContext is Transform with a context that can cancel it.
 func (x *Templated) TransformContext(ctx context.Context, in Input) (Result, error) {
 	r, err := x.begin(in)
 	if err != nil {
@@ -84,7 +84,7 @@ func (x *Templated) TransformContext(ctx context.Context, in Input) (Result, err
 	return r.t.out, nil
 }
 
-// Choose returns the files that are used for a definition.
+// Choose returns the files to use for a definition.
 func (x *Templated) Choose(in Input) (folder.Choice, []finding.Finding, error) {
 	in, err := x.engine.preProcess(in)
 	if err != nil {
@@ -93,8 +93,8 @@ func (x *Templated) Choose(in Input) (folder.Choice, []finding.Finding, error) {
 	return x.folder.Choose(in.Definition, x.opts.OnError)
 }
 
-// See returns what the templates see that are used for a definition: xrd,
-// metadata, and the names of the helpers.
+// See returns the data that the templates used for a definition see: xrd, metadata, and
+// the names of the helpers.
 func (x *Templated) See(in Input) (*tree.Node, error) {
 	r, choice, err := x.chosen(in)
 	if err != nil {
@@ -103,7 +103,7 @@ func (x *Templated) See(in Input) (*tree.Node, error) {
 	return x.folder.See(choice, r.context())
 }
 
-// Text returns what the templates make of a definition before it is read.
+// Text returns the output of the templates for a definition before it is parsed.
 func (x *Templated) Text(ctx context.Context, in Input) (string, error) {
 	r, choice, err := x.chosen(in)
 	if err != nil {
@@ -121,19 +121,19 @@ func (x *Templated) chosen(in Input) (*rendering, folder.Choice, error) {
 	return r, choice, err
 }
 
-// rendering is one definition on its way through templates.
+// rendering is the state of rendering one definition with templates.
 type rendering struct {
 	*Templated
 	t *transformation
-	// own are the entities the engine makes without templates.
+	// own are the entities that the engine makes without templates.
 	own []*entity.Entity
-	// template is the Template among them, nil if nobody could create a
-	// resource of the definition; version is what it was made for.
+	// template is the Template among own, nil if no resource of the definition can be
+	// created; version is the version it was made for.
 	template *entity.Entity
 	version  *xrd.Version
 }
 
-// begin lets the engine settle everything that templates may ask for.
+// begin computes everything that templates may ask the engine for.
 func (x *Templated) begin(in Input) (*rendering, error) {
 	in, err := x.engine.preProcess(in)
 	if err != nil {
@@ -148,8 +148,8 @@ func (x *Templated) begin(in Input) (*rendering, error) {
 	return r, nil
 }
 
-// render renders the chosen files. If they fail and the options say so, the
-// default is rendered instead.
+// render renders the chosen files. If they fail and the options allow it, render uses
+// the default files instead.
 func (r *rendering) render(ctx context.Context, choice folder.Choice) (folder.Rendered, error) {
 	in := r.context()
 	out, err := r.folder.Render(ctx, choice, in)
@@ -168,26 +168,26 @@ func (r *rendering) render(ctx context.Context, choice folder.Choice) (folder.Re
 		return folder.Rendered{}, err
 	}
 	if r.template == nil && len(out.Documents) == 0 {
-		// Nobody could create a resource of it, which is said already.
+		// No resource of the definition can be created, which is already reported.
 		out.Findings = slices.DeleteFunc(out.Findings, func(f finding.Finding) bool { return f.Rule == folder.RuleEntity })
 	}
 	return out, nil
 }
 
-// complete adds to an entity what a catalog needs of every one and a template
-// need not write: its namespace, and where its definition was found.
+// complete adds to an entity what a catalog requires and a template need not write: its
+// namespace and the origin of its definition.
 func (r *rendering) complete(e *entity.Entity) {
 	if e.Metadata.Namespace == "" {
 		e.Metadata.Namespace = r.t.namespace
 	}
 	added := r.t.annotations(r.t.def.Origin)
-	// What the template says goes before, in either vocabulary.
+	// Annotations of the template override these, in either vocabulary.
 	maps.Copy(added, e.Metadata.Annotations)
 	e.Metadata.Annotations = added
 }
 
-// addDayTwo adds Templates for resources that are there to those the templates
-// made. One that they made themselves goes before.
+// addDayTwo adds Templates for existing resources to the Templates that the folder made.
+// Templates of the same name made by the folder take precedence.
 func (r *rendering) addDayTwo() {
 	all := r.t.out.Entities
 	for _, e := range all {
@@ -206,22 +206,22 @@ func (r *rendering) addDayTwo() {
 type Request struct {
 	// XRD is the definition, as an extract record has it.
 	XRD *tree.Node
-	// Templates are folders that lie over each other, the lowest first; none
-	// means the engine's own entities.
+	// Templates are layered folders, the lowest first; none means the engine's own
+	// entities.
 	Templates []fs.FS
 	// Context says where the definition was found, such as its path or cluster.
 	Context map[string]string
-	// Values override those of the folder's metadata.yaml.
+	// Values override the values of the folder's metadata.yaml.
 	Values map[string]any
-	// OnError says what is done when a template cannot be used.
+	// OnError says what to do when a template cannot be used.
 	OnError folder.OnError
-	// Options are the engine's.
+	// Options are the options of the engine.
 	Options Options
 }
 
-// Transform makes entities of one definition with a template folder, in one
-// call. Whoever has several definitions opens the folder once and uses
-// Templated, which compiles each template once.
+// Transform makes entities from one definition with a template folder, in one call. For
+// several definitions, open the folder once and use Templated, which compiles each
+// template once.
 func Transform(ctx context.Context, q Request) (Result, error) {
 	if !q.XRD.IsMap() {
 		return Result{}, errors.New("cannot transform: there is no definition")

@@ -18,7 +18,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// context returns what the templates of a definition are rendered with.
+// context returns the context in which the templates of a definition are rendered.
 func (r *rendering) context() folder.Context {
 	return folder.Context{
 		Definition: r.t.def,
@@ -40,8 +40,7 @@ func (r *rendering) context() folder.Context {
 	}
 }
 
-// found says where the definition was found: what the record says, and what is
-// known without one.
+// found returns where the definition was found: the origin, overridden by the record.
 func (r *rendering) found() map[string]string {
 	out := map[string]string{
 		"source":   cmp.Or(r.t.def.Origin.Source, xrd.SourceFile),
@@ -54,8 +53,8 @@ func (r *rendering) found() map[string]string {
 	return out
 }
 
-// facts are the values the engine settled. Those about a form are missing if
-// there is none.
+// facts returns the values that the engine computed. Values about the form are missing
+// if there is no form.
 func (r *rendering) facts() *tree.Node {
 	t := r.t
 	e := r.template
@@ -97,10 +96,10 @@ func (r *rendering) facts() *tree.Node {
 	return out
 }
 
-// gitops says where changes are proposed: in what the annotations name, else
-// what the values do. What is not known, or cannot be used, is missing. These go
-// into steps as they are, so that an expression in an annotation would be
-// evaluated; it is passed over.
+// gitops returns where changes are proposed: the location in the annotations, else in
+// the values. Unknown and unusable fields are missing. The fields are copied into steps
+// as they are, where an expression in an annotation would be evaluated, so annotations
+// with expressions are ignored.
 func (r *rendering) gitops() *tree.Node {
 	var values *tree.Node
 	if own, err := tree.From(r.opts.Values["gitops"]); err == nil {
@@ -109,7 +108,8 @@ func (r *rendering) gitops() *tree.Node {
 	if values.IsNull() {
 		values = r.folder.Values().Get("gitops")
 	}
-	// settle returns the first of the two that is right; wrong says what is not.
+	// settle returns the first valid of the two values; wrong returns what is wrong with a
+	// value.
 	settle := func(key, annotation, hint string, wrong func(string) string) string {
 		if v := strings.TrimSpace(r.t.def.Annotations[annotation]); v != "" && !r.passOver(annotation, v) {
 			problem := wrong(v)
@@ -120,7 +120,7 @@ func (r *rendering) gitops() *tree.Node {
 		}
 		v := strings.TrimSpace(values.Get(key).Str())
 		if v == "" || strings.Contains(v, "${{") {
-			// Whoever runs the platform may mean an expression as one.
+			// The platform operator sets these values and may use an expression deliberately.
 			return v
 		}
 		if problem := wrong(v); problem != "" {
@@ -132,7 +132,7 @@ func (r *rendering) gitops() *tree.Node {
 	address := settle("repository", words.AnnotationGitOpsRepo, hintRepository, func(s string) string {
 		usable, wrong := checkRepository(s)
 		if usable {
-			// A template knows the usual host.
+			// The template knows the default host.
 			return ""
 		}
 		return wrong
@@ -158,7 +158,8 @@ func (r *rendering) gitops() *tree.Node {
 	)
 }
 
-// passOver reports, and tells, whether an annotation holds an expression.
+// passOver reports whether an annotation contains an expression, and adds a finding if
+// so.
 func (r *rendering) passOver(annotation, value string) bool {
 	if !strings.Contains(value, "${{") {
 		return false
@@ -175,7 +176,7 @@ func (r *rendering) passOver(annotation, value string) bool {
 	return true
 }
 
-// errNoForm is what a template is told that asks for a form where there is none.
+// errNoForm is returned to a template that asks for a form where there is none.
 var errNoForm = errors.New("nobody can create a resource of this definition, so it has no form; ask metadata.version first")
 
 // pages returns the pages of the form as text, a YAML list.
@@ -241,7 +242,7 @@ func (r *rendering) form(args []any) (*tree.Node, error) {
 	return pages, nil
 }
 
-// requiredOnly returns pages with what must be answered, and what that depends
+// requiredOnly returns the pages reduced to required fields and the fields those depend
 // on.
 func requiredOnly(pages *tree.Node) *tree.Node {
 	out := tree.Arr()
@@ -272,7 +273,7 @@ func requiredOnly(pages *tree.Node) *tree.Node {
 	return out
 }
 
-// mentioned notes every word in n.
+// mentioned adds every string and key in n to into.
 func mentioned(n *tree.Node, into map[string]bool) {
 	if n.IsString() {
 		into[n.Text] = true
@@ -286,7 +287,7 @@ func mentioned(n *tree.Node, into map[string]bool) {
 	}
 }
 
-// manifest returns the resource with expressions where the form's values go.
+// manifest returns the resource with expressions in place of the form's values.
 func (r *rendering) manifest([]any) (any, error) {
 	if r.template == nil {
 		return nil, fmt.Errorf("manifest: %w", errNoForm)
@@ -294,7 +295,7 @@ func (r *rendering) manifest([]any) (any, error) {
 	return r.template.Spec.Get("steps").Items[0].Get("input", "manifest"), nil
 }
 
-// output returns what the developer is told at the end.
+// output returns the template output, as the developer sees it at the end.
 func (r *rendering) output([]any) (any, error) {
 	if r.template == nil {
 		return nil, fmt.Errorf("output: %w", errNoForm)
@@ -302,8 +303,8 @@ func (r *rendering) output([]any) (any, error) {
 	return r.t.output(), nil
 }
 
-// steps returns the engine's own steps: apply, change-request, or both, each on
-// the condition that the form's delivery asks for it.
+// steps returns the engine's own steps: apply, change-request, or both, in which case
+// each has a condition on the form's delivery.
 func (r *rendering) steps(args []any) (any, error) {
 	if r.template == nil {
 		return nil, fmt.Errorf("steps: %w", errNoForm)
@@ -331,8 +332,7 @@ func (r *rendering) steps(args []any) (any, error) {
 	return nil, fmt.Errorf("steps: there is no kind %q; there are apply, change-request and both", kind)
 }
 
-// document returns the first of the engine's own entities of a kind, nil if
-// there is none.
+// document returns the first of the engine's own entities of a kind, or nil.
 func (r *rendering) document(kind string) any {
 	for _, e := range r.own {
 		if e.Kind == kind {
@@ -342,7 +342,7 @@ func (r *rendering) document(kind string) any {
 	return nil
 }
 
-// others returns the engine's own entities but for the Template.
+// others returns the engine's own entities except for the Template.
 func (r *rendering) others() []*tree.Node {
 	var out []*tree.Node
 	for _, e := range r.own {

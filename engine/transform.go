@@ -13,16 +13,15 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Engine is the default Transformer. It is safe for use by several goroutines
-// at once, as far as its hooks are.
+// Engine is the default Transformer. It is safe for concurrent use if its hooks are.
 type Engine struct {
 	profile Profile
 	opts    Options
 	hooks   Hooks
 }
 
-// New returns an engine. Options that would make invalid entities are mended
-// when they are used, and reported.
+// New returns an engine. Options that would lead to invalid entities are repaired when
+// they are used, and reported.
 func New(profile Profile, opts Options, hooks Hooks) *Engine {
 	if opts.Lifecycle == "" {
 		opts.Lifecycle = defaultLifecycle
@@ -33,7 +32,7 @@ func New(profile Profile, opts Options, hooks Hooks) *Engine {
 // Profile returns the engine's profile.
 func (e *Engine) Profile() Profile { return e.profile }
 
-// Transform makes the entities of one definition. The error is a hook's.
+// Transform makes the entities of one definition. The only errors are those of hooks.
 func (e *Engine) Transform(in Input) (Result, error) {
 	in, err := e.preProcess(in)
 	if err != nil {
@@ -47,7 +46,7 @@ func (e *Engine) Transform(in Input) (Result, error) {
 	return t.out, nil
 }
 
-// preProcess has the hook replace the definition.
+// preProcess lets the hook replace the definition.
 func (e *Engine) preProcess(in Input) (Input, error) {
 	if e.hooks.PreProcess == nil {
 		return in, nil
@@ -60,23 +59,23 @@ func (e *Engine) preProcess(in Input) (Input, error) {
 		return Input{}, fmt.Errorf("cannot pre-process definition %q: the hook returned none", in.Definition.Name)
 	}
 	if d != in.Definition {
-		// The fingerprint is that of the definition before the hook.
+		// The fingerprint belongs to the definition before the hook.
 		in.Definition, in.Fingerprint = d, ""
 	}
 	return in, nil
 }
 
-// finish finishes the entities of the definition.
+// finish completes the entities of the definition.
 func (t *transformation) finish() error {
 	t.tellServing()
 	return t.conclude(&t.out, fmt.Sprintf("%q", t.def.Name), t.def.Words, t.def.Origin.File, t.def.Node.At())
 }
 
-// conclude has the hook change the entities of a thing, translates them into the
-// words in which the thing is written, unless the options choose, and stamps them.
+// conclude calls the PostProcess hook, translates the entities into the source's
+// vocabulary, unless the options set one, and stamps them.
 func (e *Engine) conclude(out *Result, of string, written words.Vocabulary, file string, at tree.Pos) error {
 	if e.hooks.PostProcess != nil {
-		// Parts are shared between forms and steps; a hook may change its own.
+		// Forms and steps share nodes; clone them so that a hook may modify each entity.
 		for _, x := range out.Entities {
 			x.Spec = x.Spec.Clone()
 		}
@@ -91,7 +90,7 @@ func (e *Engine) conclude(out *Result, of string, written words.Vocabulary, file
 	}
 	spoken := e.opts.Words.For(written)
 	for _, x := range out.Entities {
-		// A hook may have added one.
+		// A hook may have added an unsafe URL.
 		for _, f := range entity.DropUnsafeURLs(x) {
 			f.File, f.Pos = file, at
 			out.Findings = append(out.Findings, f)
@@ -102,9 +101,9 @@ func (e *Engine) conclude(out *Result, of string, written words.Vocabulary, file
 	return nil
 }
 
-// Stamp marks a Template with the version of its form: the mark changes when,
-// and only when, the spec does. The engine stamps what it makes; a Transformer
-// that changes a Template afterwards stamps it again.
+// Stamp marks a Template with the version of its form: the mark changes if and only if
+// the spec does. The engine stamps the Templates it makes; a Transformer that changes a
+// Template afterwards must stamp it again.
 func Stamp(e *entity.Entity) {
 	if e.Kind != entity.KindTemplate {
 		return
@@ -127,9 +126,9 @@ type transformation struct {
 	owner     string
 	system    string
 	allTags   []string
-	// composites and claimed are what bind finds.
+	// composites and claimed are the indexes built by bind.
 	composites, claimed map[binding]*xrd.Composite
-	// fixed says that nothing of the spec of the last version can be changed.
+	// fixed is true if nothing in the spec of the last version can be changed.
 	fixed bool
 
 	out Result
@@ -190,7 +189,7 @@ func (t *transformation) versions() []*xrd.Version {
 	return out
 }
 
-// firstPlace returns where the first of the nodes that is there was written.
+// firstPlace returns the position of the first node that is not nil.
 func firstPlace(nodes ...*tree.Node) tree.Pos {
 	for _, n := range nodes {
 		if n != nil {
@@ -200,14 +199,14 @@ func firstPlace(nodes ...*tree.Node) tree.Pos {
 	return tree.Pos{}
 }
 
-// usable reports whether a resource of the definition could exist. It keeps
-// whatever else a hostile definition says out of manifests and paths.
+// usable reports whether a resource of the definition could exist. It keeps other values
+// of a hostile definition out of manifests and paths.
 func usable(d *xrd.Definition, target xrd.Target) bool {
 	return isWord(d.Group, true, ".-") && isWord(target.Kind, false, "") && isWord(target.Plural, false, "-")
 }
 
-// isWord reports whether s is made of letters, digits and the extra bytes,
-// begins with a letter or digit, and fits a DNS name.
+// isWord reports whether s consists of letters, digits and the extra bytes, begins with
+// a letter or digit, and fits a DNS name.
 func isWord(s string, lower bool, extra string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -253,8 +252,7 @@ func (t *transformation) formOptions() form.Options {
 	return o
 }
 
-// withoutUser returns an address without the user and password before its host,
-// which are nobody's business.
+// withoutUser returns an address with its user and password redacted.
 func withoutUser(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	host, path, slash := strings.Cut(rest, "/")
@@ -269,7 +267,7 @@ func withoutUser(address string) string {
 	return address
 }
 
-// entity starts an entity with what all of a definition's entities share.
+// entity starts an entity with the fields that all entities of a definition share.
 func (t *transformation) entity(kind, name, suffix string) *entity.Entity {
 	repaired, changed := entity.NameWithSuffix(name, suffix)
 	if changed {
@@ -289,7 +287,7 @@ func (t *transformation) entity(kind, name, suffix string) *entity.Entity {
 	return e
 }
 
-// annotations are those that tell where a thing was found.
+// annotations returns the annotations with the origin of an object.
 func (t *transformation) annotations(origin xrd.Origin) map[string]string {
 	location := origin.SourceLocation()
 	m := make(map[string]string, 12)
@@ -309,7 +307,7 @@ func (t *transformation) annotations(origin xrd.Origin) map[string]string {
 	return m
 }
 
-// labels copies the labels that categorise.
+// labels copies the labels used for categorisation.
 func (t *transformation) labels() map[string]string {
 	var m map[string]string
 	for _, key := range [...]string{words.LabelVersion, words.LabelTemplateType} {
@@ -325,8 +323,8 @@ func (t *transformation) labels() map[string]string {
 	return m
 }
 
-// tags returns the tags of every entity, with more added. Each call returns a
-// list of its own, which a hook may change.
+// tags returns the tags of every entity, with more added. Each call returns a new list,
+// which a hook may change.
 func (t *transformation) tags(more ...string) []string {
 	if len(more) == 0 {
 		if t.allTags == nil {
@@ -338,8 +336,8 @@ func (t *transformation) tags(more ...string) []string {
 	return entity.Tags([]string{words.TagComposer, words.TagSource}, append(t.givenTags(), more...))
 }
 
-// tagsSource says where the tags came from: the annotation's and the options'
-// stand side by side.
+// tagsSource records where the tags came from. The tags of the annotation and of the
+// options are combined.
 func (t *transformation) tagsSource() {
 	from, key := FromDefault, ""
 	given, annotation := words.Pick(t.def.Annotations, words.AnnotationTags)
@@ -370,7 +368,7 @@ func (t *transformation) givenTags() []string {
 	return slices.DeleteFunc(given, func(s string) bool { return s == "" })
 }
 
-// reportTags says which of the given tags are not used as they are.
+// reportTags reports the given tags that are changed or left out.
 func (t *transformation) reportTags() {
 	for _, tag := range t.givenTags() {
 		mended, ok := entity.Tag(tag)
@@ -394,7 +392,7 @@ func ref(e *entity.Entity) string {
 func (t *transformation) note(rule string, pos tree.Pos, message, hint string) {
 	i := slices.IndexFunc(Rules, func(r finding.Rule) bool { return r.ID == rule })
 	if slices.ContainsFunc(t.out.Findings, func(f finding.Finding) bool { return f.Rule == rule && f.Message == message }) {
-		return // Said for another version already.
+		return // Already reported for another version.
 	}
 	t.out.Findings = append(t.out.Findings, finding.Finding{
 		Rule: rule, Severity: Rules[i].Severity, Object: t.def.Label(), File: t.def.Origin.File, Pos: pos,

@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The places a value can come from, in the order they are asked.
+// The origins of a value, in order of precedence.
 const (
 	FromAnnotation = "annotation"
 	FromLabel      = "label"
@@ -26,8 +26,8 @@ const (
 	defaultLifecycle = "production"
 )
 
-// value settles a value: the annotation goes before the option, the option
-// before the default. Where it came from is remembered.
+// value resolves a value: the annotation overrides the option, the option overrides the
+// default. It records the origin of the value.
 func (t *transformation) value(field string, annotations map[string]string, key, option, fallback string) string {
 	given, from := words.Pick(annotations, key)
 	switch {
@@ -51,8 +51,7 @@ func (t *transformation) source(field, value, from, key string) {
 	t.out.Sources = append(t.out.Sources, Source{Field: field, Value: value, From: from, Key: key})
 }
 
-// refValue is value for what must be an entity reference: a value that is
-// none is reported and passed over.
+// refValue is value for entity references: an invalid reference is reported and ignored.
 func (t *transformation) refValue(field string, annotations map[string]string, key, option, fallback, kind string) string {
 	if v, from := words.Pick(annotations, key); v != "" && !t.isRef(v, kind) {
 		t.note(RuleRef, placeOf(t.def.Node, from),
@@ -75,8 +74,8 @@ func (t *transformation) lifecycle() string {
 	return t.opts.Lifecycle
 }
 
-// isRef reports whether s refers to an entity of the kind, or, where a Group
-// is meant, to a User.
+// isRef reports whether s refers to an entity of the kind or, where a Group is expected,
+// to a User.
 func (t *transformation) isRef(s, kind string) bool { return isRef(s, kind, t.namespace) }
 
 func isRef(s, kind, namespace string) bool {
@@ -90,7 +89,7 @@ func isRef(s, kind, namespace string) bool {
 // isLabel reports whether s is a DNS label.
 func isLabel(s string) bool { return isWord(s, true, "-") && len(s) <= 63 && s[len(s)-1] != '-' }
 
-// defaultNamespace returns the namespace a form proposes.
+// defaultNamespace returns the default namespace of a form.
 func (t *transformation) defaultNamespace() string {
 	const key = words.AnnotationDefaultNamespace
 	annotations := t.def.Annotations
@@ -108,7 +107,7 @@ func (t *transformation) defaultNamespace() string {
 	return t.value("default-namespace", annotations, key, option, "default")
 }
 
-// annotationPos returns where an annotation's value was written.
+// annotationPos returns the position of an annotation's value.
 func annotationPos(n *tree.Node, key string) tree.Pos {
 	return n.Get("metadata", "annotations", key).At()
 }

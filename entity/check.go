@@ -9,15 +9,15 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// managedBy are the annotations a catalog needs to know whose an entity is.
+// managedBy are the annotations from which a catalog knows what manages an entity.
 var managedBy = [][2]string{
 	bothSpellings(words.AnnotationManagedBy),
 	bothSpellings(words.AnnotationManagedByOrigin),
 }
 
-// Check holds the entity to the catalog's rules and returns what breaks them,
-// in a stable order. It accepts both vocabularies, and it does not look inside
-// the schemas of a Template's parameters.
+// Check checks the entity against the catalog's rules and returns the violations in a
+// stable order. It accepts both vocabularies. It does not check the schemas of a
+// Template's parameters.
 func Check(e *Entity) []finding.Finding {
 	c := checker{e: e}
 	c.head()
@@ -29,8 +29,8 @@ func Check(e *Entity) []finding.Finding {
 	return c.out
 }
 
-// CheckAll checks each entity, and that no two have the same reference. The
-// findings come in the order of the entities.
+// CheckAll checks each entity, and that no two have the same reference. The findings are
+// in the order of the entities.
 func CheckAll(es []*Entity) []finding.Finding {
 	var out []finding.Finding
 	first := make(map[string]int, len(es))
@@ -94,8 +94,8 @@ func (c *checker) head() {
 	}
 }
 
-// badKeys returns the sorted keys of the entries that are not ok. There are
-// none as a rule, and then it costs no memory.
+// badKeys returns the sorted keys of the entries that are not ok. Usually there are
+// none, and then it does not allocate.
 func badKeys(m map[string]string, ok func(key, value string) bool) []string {
 	var bad []string
 	for k, v := range m {
@@ -169,8 +169,8 @@ func (c *checker) tags() {
 	}
 }
 
-// itemPath returns the path of a list's entry.
+// itemPath returns the path of a list entry.
 func itemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// keyPath returns the path of a map's entry whose key may hold dots.
+// keyPath returns the path of a map entry whose key may contain dots.
 func keyPath(path, key string) string { return path + "[" + strconv.Quote(key) + "]" }

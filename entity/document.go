@@ -8,9 +8,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// CheckDocument holds a document to the catalog's rules and returns what breaks
-// them, each where it is written if that is known. Fields of metadata and links
-// that the catalog knows nothing of are allowed, as it allows them.
+// CheckDocument checks a document against the catalog's rules and returns the
+// violations, with positions if known. Unknown fields of metadata and links are allowed,
+// as the catalog allows them.
 func CheckDocument(n *tree.Node) []finding.Finding {
 	r := reader{loose: true}
 	e := r.entity(n)
@@ -27,15 +27,15 @@ func CheckDocument(n *tree.Node) []finding.Finding {
 	return found
 }
 
-// IsDefinition reports whether a document is a definition or a Composition, of
-// which entities are made. To the rules it is an entity of a kind of its own.
+// IsDefinition reports whether a document is a definition or a Composition, from which
+// entities are made. For the rules it is an entity of a custom kind.
 func IsDefinition(n *tree.Node) bool {
 	group, _, _ := strings.Cut(n.Get("apiVersion").Str(), "/")
 	return words.In(words.Group, group) == words.GroupExtensions
 }
 
-// RefOf returns the reference of an entity that is a document. Parts that are
-// missing, or not text, are empty.
+// RefOf returns the reference of an entity document. Parts that are missing or not
+// strings are empty.
 func RefOf(n *tree.Node) Ref {
 	m := n.Get("metadata")
 	r := Ref{Kind: n.Get("kind").Str(), Namespace: m.Get("namespace").Str(), Name: m.Get("name").Str()}

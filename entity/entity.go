@@ -1,6 +1,5 @@
-// Package entity is the output: the entities of a developer portal's catalog,
-// their references, the rules the catalog holds them to, and how they are
-// written.
+// Package entity defines the output: the entities of a developer portal's catalog, their
+// references, the catalog's rules for them, and how they are written.
 package entity
 
 import (
@@ -20,10 +19,10 @@ const (
 	KindUser      = "User"
 )
 
-// DefaultNamespace is the namespace of a reference that names none.
+// DefaultNamespace is the namespace of a reference without a namespace.
 const DefaultNamespace = "default"
 
-// Entity is one entry of the catalog, in the contract's words until it is
+// Entity is one entry of the catalog, in the contract's vocabulary until it is
 // translated (see Speak).
 type Entity struct {
 	APIVersion string
@@ -31,12 +30,13 @@ type Entity struct {
 	Metadata   Metadata
 	// Spec is a map; its layout depends on the kind.
 	Spec *tree.Node
-	// Load, if not nil, reads the entity back: what is here is its kind, namespace,
-	// name and system. Such an entity cannot be written; Whole returns all of it.
+	// Load, if not nil, loads the full entity; the receiver then holds only its kind,
+	// namespace, name and system. Such an entity cannot be written; Whole returns the full
+	// entity.
 	Load func() (*Entity, error)
 }
 
-// Whole returns the entity with all it has.
+// Whole returns the full entity.
 func (e *Entity) Whole() (*Entity, error) {
 	if e.Load == nil {
 		return e, nil
@@ -44,7 +44,7 @@ func (e *Entity) Whole() (*Entity, error) {
 	return e.Load()
 }
 
-// Metadata is what all kinds of entity have.
+// Metadata holds the fields that all kinds of entity have.
 type Metadata struct {
 	Name        string
 	Namespace   string
@@ -56,7 +56,7 @@ type Metadata struct {
 	Links       []Link
 }
 
-// Link is a link shown beside an entity.
+// Link is a link shown with an entity.
 type Link struct {
 	URL, Title, Icon, Type string
 }

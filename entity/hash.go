@@ -10,16 +10,15 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// bothSpellings returns a key in the contract's words and in the upstream ones.
+// bothSpellings returns a key in the contract's and in the upstream vocabulary.
 func bothSpellings(key string) [2]string {
 	return [2]string{key, words.Upstream.Out(words.Key, key)}
 }
 
-// volatile is the annotation that changes with every scan and says nothing
-// about what was found.
+// volatile is the annotation that changes with every scan, even if nothing else did.
 var volatile = bothSpellings(words.AnnotationDiscoveredAt)
 
-// Hash returns the hex SHA-256 of the entity, whatever the order of its keys,
+// Hash returns the hex SHA-256 of the entity, independent of the order of its keys,
 // without the annotation that says when it was found. Equal hashes mean that there is
 // nothing to write.
 func Hash(e *Entity) string {
@@ -31,7 +30,7 @@ func Hash(e *Entity) string {
 	return hashNode(e.node(annotations))
 }
 
-// HashDocument is Hash for an entity that is a document.
+// HashDocument is Hash for an entity document.
 func HashDocument(n *tree.Node) string {
 	annotations := n.Get("metadata", "annotations")
 	if !annotations.Has(volatile[0]) && !annotations.Has(volatile[1]) {
@@ -46,7 +45,7 @@ func HashDocument(n *tree.Node) string {
 	return hashNode(&out)
 }
 
-// without returns a map without some of its keys.
+// without returns a copy of a map without some keys.
 func without(n *tree.Node, keys []string) *tree.Node {
 	out := *n
 	out.Fields = nil
@@ -58,12 +57,11 @@ func without(n *tree.Node, keys []string) *tree.Node {
 	return &out
 }
 
-// ShortHash returns the first eight hex digits of the SHA-256 of n, whatever
-// the order of its keys.
+// ShortHash returns the first eight hex digits of the SHA-256 of n, independent of the
+// order of its keys.
 func ShortHash(n *tree.Node) string { return hashNode(n)[:hashLen] }
 
-// scratch holds buffers for fingerprints, which are needed only until they are
-// hashed.
+// scratch holds buffers for fingerprints, which are needed only until they are hashed.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 func hashNode(n *tree.Node) string {

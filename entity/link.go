@@ -8,14 +8,14 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// linkSchemes are the schemes of URLs that a portal shows as links. A browser
-// runs what follows javascript:, and shows what follows data: as a page.
+// linkSchemes are the URL schemes that a portal shows as links. Browsers execute
+// javascript: URLs and show data: URLs as pages.
 const linkSchemes = "http, https or mailto"
 
 const linkHint = "use a URL of " + linkSchemes + ", or remove it"
 
-// locationTypeURL is the type of a location whose target is a web address,
-// which portals show as a link.
+// locationTypeURL is the type of a location whose target is a web address, which portals
+// show as a link.
 const locationTypeURL = "url"
 
 // webAnnotations are the annotations that portals show as a link, in both
@@ -36,9 +36,9 @@ func spellings(keys ...string) map[string]bool {
 	return out
 }
 
-// Scheme returns the scheme of a URL in lower case as a browser reads it, empty
-// if the URL is relative. Browsers skip control characters and spaces before a
-// URL, and tabs and line breaks anywhere in it.
+// Scheme returns the scheme of a URL in lower case as a browser parses it; empty if the
+// URL is relative. Browsers skip control characters and spaces before a URL, and tabs
+// and line breaks anywhere in it.
 func Scheme(url string) string {
 	var scheme []byte
 	begun := false
@@ -60,8 +60,8 @@ func Scheme(url string) string {
 	return ""
 }
 
-// IsHref reports whether a page may link to a URL that comes from data: an
-// absolute one of http, https or mailto, or a relative one.
+// IsHref reports whether a page may link to a URL that comes from data: an absolute
+// http, https or mailto URL, or a relative one.
 func IsHref(url string) bool {
 	switch Scheme(url) {
 	case "", "http", "https", "mailto":
@@ -70,31 +70,29 @@ func IsHref(url string) bool {
 	return false
 }
 
-// isLink reports whether s is an absolute URL that a portal can show as a link:
-// of http or https with a host, or of mailto.
+// isLink reports whether s is an absolute URL that a portal can show as a link: http or
+// https with a host, or mailto.
 func isLink(s string) bool { return isURL(s) && IsHref(s) }
 
-// badURL returns the URL in the value of an annotation that no page may link
-// to, empty if there is none.
+// badURL returns the URL in an annotation's value that no page may link to, or "".
 func badURL(key, value string) string {
 	if locationAnnotations[key] {
-		// A location may be a file of a machine or a repository behind SSH: pages
-		// do not link to those, and nothing runs them.
+		// A location may be a local file or a repository over SSH: pages do not link to those,
+		// and nothing executes them.
 		if kind, target, _ := strings.Cut(value, ":"); kind == locationTypeURL && isScript(Scheme(target)) {
 			return target
 		}
 	}
 	scheme := Scheme(value)
-	// Any annotation can be shown as a link by a plugin, and no other text begins
-	// like a script.
+	// A plugin may show any annotation as a link, and no other text begins like a script.
 	if webAnnotations[key] && !IsHref(value) || scheme == "javascript" || scheme == "vbscript" {
 		return value
 	}
 	return ""
 }
 
-// isScript reports whether a browser runs, or shows as a page of the portal, what
-// follows a scheme.
+// isScript reports whether a browser executes a URL of this scheme or shows it as a page
+// of the portal.
 func isScript(scheme string) bool {
 	return scheme == "javascript" || scheme == "vbscript" || scheme == "data"
 }
@@ -120,9 +118,9 @@ func (c *checker) urls() {
 		return
 	}
 	for i, l := range c.e.Spec.Get("output", "links").List() {
-		// What an expression gives is checked when the task ends. Templates offer
-		// what they made as a data: link for download: it is stored as text, and
-		// pages do not link to it.
+		// The result of an expression is checked when the task ends. Templates offer generated
+		// content for download as a data: link: it is stored as text, and pages do not link to
+		// it.
 		if url := l.Get("url"); url.IsString() && !IsHref(url.Text) && Scheme(url.Text) != "data" {
 			c.report(RuleOutputURL, itemPath("spec.output.links", i)+".url",
 				fmt.Sprintf("link %q is a URL of the scheme %s, which portals do not show", url.Text, Scheme(url.Text)), linkHint)
@@ -130,9 +128,9 @@ func (c *checker) urls() {
 	}
 }
 
-// DropUnsafeURLs removes from an entity the links and annotations whose URLs
-// break the catalog's rules, so that the entity is not refused for them, and
-// returns a finding for each.
+// DropUnsafeURLs removes from an entity the links and annotations whose URLs violate the
+// catalog's rules, so that the catalog does not reject the entity, and returns a finding
+// for each.
 func DropUnsafeURLs(e *Entity) []finding.Finding {
 	c := checker{e: e}
 	var kept []Link

@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// hashLen is how many hex digits tell repaired names apart.
+	// hashLen is the number of hex digits that keep repaired names distinct.
 	hashLen = 8
-	// unnamed stands in for a name of which nothing is left.
+	// unnamed replaces a name of which nothing is left.
 	unnamed = "unnamed"
 )
 
-// Name makes a valid entity name of s, and reports whether it had to change
-// it. A valid s is returned as it is. In any other, each run of characters
-// that are not allowed becomes a dash, what is too long is cut, and a dash and
-// eight hex digits of the hash of s are added, so that different strings stay
-// different. The same string always gives the same name.
+// Name converts s into a valid entity name, and reports whether it had to change it. A
+// valid s is returned as it is. Otherwise each run of invalid characters becomes a dash,
+// the result is cut to length, and a dash and eight hex digits of the hash of s are
+// appended, so that different strings stay distinct. The result is deterministic.
 func Name(s string) (string, bool) {
 	if isName(s) {
 		return s, false
@@ -26,11 +25,11 @@ func Name(s string) (string, bool) {
 	return mend(s, "", nameByte), true
 }
 
-// NameWithSuffix makes a valid entity name of base followed by suffix, such as
-// "-api", and reports whether it had to change it. When it has, the suffix
-// stays whole and the hash stands before it, so that a name still tells what
-// it is for, and the names made of one base have one hash. A suffix that no
-// name can end with is treated as a part of the base.
+// NameWithSuffix converts base followed by suffix, such as "-api", into a valid entity
+// name, and reports whether it had to change it. If so, the suffix stays whole and the
+// hash is placed before it, so that the name still shows its purpose and all names of
+// one base share one hash. A suffix that no name can end with is treated as part of the
+// base.
 func NameWithSuffix(base, suffix string) (string, bool) {
 	whole := base + suffix
 	if isName(whole) {
@@ -48,10 +47,9 @@ func canEndName(suffix string) bool {
 		allIn(suffix, nameByte) && isIn(suffix[len(suffix)-1], alphanumeric)
 }
 
-// Namespace makes a valid namespace of s, and reports whether it had to change
-// it. It does as Name does, but in lower case; that alone adds no hash,
-// because references that differ only in case mean the same. Empty means
-// DefaultNamespace, which is no change.
+// Namespace converts s into a valid namespace, and reports whether it had to change it.
+// It works like Name, but in lower case; a change of case alone adds no hash, because
+// references are case-insensitive. Empty means DefaultNamespace and is not a change.
 func Namespace(s string) (string, bool) {
 	if s == "" {
 		return DefaultNamespace, false
@@ -63,10 +61,10 @@ func Namespace(s string) (string, bool) {
 	return mend(low, "", labelByte), true
 }
 
-// LabelValue makes a valid label value of s, and reports whether it had to
-// change it. An empty value is valid; any other is repaired as a name is,
-// rather than dropped: who selects by a label wants different values to stay
-// different, and a missing one would look like an answer.
+// LabelValue converts s into a valid label value, and reports whether it had to change
+// it. An empty value is valid; any other is repaired like a name rather than dropped:
+// selectors need different values to stay distinct, and a missing label would be
+// misleading.
 func LabelValue(s string) (string, bool) {
 	if s == "" {
 		return "", false
@@ -74,10 +72,9 @@ func LabelValue(s string) (string, bool) {
 	return Name(s)
 }
 
-// Tag makes a valid tag of s: in lower case, each run of characters that are
-// not allowed (dots, underscores, white space) a dash, cut to fit. It returns
-// false when nothing is left. Tags group entities, so two that come out the
-// same are one tag, and no hash keeps them apart.
+// Tag converts s into a valid tag: in lower case, with each run of invalid characters
+// (dots, underscores, white space) replaced by a dash, cut to length. It returns false
+// if nothing is left. Tags group entities, so equal results are one tag and get no hash.
 func Tag(s string) (string, bool) {
 	if isTag(s) {
 		return s, true
@@ -86,8 +83,8 @@ func Tag(s string) (string, bool) {
 	return t, t != ""
 }
 
-// Tags makes a list of valid tags without duplicates: those of first in their
-// order, then those of rest sorted. Tags of which nothing is left are left out.
+// Tags returns valid tags without duplicates: those of first in their order, then those
+// of rest sorted. Tags of which nothing is left are dropped.
 func Tags(first, rest []string) []string {
 	var out []string
 	add := func(tags []string) {
@@ -104,7 +101,7 @@ func Tags(first, rest []string) []string {
 	return out
 }
 
-// mend makes <what is left of s>-<hash><suffix> in at most maxName bytes.
+// mend returns <rest of s>-<hash><suffix> in at most maxName bytes.
 func mend(s, suffix string, allowed class) string {
 	stem := squeeze(s, allowed, maxName-1-hashLen-len(suffix))
 	if stem == "" {
@@ -114,8 +111,8 @@ func mend(s, suffix string, allowed class) string {
 	return stem + "-" + hex.EncodeToString(sum[:hashLen/2]) + suffix
 }
 
-// squeeze makes of s at most room bytes of the allowed kinds, with single
-// dashes for what it replaced and no separators at the ends.
+// squeeze reduces s to at most room bytes of the allowed classes, with single dashes for
+// replaced runs and no separators at the ends.
 func squeeze(s string, allowed class, room int) string {
 	b := make([]byte, 0, min(len(s), room))
 	for i := 0; i < len(s) && len(b) < room; i++ {
@@ -131,8 +128,8 @@ func squeeze(s string, allowed class, room int) string {
 	return strings.TrimRight(string(b), "-_.")
 }
 
-// lowerASCII returns s with A to Z in lower case. Other letters are not
-// allowed anywhere, and folding them would make different strings equal.
+// lowerASCII returns s with A to Z in lower case. Other letters are invalid everywhere,
+// and folding them would make different strings equal.
 func lowerASCII(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 'A' && r <= 'Z' }) < 0 {
 		return s

@@ -7,13 +7,13 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// ParseError is a document that is not an entity: where in it, and why.
+// ParseError describes why a document is not an entity, and where.
 type ParseError struct {
-	// Path says where in the entity, such as "metadata.tags[2]".
+	// Path is the path in the entity, such as "metadata.tags[2]".
 	Path string
-	// Pos says where it was written, when that is known.
+	// Pos is the position in the source, if known.
 	Pos tree.Pos
-	// Msg says what is wrong, Hint the way out.
+	// Msg says what is wrong, Hint how to fix it.
 	Msg  string
 	Hint string
 }
@@ -26,10 +26,9 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("cannot read entity: %s %s", e.Path, e.Msg)
 }
 
-// Parse reads an entity back from a document. It is strict: a field of another
-// type, or one an Entity has no place for, is a *ParseError, so that nothing is
-// lost unseen. What is missing is left empty; Check tells whether it may be.
-// The entity shares its spec with n.
+// Parse parses an entity from a document. It is strict: a field of the wrong type or an
+// unknown field is a *ParseError, so that nothing is lost silently. Missing fields are
+// left empty; Check reports required ones. The entity shares its spec with n.
 func Parse(n *tree.Node) (*Entity, error) {
 	r := reader{}
 	e := r.entity(n)
@@ -60,11 +59,10 @@ func (r *reader) entity(n *tree.Node) *Entity {
 	return e
 }
 
-// reader reads the parts of an entity and keeps the first error.
+// reader parses the parts of an entity and keeps the first error.
 type reader struct {
 	err *ParseError
-	// loose says that fields an Entity has no place for are passed over where
-	// a catalog allows them.
+	// loose ignores unknown fields where a catalog allows them.
 	loose bool
 }
 
@@ -171,8 +169,8 @@ func (r *reader) link(n *tree.Node, path string) Link {
 		}
 		text := r.text(f.Value, path)
 		if text == "" && f.Key != "url" {
-			// A catalog refuses the entity for it, and an empty string here
-			// would look like an absent one. Check looks at the URL.
+			// A catalog rejects the entity for an empty value, and here an empty string would
+			// look like a missing one. Check checks the URL.
 			r.fail(f.Value.At(), path, "is empty", "remove it, or give it a value")
 		}
 		switch f.Key {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Ref names an entity. Two references that differ only in case name the same
-// one; compare them by String.
+// Ref is a reference to an entity. References are case-insensitive; compare them by
+// String.
 type Ref struct {
 	Kind, Namespace, Name string
 }
 
-// ParseRef reads a reference of the form [<kind>:][<namespace>/]<name>. A kind
-// that is not given is defaultKind, and it is an error if that is empty. A
-// namespace that is not given is defaultNamespace, or DefaultNamespace if that
-// is empty. The parts are kept as they are written.
+// ParseRef parses a reference of the form [<kind>:][<namespace>/]<name>. A missing kind
+// defaults to defaultKind; it is an error if that is empty. A missing namespace defaults
+// to defaultNamespace, or to DefaultNamespace if that is empty. The parts keep their
+// case.
 func ParseRef(s, defaultKind, defaultNamespace string) (Ref, error) {
 	r, why := parseRef(s, defaultKind, defaultNamespace)
 	if why != "" {
@@ -23,7 +23,7 @@ func ParseRef(s, defaultKind, defaultNamespace string) (Ref, error) {
 	return r, nil
 }
 
-// parseRef is ParseRef that says why in words; Check puts them in a finding.
+// parseRef is ParseRef that returns the reason as text; Check puts it in a finding.
 func parseRef(s, defaultKind, defaultNamespace string) (r Ref, why string) {
 	r = Ref{Kind: defaultKind, Namespace: defaultNamespace, Name: s}
 	if r.Namespace == "" {
@@ -57,8 +57,8 @@ func (r Ref) String() string {
 	return strings.ToLower(r.Kind + ":" + namespace + "/" + r.Name)
 }
 
-// ParseExisting is ParseRef that refuses references no entity can have, such
-// as one with a space in its name.
+// ParseExisting is ParseRef that rejects references that no entity can have, such as one
+// with a space in its name.
 func ParseExisting(s, defaultKind, defaultNamespace string) (Ref, error) {
 	r, err := ParseRef(s, defaultKind, defaultNamespace)
 	if err == nil && !r.canExist() {
@@ -72,7 +72,7 @@ func (r Ref) canExist() bool {
 	return isKind(r.Kind) && isNamespace(strings.ToLower(r.Namespace)) && isName(r.Name)
 }
 
-// Ref returns the reference that names the entity.
+// Ref returns the reference of the entity.
 func (e *Entity) Ref() Ref {
 	r := Ref{Kind: e.Kind, Namespace: e.Metadata.Namespace, Name: e.Metadata.Name}
 	if r.Namespace == "" {
@@ -81,6 +81,6 @@ func (e *Entity) Ref() Ref {
 	return r
 }
 
-// Key returns the canonical form of the entity's reference. No two entities of
-// a catalog have the same one.
+// Key returns the canonical form of the entity's reference, which is unique in a
+// catalog.
 func (e *Entity) Key() string { return e.Ref().String() }

@@ -7,17 +7,16 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Relation leads from an entity to another, and back under another name.
+// Relation is a relation from an entity to another, with the name of its inverse.
 type Relation struct {
-	// Type is what the target is to the entity, such as ownedBy; Inverse what
-	// the entity is to the target, such as ownerOf.
+	// Type is the relation from the entity to the target, such as ownedBy; Inverse is the
+	// relation from the target to the entity, such as ownerOf.
 	Type, Inverse string
-	// Target is the canonical reference of the other entity, which need not
-	// be there.
+	// Target is the canonical reference of the other entity, which need not exist.
 	Target string
 }
 
-// pairs are the names of relations in both directions.
+// The names of relations in both directions.
 var (
 	ownedBy     = [2]string{"ownedBy", "ownerOf"}
 	partOf      = [2]string{"partOf", "hasPart"}
@@ -28,8 +27,7 @@ var (
 	memberOf    = [2]string{"memberOf", "hasMember"}
 )
 
-// Inverse returns what the source of a relation is to its target; empty if there
-// is no relation of that type.
+// Inverse returns the name of the inverse relation, or "" if the relation is unknown.
 func Inverse(relation string) string {
 	for _, pair := range [][2]string{ownedBy, partOf, providesAPI, consumesAPI, dependsOn, childOf, memberOf} {
 		switch relation {
@@ -44,10 +42,10 @@ func Inverse(relation string) string {
 
 func reversed(pair [2]string) [2]string { return [2]string{pair[1], pair[0]} }
 
-// relating is a field of a spec that makes relations.
+// relating is a spec field that declares relations.
 type relating struct {
 	key string
-	// kind is that of a reference that names none; empty if it must.
+	// kind is the default kind of references; empty if they must name a kind.
 	kind string
 	pair [2]string
 }
@@ -58,7 +56,7 @@ var (
 	depend = []relating{{"dependsOn", "", dependsOn}, {"dependencyOf", "", reversed(dependsOn)}}
 )
 
-// relatings are the fields that make relations, for each kind that has some.
+// relatings are the fields that declare relations, by entity kind.
 var relatings = map[string][]relating{
 	KindTemplate: {owner},
 	KindAPI:      {owner, system},
@@ -79,9 +77,9 @@ var relatings = map[string][]relating{
 	KindUser: {{"memberOf", KindGroup, memberOf}},
 }
 
-// Relations returns the relations that an entity, which is a document,
-// declares in its spec, sorted by type and target, each once. What is no
-// reference makes none; Check reports it.
+// Relations returns the relations that an entity document declares in its spec, sorted
+// by type and target, without duplicates. Invalid references are ignored; Check reports
+// them.
 func Relations(n *tree.Node) []Relation {
 	spec := n.Get("spec")
 	namespace := RefOf(n).Namespace

@@ -2,7 +2,7 @@ package entity
 
 import "example.dev/ingestor/document/finding"
 
-// The ids of the rules.
+// The IDs of the rules.
 const (
 	RuleAPIVersion      = "ENT001"
 	RuleKind            = "ENT002"
@@ -32,7 +32,7 @@ const (
 	RuleTargetMissing   = "ENT026"
 )
 
-// Rules are all rules, in the order of their ids.
+// Rules are all rules, ordered by ID.
 var Rules = []finding.Rule{
 	{ID: RuleAPIVersion, Severity: finding.Error, Title: "apiVersion is a version, optionally after a group and a slash"},
 	{ID: RuleKind, Severity: finding.Error, Title: "kind is letters and digits, a letter first, at most 63"},

@@ -2,22 +2,22 @@ package entity
 
 import "strings"
 
-// The bounds of the catalog.
+// The limits of the catalog.
 const (
 	maxName      = 63
 	maxSubdomain = 253
 )
 
-// class is a set of kinds of byte.
+// class is a set of byte classes.
 type class uint8
 
 const (
 	lower class = 1 << iota
 	upper
 	digit
-	// nameMark is what may stand within a name: - _ and the dot.
+	// nameMark are the separators allowed within a name: dash, underscore and dot.
 	nameMark
-	// tagMark is what a tag may hold besides letters and digits: : + #.
+	// tagMark are the characters allowed in a tag besides letters and digits: : + #.
 	tagMark
 	dash
 
@@ -27,9 +27,8 @@ const (
 	tagByte      = labelByte | tagMark
 )
 
-// classes tells the kinds of each byte. The scanners below look bytes up here
-// because Check runs on every entity of every scan, and a regular expression
-// costs it ten times as much.
+// classes maps each byte to its classes. The scanners below use this table because Check
+// runs on every entity of every scan, and a regular expression is ten times as slow.
 var classes = func() (t [256]class) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c] = lower
@@ -44,10 +43,10 @@ var classes = func() (t [256]class) {
 	return t
 }()
 
-// isIn reports whether the byte is of one of the kinds.
+// isIn reports whether the byte is in one of the classes.
 func isIn(c byte, kinds class) bool { return classes[c]&kinds != 0 }
 
-// allIn reports whether every byte of s is of one of the kinds.
+// allIn reports whether every byte of s is in one of the classes.
 func allIn(s string, kinds class) bool {
 	for i := range len(s) {
 		if !isIn(s[i], kinds) {
@@ -57,35 +56,35 @@ func allIn(s string, kinds class) bool {
 	return true
 }
 
-// isName reports whether s may be the name of an entity:
-// ^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$, at most 63 long.
+// isName reports whether s is a valid entity name:
+// ^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$, at most 63 characters.
 func isName(s string) bool {
 	return s != "" && len(s) <= maxName &&
 		isIn(s[0], alphanumeric) && isIn(s[len(s)-1], alphanumeric) && allIn(s, nameByte)
 }
 
-// isNamespace reports whether s may be a namespace, which is a DNS label:
-// ^[a-z0-9]+(?:\-+[a-z0-9]+)*$, at most 63 long.
+// isNamespace reports whether s is a valid namespace, which is a DNS label:
+// ^[a-z0-9]+(?:\-+[a-z0-9]+)*$, at most 63 characters.
 func isNamespace(s string) bool {
 	return s != "" && len(s) <= maxName &&
 		isIn(s[0], labelByte) && isIn(s[len(s)-1], labelByte) && allIn(s, labelByte|dash)
 }
 
-// isTag reports whether s may be a tag:
-// ^[a-z0-9:+#]+(\-[a-z0-9:+#]+)*$, at most 63 long.
+// isTag reports whether s is a valid tag: ^[a-z0-9:+#]+(\-[a-z0-9:+#]+)*$, at most 63
+// characters.
 func isTag(s string) bool {
 	return s != "" && len(s) <= maxName &&
 		isIn(s[0], tagByte) && isIn(s[len(s)-1], tagByte) && allIn(s, tagByte|dash) &&
 		!strings.Contains(s, "--")
 }
 
-// isKind reports whether s may be a kind: ^[a-zA-Z][a-z0-9A-Z]*$, at most 63
-// long.
+// isKind reports whether s is a valid kind: ^[a-zA-Z][a-z0-9A-Z]*$, at most 63
+// characters.
 func isKind(s string) bool {
 	return s != "" && len(s) <= maxName && isIn(s[0], lower|upper) && allIn(s, alphanumeric)
 }
 
-// isSubdomain reports whether s is DNS labels with dots between them.
+// isSubdomain reports whether s consists of DNS labels separated by dots.
 func isSubdomain(s string) bool {
 	if len(s) > maxSubdomain {
 		return false
@@ -102,7 +101,7 @@ func isSubdomain(s string) bool {
 	}
 }
 
-// isAPIVersion reports whether s is a version, perhaps with a group before it.
+// isAPIVersion reports whether s is a version with an optional group.
 func isAPIVersion(s string) bool {
 	group, version, ok := strings.Cut(s, "/")
 	if !ok {
@@ -111,8 +110,8 @@ func isAPIVersion(s string) bool {
 	return (!ok || isSubdomain(group)) && version != "" && len(version) <= maxName && allIn(version, alphanumeric)
 }
 
-// isKey reports whether s may be the key of a label or annotation: a name,
-// perhaps with a domain before it.
+// isKey reports whether s is a valid key of a label or annotation: a name with an
+// optional domain.
 func isKey(s string) bool {
 	domain, name, ok := strings.Cut(s, "/")
 	if !ok {
@@ -121,9 +120,8 @@ func isKey(s string) bool {
 	return isSubdomain(domain) && isName(name)
 }
 
-// isURL reports whether s is an absolute URL: a scheme, and something after
-// it; for the web's schemes a host. It is no parser; it finds the links nobody
-// could follow.
+// isURL reports whether s is an absolute URL: a scheme and something after it; a host
+// for http and https. It is not a parser; it detects links that cannot work.
 func isURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || scheme == "" || rest == "" || !isIn(scheme[0], lower|upper) {
@@ -146,8 +144,8 @@ func isURL(s string) bool {
 	return web && host != "" && !strings.ContainsRune("/?#:@", rune(host[0]))
 }
 
-// isLocation reports whether s is the type:target form of a location. A web
-// address is not: its type would be "https", which no portal can read.
+// isLocation reports whether s is a location of the form type:target. A web address is
+// not: its type would be "https", which no portal supports.
 func isLocation(s string) bool {
 	kind, target, ok := strings.Cut(s, ":")
 	return ok && strings.TrimSpace(kind) != "" && strings.TrimSpace(target) != "" && kind != "http" && kind != "https"

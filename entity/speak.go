@@ -7,9 +7,9 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Speak translates the entity from the contract's words into v's, in place:
-// identifiers only, never text, schemas or definitions. Parts of the spec that
-// change are copied first, because nodes may be shared with other documents.
+// Speak translates the entity in place from the contract's vocabulary to v: identifiers
+// only, never text, schemas or definitions. Parts of the spec that change are copied
+// first, because nodes may be shared with other documents.
 func Speak(e *Entity, v words.Vocabulary) {
 	if v == words.Portal {
 		return
@@ -30,7 +30,7 @@ func Speak(e *Entity, v words.Vocabulary) {
 	e.Spec = change(e.Spec, func(steps *tree.Node) *tree.Node { return speakSteps(steps, v) }, "steps")
 }
 
-// speakTags translates tags. Two that come to say the same become one.
+// speakTags translates tags and removes duplicates that result from it.
 func speakTags(tags []string, v words.Vocabulary) []string {
 	if len(tags) == 0 {
 		return tags
@@ -44,8 +44,8 @@ func speakTags(tags []string, v words.Vocabulary) []string {
 	return out
 }
 
-// speakSteps translates the action of each step, and the keys on the manifest
-// it is given. A manifest that is text stays as it is.
+// speakSteps translates the action of each step, and the annotation and label keys of
+// its manifest. A manifest that is text stays as it is.
 func speakSteps(steps *tree.Node, v words.Vocabulary) *tree.Node {
 	action := speakText(words.Action, v)
 	keys := func(n *tree.Node) *tree.Node { return speakKeys(n, v) }
@@ -67,7 +67,7 @@ func speakSteps(steps *tree.Node, v words.Vocabulary) *tree.Node {
 	return out
 }
 
-// speakText returns a function that translates a string found at a place.
+// speakText returns a function that translates a string of place p.
 func speakText(p words.Place, v words.Vocabulary) func(*tree.Node) *tree.Node {
 	return func(n *tree.Node) *tree.Node {
 		if !n.IsString() {
@@ -83,8 +83,8 @@ func speakText(p words.Place, v words.Vocabulary) func(*tree.Node) *tree.Node {
 	}
 }
 
-// speakKeys translates the keys of a map, in their order. If both spellings of
-// a key are there, the contract's own wins.
+// speakKeys translates the keys of a map and keeps their order. If both spellings of a
+// key are present, the contract's wins.
 func speakKeys(n *tree.Node, v words.Vocabulary) *tree.Node {
 	if !n.IsMap() {
 		return n
@@ -110,8 +110,8 @@ func speakKeys(n *tree.Node, v words.Vocabulary) *tree.Node {
 	return &c
 }
 
-// change returns n with what is at path replaced by what f makes of it. Only
-// the maps on the way are copied, and none if f changes nothing.
+// change returns n with the node at path replaced by the result of f. Only the maps
+// along the path are copied, and none if f changes nothing.
 func change(n *tree.Node, f func(*tree.Node) *tree.Node, path ...string) *tree.Node {
 	if len(path) == 0 {
 		return f(n)

@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// required are the fields of the spec that must be strings and not empty, for
-// each kind whose spec has rules.
+// required lists the spec fields that must be non-empty strings, for each kind whose
+// spec has rules.
 var required = map[string][]string{
 	KindTemplate:  {"type"},
 	KindAPI:       {"type", "lifecycle", "owner", "definition"},
@@ -40,7 +40,7 @@ func (c *checker) spec() {
 	for i := range e.Spec.Fields {
 		f := &e.Spec.Fields[i]
 		if f.Value.Str() == "" && slices.Contains(fields, f.Key) {
-			// It has been reported as required.
+			// Already reported as required.
 			continue
 		}
 		c.specField(f)
@@ -59,7 +59,7 @@ func (c *checker) spec() {
 	}
 }
 
-// requiredText checks a string that must be there.
+// requiredText checks a required string.
 func (c *checker) requiredText(key string) {
 	n := c.e.Spec.Get(key)
 	if n.Str() != "" {
@@ -76,8 +76,8 @@ func (c *checker) requiredText(key string) {
 	c.report(RuleRequired, path, fmt.Sprintf("%s %s, and entities of kind %s need it", path, message, c.e.Kind), "set "+path)
 }
 
-// requiredList checks a list that must be there; that it is one is checked
-// with the other fields.
+// requiredList checks that a required list is present; its type is checked with the
+// other fields.
 func (c *checker) requiredList(key string) {
 	if c.e.Spec.Has(key) {
 		return
@@ -86,8 +86,7 @@ func (c *checker) requiredList(key string) {
 	c.report(RuleRequired, path, fmt.Sprintf("%s is missing, and entities of kind %s need it", path, c.e.Kind), "set "+path+", to an empty list if there are none")
 }
 
-// specField checks one field of the spec for what it holds. Fields without
-// rules are the entity's own business.
+// specField checks one field of the spec. Fields without rules are not checked.
 func (c *checker) specField(f *tree.Field) {
 	switch c.e.Kind {
 	case KindGroup, KindUser:
@@ -125,8 +124,8 @@ func (c *checker) specField(f *tree.Field) {
 	}
 }
 
-// orgField is specField for groups and users, whose specs share no field with
-// the others.
+// orgField is specField for groups and users, whose specs share no field with the other
+// kinds.
 func (c *checker) orgField(f *tree.Field) {
 	group := c.e.Kind == KindGroup
 	switch {
@@ -141,8 +140,8 @@ func (c *checker) orgField(f *tree.Field) {
 	}
 }
 
-// place is where in the spec a value stands. Its path is made only when there
-// is something to report, so that checking what is right costs no memory.
+// place is the position of a value in the spec. Its path is built only for a report, so
+// that checking a valid value does not allocate.
 type place struct {
 	key string
 	// index is -1 for the field itself.
@@ -158,7 +157,7 @@ func (p place) path() string {
 	return itemPath("spec."+p.key, p.index)
 }
 
-// text checks that n is a string and not empty.
+// text checks that n is a non-empty string.
 func (c *checker) text(n *tree.Node, at place) {
 	if n.Str() != "" {
 		return
@@ -171,8 +170,8 @@ func (c *checker) text(n *tree.Node, at place) {
 	c.report(RuleType, path, message, "remove it, or make it a string that is not empty")
 }
 
-// ref checks a reference to an entity; defaultKind is the kind it has when it
-// names none, empty if it must name one.
+// ref checks an entity reference; defaultKind is the kind of a reference without a kind,
+// empty if a kind is required.
 func (c *checker) ref(n *tree.Node, at place, defaultKind string) {
 	if n.Str() == "" {
 		c.text(n, at)
@@ -269,7 +268,7 @@ func (c *checker) parameters(n *tree.Node) {
 	}
 }
 
-// kindOf names the kind of a value for a message.
+// kindOf returns the name of a value's kind for a message.
 func kindOf(n *tree.Node) string {
 	if n == nil {
 		return "nothing"

@@ -8,14 +8,14 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// indent is that of the JSON people read.
+// indent is the indent of JSON for people.
 const indent = "  "
 
-// Node returns the entity as a document, in the order a person expects. What
-// is empty is left out. The spec is the entity's own, not a copy.
+// Node returns the entity as a document, in the conventional field order. Empty fields
+// are left out. The spec is shared, not copied.
 func (e *Entity) Node() *tree.Node { return e.node(tree.StrMap(e.Metadata.Annotations)) }
 
-// node is Node with the annotations given.
+// node is Node with the given annotations.
 func (e *Entity) node(annotations *tree.Node) *tree.Node {
 	if e.Load != nil {
 		panic("a part of entity " + e.Key() + " was to be written; see Whole")
@@ -70,8 +70,8 @@ func YAMLDocuments(es []*Entity) []byte {
 	return out
 }
 
-// likelySize guesses how much text entities make, so that it is seldom moved
-// while it grows. A definition grows by its indent.
+// likelySize estimates the size of the entities' text, so that the buffer is rarely
+// reallocated. A definition grows by its indent.
 func likelySize(es []*Entity) int {
 	n := 0
 	for _, e := range es {
@@ -80,12 +80,12 @@ func likelySize(es []*Entity) int {
 	return n
 }
 
-// AppendJSON appends the entity as indented JSON and a line's end.
+// AppendJSON appends the entity as indented JSON and a newline.
 func AppendJSON(dst []byte, e *Entity) []byte {
 	return append(tree.AppendJSON(dst, e.Node(), indent), '\n')
 }
 
-// JSONArray returns the entities as one indented JSON array and a line's end.
+// JSONArray returns the entities as one indented JSON array and a newline.
 func JSONArray(es []*Entity) []byte {
 	all := tree.Arr()
 	for _, e := range es {
@@ -99,11 +99,11 @@ func AppendNDJSON(dst []byte, e *Entity) []byte {
 	return append(tree.AppendJSON(dst, e.Node(), ""), '\n')
 }
 
-// kindOrder is the order in which kinds are written: what people choose from,
-// then what it is made of, then what that belongs to.
+// kindOrder is the order in which kinds are written: what users select, then what it
+// consists of, then what that belongs to.
 var kindOrder = []string{KindTemplate, KindAPI, KindResource, KindComponent, KindSystem, KindDomain, KindLocation}
 
-// kindRank returns the place of a kind in kindOrder; all others come last.
+// kindRank returns the index of a kind in kindOrder; all others come last.
 func kindRank(kind string) int {
 	if i := slices.Index(kindOrder, kind); i >= 0 {
 		return i
@@ -111,8 +111,7 @@ func kindRank(kind string) int {
 	return len(kindOrder)
 }
 
-// Sort puts entities in the order in which they are written: by kind, then
-// namespace, then name.
+// Sort sorts entities in output order: by kind, then namespace, then name.
 func Sort(es []*Entity) {
 	slices.SortStableFunc(es, func(a, b *Entity) int {
 		return cmp.Or(

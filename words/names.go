@@ -1,6 +1,6 @@
 package words
 
-// API groups and versions of what is read and written.
+// API groups and versions of the input and output.
 const (
 	GroupExtensions = "apiextensions.composer.io"
 
@@ -38,8 +38,8 @@ const (
 	AnnotationWizard           = "portal.io/wizard"
 	AnnotationSteps            = "portal.io/steps"
 
-	// The annotations of other ingestors, which are read where the contract's own
-	// are not there; see Pick.
+	// The annotations of other ingestors, which are used if the contract's own are missing;
+	// see Pick.
 	AnnotationOtherTags   = "example.dev/tags"
 	AnnotationOtherOwner  = "vendor.portal.io/owner"
 	AnnotationOtherSystem = "vendor.portal.io/system"
@@ -68,35 +68,34 @@ const (
 	AnnotationClusterID        = "portal.io/cluster-id"
 	AnnotationClusterNamespace = "portal.io/cluster-namespace"
 
-	// AnnotationConditionPrefix is the beginning of a key that ends in the type
-	// of a condition of a composite or a definition, such as
-	// composer.io/condition-ready.
+	// AnnotationConditionPrefix is the prefix of a key that ends in the type of a condition
+	// of a composite or a definition, such as composer.io/condition-ready.
 	AnnotationConditionPrefix = "composer.io/condition-"
-	// AnnotationUnserved is a JSON list of the clusters that do not serve a
-	// definition, and of the conditions that say why.
+	// AnnotationUnserved is a JSON list of the clusters that do not serve a definition,
+	// with the conditions that say why.
 	AnnotationUnserved = "composer.io/unserved"
-	// AnnotationStale names what could not be read of late, so that the entity
-	// may be out of date, and AnnotationStaleSince says since when.
+	// AnnotationStale names what could not be read recently, so that the entity may be
+	// stale; AnnotationStaleSince says since when.
 	AnnotationStale      = "portal.io/stale"
 	AnnotationStaleSince = "portal.io/stale-since"
 
-	// AnnotationLeftBehind is on the Location of an export and lists files that
-	// it does not list any more and that are still there, to be removed later.
+	// AnnotationLeftBehind is on the Location of an export and lists files that it no
+	// longer lists but that still exist, to be removed later.
 	AnnotationLeftBehind = "example.dev/left-behind"
 
-	// AnnotationRequestedBy, AnnotationTask and AnnotationFromTemplate are on
-	// resources that the scaffolder created: who asked for it, in which task, and
-	// with which Template.
+	// AnnotationRequestedBy, AnnotationTask and AnnotationFromTemplate are on resources
+	// that the scaffolder created: who requested it, in which task, and with which
+	// Template.
 	AnnotationRequestedBy  = "example.dev/requested-by"
 	AnnotationTask         = "example.dev/task"
 	AnnotationFromTemplate = "example.dev/from-template"
 
-	// AnnotationMadeName is on composites that were read without a name, and holds
-	// the one that was made up for them.
+	// AnnotationMadeName is on composites that were read without a name, and holds the name
+	// generated for them.
 	AnnotationMadeName = "example.dev/made-name"
 )
 
-// Values that are written.
+// Values in the output.
 const (
 	TypeXRD         = "composer-xrd"
 	TypeResource    = "composer-resource"
@@ -112,11 +111,11 @@ const (
 	ActionCreate        = "composer:create-xr"
 	ActionChangeRequest = "publish:change-request"
 
-	// FieldManager is who a cluster says owns the fields that the portal applied.
+	// FieldManager is the field manager of the fields that the portal applied.
 	FieldManager = "portal"
 )
 
-// What a Template is for, as AnnotationTemplatePurpose says.
+// The purposes of a Template, as in AnnotationTemplatePurpose.
 const (
 	PurposeCreate = "create"
 	PurposeUpdate = "update"

@@ -1,10 +1,9 @@
-// Package words is the vocabulary. The contract speaks of portal, composer and
-// orchestrator; the products people run call the same things Backstage,
-// Crossplane and Kubernetes. The difference is only in identifiers, and all of
-// it stands in the table of this package.
+// Package words defines the vocabularies. The contract uses the terms portal, composer
+// and orchestrator; the products are called Backstage, Crossplane and Kubernetes. Only
+// identifiers differ, and the table in this package contains all differences.
 //
-// The engine thinks in the contract's words. In translates what arrives, Out
-// what leaves. Both look at identifiers only, never at text or schemas.
+// The engine works in the contract's vocabulary. In translates input, Out translates
+// output. Both translate identifiers only, never text or schemas.
 package words
 
 import (
@@ -12,28 +11,28 @@ import (
 	"strings"
 )
 
-// Vocabulary is one of the two ways to say the same thing.
+// Vocabulary is one of the two vocabularies.
 type Vocabulary uint8
 
 // The vocabularies.
 const (
 	// Portal is the contract's own vocabulary.
 	Portal Vocabulary = iota
-	// Upstream is that of Backstage, Crossplane and Kubernetes.
+	// Upstream is the vocabulary of Backstage, Crossplane and Kubernetes.
 	Upstream
 )
 
-// String names the vocabulary as flags and configuration do.
+// String returns the name of the vocabulary in flags and configuration.
 func (v Vocabulary) String() string { return [...]string{"portal", "upstream"}[v] }
 
-// Choice is how a user chooses the vocabulary of what is written.
+// Choice is the user's choice of the output vocabulary.
 type Choice struct {
-	// Fixed, when not nil, is the vocabulary for everything. Nil means auto:
-	// each definition's entities speak as the definition does.
+	// Fixed, if not nil, is the vocabulary for all output. Nil means auto: the entities of
+	// each definition use the vocabulary of the definition.
 	Fixed *Vocabulary
 }
 
-// ParseChoice reads auto, portal or upstream.
+// ParseChoice parses auto, portal or upstream.
 func ParseChoice(s string) (Choice, error) {
 	p, u := Portal, Upstream
 	switch s {
@@ -47,7 +46,7 @@ func ParseChoice(s string) (Choice, error) {
 	return Choice{}, fmt.Errorf("cannot use words %q: want auto, portal or upstream", s)
 }
 
-// String names the choice as flags and configuration do.
+// String returns the name of the choice in flags and configuration.
 func (c Choice) String() string {
 	if c.Fixed == nil {
 		return "auto"
@@ -55,7 +54,7 @@ func (c Choice) String() string {
 	return c.Fixed.String()
 }
 
-// For returns the vocabulary for what is made of an object that speaks found.
+// For returns the output vocabulary for an object whose vocabulary is found.
 func (c Choice) For(found Vocabulary) Vocabulary {
 	if c.Fixed != nil {
 		return *c.Fixed
@@ -63,8 +62,8 @@ func (c Choice) For(found Vocabulary) Vocabulary {
 	return found
 }
 
-// Of returns the vocabulary an apiVersion is written in: Upstream if one of
-// its groups is, else Portal.
+// Of returns the vocabulary of an apiVersion: Upstream if its group is an upstream one,
+// else Portal.
 func Of(apiVersion string) Vocabulary {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	for _, r := range table {
@@ -75,8 +74,8 @@ func Of(apiVersion string) Vocabulary {
 	return Portal
 }
 
-// Place is where an identifier stands; the same word can mean different
-// things in different places.
+// Place is where an identifier occurs; the same word can mean different things in
+// different places.
 type Place uint8
 
 // The places of identifiers.
@@ -104,19 +103,19 @@ const (
 type row struct {
 	place            Place
 	portal, upstream string
-	// prefix says that the words are the beginning of the identifier.
+	// prefix is true if the words are prefixes of identifiers.
 	prefix bool
 }
 
-// understood are words of others for something that has no one word upstream:
-// they are understood, and never written.
+// understood lists foreign identifiers without a single upstream equivalent: they are
+// accepted as input, and never written.
 var understood = []row{
 	{Action, ActionChangeRequest, "publish:github:pull-request", false},
 	{Action, ActionChangeRequest, "publish:gitlab:merge-request", false},
 }
 
-// table is the whole difference. The first row that fits counts, so exact
-// identifiers stand before the prefixes they share.
+// table contains all differences. The first matching row counts, so exact identifiers
+// precede the prefixes they share.
 var table = []row{
 	{Group, "apiextensions.composer.io", "apiextensions.crossplane.io", false},
 	{Group, "scaffolder.portal.io", "scaffolder.backstage.io", false},
@@ -154,9 +153,9 @@ var table = []row{
 	{Body, "portalIdentity", "backstageIdentity", false},
 }
 
-// In translates an identifier found at a place into the contract's words.
-// What is not in the table, and what is in the contract's words already, is
-// returned as it is.
+// In translates an identifier at a place into the contract's vocabulary. Identifiers
+// that are not in the table, or are already in the contract's vocabulary, are returned
+// unchanged.
 func In(p Place, s string) string {
 	for i := range table {
 		r := &table[i]
@@ -178,13 +177,13 @@ func In(p Place, s string) string {
 	return s
 }
 
-// Out translates an identifier from the contract's words into v's.
+// Out translates an identifier from the contract's vocabulary to v.
 func (v Vocabulary) Out(p Place, s string) string {
 	if v == Portal {
 		return s
 	}
 	if p == Key {
-		// The keys that are written over and over are translated once.
+		// Frequently written keys are translated once.
 		if up, ok := upstreamKeys[s]; ok {
 			return up
 		}
@@ -192,7 +191,7 @@ func (v Vocabulary) Out(p Place, s string) string {
 	return translate(p, s)
 }
 
-// upstreamKeys are the keys of entities in upstream words.
+// upstreamKeys maps the keys of entities to their upstream spelling.
 var upstreamKeys = func() map[string]string {
 	m := map[string]string{}
 	for _, k := range []string{
@@ -207,7 +206,7 @@ var upstreamKeys = func() map[string]string {
 	return m
 }()
 
-// translate looks an identifier of the contract up in the table.
+// translate looks up an identifier of the contract in the table.
 func translate(p Place, s string) string {
 	for i := range table {
 		r := &table[i]
@@ -224,7 +223,7 @@ func translate(p Place, s string) string {
 	return s
 }
 
-// APIVersionIn translates the group of an apiVersion into the contract's words.
+// APIVersionIn translates the group of an apiVersion into the contract's vocabulary.
 func APIVersionIn(s string) string {
 	group, version, ok := strings.Cut(s, "/")
 	if !ok {
@@ -233,7 +232,7 @@ func APIVersionIn(s string) string {
 	return In(Group, group) + "/" + version
 }
 
-// APIVersionOut translates the group of an apiVersion into v's words.
+// APIVersionOut translates the group of an apiVersion to v.
 func (v Vocabulary) APIVersionOut(s string) string {
 	group, version, ok := strings.Cut(s, "/")
 	if !ok || v == Portal {
@@ -242,8 +241,8 @@ func (v Vocabulary) APIVersionOut(s string) string {
 	return v.Out(Group, group) + "/" + version
 }
 
-// KeysIn translates the keys of annotations or labels. If both spellings of a
-// key are given, the contract's own wins.
+// KeysIn translates the keys of annotations or labels. If both spellings of a key are
+// present, the contract's wins.
 func KeysIn(m map[string]string) map[string]string {
 	if len(m) == 0 {
 		return nil
@@ -252,8 +251,8 @@ func KeysIn(m map[string]string) map[string]string {
 	from := make(map[string]string, len(m))
 	for k, v := range m {
 		key := In(Key, k)
-		// Of several spellings the contract's own wins, then the first in
-		// order, so that the result does not depend on that of the map.
+		// The contract's spelling wins, then the first in alphabetical order, so that the
+		// result does not depend on the order of the map.
 		if other, taken := from[key]; taken && (other == key || k != key && other < k) {
 			continue
 		}
@@ -262,14 +261,14 @@ func KeysIn(m map[string]string) map[string]string {
 	return out
 }
 
-// KeysOut translates the keys of annotations or labels into v's words.
+// KeysOut translates the keys of annotations or labels to v.
 func (v Vocabulary) KeysOut(m map[string]string) map[string]string {
 	if v == Portal || len(m) == 0 {
 		return m
 	}
 	out := make(map[string]string, len(m))
 	for k, val := range m {
-		// If both spellings are there, the contract's own wins here too.
+		// If both spellings are present, the contract's wins here too.
 		if v.Out(Key, k) == k && In(Key, k) != k {
 			if _, own := m[In(Key, k)]; own {
 				continue
@@ -280,8 +279,8 @@ func (v Vocabulary) KeysOut(m map[string]string) map[string]string {
 	return out
 }
 
-// Spellings returns every way to write an identifier of the contract's that
-// In understands, its own first.
+// Spellings returns every spelling of an identifier of the contract that In accepts, the
+// contract's own first.
 func Spellings(p Place, s string) []string {
 	out := []string{s}
 	for i := range table {
@@ -296,7 +295,7 @@ func Spellings(p Place, s string) []string {
 		case s != r.portal:
 			continue
 		}
-		// A row that stands before may understand it as something else.
+		// An earlier row may translate the spelling to something else.
 		if In(p, up) == s {
 			out = append(out, up)
 		}
@@ -309,15 +308,14 @@ func Spellings(p Place, s string) []string {
 	return out
 }
 
-// instead are the annotations that are read where one of the contract's is not
-// there.
+// instead maps annotations of the contract to those that are used if they are missing.
 var instead = map[string]string{
 	AnnotationTags: AnnotationOtherTags, AnnotationOwner: AnnotationOtherOwner, AnnotationSystem: AnnotationOtherSystem,
 }
 
-// Pick returns the value of an annotation, all keys being in the contract's
-// words, and the key it stands under: the contract's own or, if that has none,
-// the one that is read in its place.
+// Pick returns the value of an annotation and the key under which it was found, with all
+// keys in the contract's vocabulary: the contract's key or, if that has no value, its
+// substitute.
 func Pick(annotations map[string]string, key string) (value, from string) {
 	if other := instead[key]; annotations[key] == "" && annotations[other] != "" {
 		return annotations[other], other

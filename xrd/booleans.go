@@ -2,8 +2,8 @@ package xrd
 
 import "example.dev/ingestor/document/tree"
 
-// booleanFields are the fields of a definition, and the keywords of a schema, that
-// hold a boolean.
+// booleanFields are the fields of a definition, and the keywords of a schema, that hold
+// a boolean.
 var booleanFields = map[string]bool{
 	"served": true, "referenceable": true, "deprecated": true,
 	"nullable": true, "uniqueItems": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "optionalOldSelf": true,
@@ -11,9 +11,9 @@ var booleanFields = map[string]bool{
 	"x-ui-hidden": true, "x-ui-advanced": true,
 }
 
-// settleBooleans makes the words that YAML 1.1 has for booleans booleans where one
-// is expected, as kubectl does before it sends a file: served: yes. Elsewhere they
-// stay text. What came from JSON, or was written in quotes, is what it says.
+// settleBooleans converts the YAML 1.1 words for booleans, such as served: yes, where a
+// boolean is expected, as kubectl does before it sends a file. Elsewhere they stay
+// strings. Values from JSON and quoted strings are not converted.
 func settleBooleans(n *tree.Node) {
 	if n == nil {
 		return
@@ -34,7 +34,7 @@ func settleBooleans(n *tree.Node) {
 	}
 }
 
-// settled returns a value of a schema with booleans where the schema has them.
+// settled returns a value of a schema, with booleans where the schema has them.
 func settled(schema, value *tree.Node) *tree.Node {
 	if value == nil {
 		return nil
@@ -63,8 +63,7 @@ func settled(schema, value *tree.Node) *tree.Node {
 	return value
 }
 
-// boolean returns the boolean that a word of YAML 1.1 stands for; anything else as
-// it is.
+// boolean returns the boolean for a YAML 1.1 word; anything else as it is.
 func boolean(n *tree.Node) *tree.Node {
 	if !n.IsString() || !n.Plain {
 		return n
@@ -81,7 +80,7 @@ func boolean(n *tree.Node) *tree.Node {
 	return &tree.Node{Kind: tree.Bool, Plain: true, Text: text, Pos: n.Pos}
 }
 
-// replace writes only what changes: a definition that was read before may be
+// replace writes only if the value changes: a definition that was read before may be
 // shared.
 func replace(at **tree.Node, n *tree.Node) {
 	if *at != n {

@@ -14,31 +14,30 @@ type Composite struct {
 
 	// Claim reports whether it is a claim.
 	Claim bool
-	// Composition is the name of the Composition it uses, if it says.
+	// Composition is the name of the Composition it uses, if set.
 	Composition string
-	// Counterpart is the composite a claim is bound to, or the claim that a
-	// composite is bound to; the zero Reference if it names none.
+	// Counterpart is the composite that a claim is bound to, or the claim that a composite
+	// is bound to; the zero Reference if there is none.
 	Counterpart Reference
-	// Conditions are those of its status, in order of their types. Of several
-	// with one type the last counts.
+	// Conditions are the status conditions, sorted by type. If a type occurs several times,
+	// the last one counts.
 	Conditions []Condition
 }
 
-// Reference names another object of the same cluster.
+// Reference refers to another object of the same cluster.
 type Reference struct {
 	Kind, Namespace, Name string
 }
 
-// Condition is a condition of a status, without what changes all the time.
+// Condition is a status condition, without fields that change constantly.
 type Condition struct {
 	Type, Status, Reason string
-	// Message is kept of definitions only: that of a composite changes all the
-	// time.
+	// Message is kept only for definitions: that of a composite changes constantly.
 	Message string
 }
 
-// NewComposite makes a composite of d from o. It returns nil if o is neither
-// a composite nor a claim of d.
+// NewComposite makes a composite of d from o. It returns nil if o is neither a composite
+// nor a claim of d.
 func NewComposite(o *Object, d *Definition) *Composite {
 	if d.Group == "" || o.Group() != words.In(words.Group, d.Group) && o.Group() != d.Group {
 		return nil
@@ -57,19 +56,18 @@ func NewComposite(o *Object, d *Definition) *Composite {
 	return c
 }
 
-// The references the machinery keeps in a composite's spec.
+// The references that Crossplane keeps in a composite's spec.
 const (
 	refComposition = "compositionRef"
 	refClaim       = "claimRef"
 	refResource    = "resourceRef"
 )
 
-// apart is the field of spec in which composites of the second generation keep
-// the machinery's fields apart from the developer's.
+// apart is the field of spec in which v2 composites keep Crossplane's fields separate
+// from the developer's.
 const apart = "crossplane"
 
-// machinery returns one of the machinery's references, wherever the composite
-// keeps it.
+// machinery returns one of Crossplane's references, from either of its locations.
 func machinery(n *tree.Node, key string) *tree.Node {
 	spec := n.Get("spec")
 	if ref := spec.Get(key); ref.Get("name").Str() != "" {

@@ -13,11 +13,11 @@ const (
 	ModePipeline  = "Pipeline"
 )
 
-// Composition says how composites of a kind are made.
+// Composition defines how composites of a kind are composed.
 type Composition struct {
 	Object
 
-	// TypeAPIVersion and TypeKind name the composite it is for.
+	// TypeAPIVersion and TypeKind identify the composites it is for.
 	TypeAPIVersion string
 	TypeKind       string
 	Mode           string
@@ -32,7 +32,7 @@ type Step struct {
 	Name, Function string
 }
 
-// NewComposition reads a Composition.
+// NewComposition parses a Composition.
 func NewComposition(n *tree.Node, origin Origin) *Composition {
 	spec := n.Get("spec")
 	c := &Composition{

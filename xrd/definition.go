@@ -12,7 +12,7 @@ import (
 // KindDefinition is the kind of a definition.
 const KindDefinition = "CompositeResourceDefinition"
 
-// Scope says where composite resources live.
+// Scope is the scope of composite resources.
 type Scope string
 
 // The scopes.
@@ -40,11 +40,11 @@ type Definition struct {
 	DefaultDeletePolicy  string
 	ConnectionSecretKeys []string
 
-	// Serving is what clusters say of serving the definition's kinds, by cluster;
-	// empty if they say nothing, or if it was found in none.
+	// Serving is the serving state of the definition's kinds, by cluster; empty if it is
+	// unknown or the definition was found in no cluster.
 	Serving []Serving
 
-	// Also is where else definitions of the same name were found; see Merge.
+	// Also lists the other origins of definitions with the same name; see Merge.
 	Also []Origin
 }
 
@@ -65,16 +65,16 @@ type Version struct {
 	Node   *tree.Node
 }
 
-// Target is the kind a developer creates: the claim if there is one, else
-// the composite itself.
+// Target is the kind that a developer creates: the claim if there is one, else the
+// composite itself.
 type Target struct {
 	Names
 	Namespaced bool
 	Claim      bool
 }
 
-// NewDefinition reads a definition. It takes what it finds; nothing that is
-// missing or of the wrong type makes it fail.
+// NewDefinition parses a definition. It never fails: missing fields and fields of the
+// wrong type are ignored.
 func NewDefinition(n *tree.Node, origin Origin) *Definition {
 	d := &Definition{Object: newObject(n, origin)}
 	spec := n.Get("spec")
@@ -105,9 +105,8 @@ func NewDefinition(n *tree.Node, origin Origin) *Definition {
 	return d
 }
 
-// unlessUsual returns a policy, or nothing if it is the one that holds when
-// none is given: an API server fills it in, and a definition must read the
-// same from a file and from a cluster.
+// unlessUsual returns a policy, or "" if it is the default: an API server fills in the
+// default, and a definition must parse the same from a file and from a cluster.
 func unlessUsual(policy, usual string) string {
 	if policy == usual {
 		return ""
@@ -128,7 +127,7 @@ func readVersion(n *tree.Node) *Version {
 		Schema:             n.Get("schema", "openAPIV3Schema"),
 		Node:               n,
 	}
-	// A version that does not say is served.
+	// A version without the field is served.
 	served := n.Get("served")
 	v.Served = served.IsNull() || served.IsTrue()
 	if !v.Schema.IsMap() {
@@ -137,8 +136,7 @@ func readVersion(n *tree.Node) *Version {
 	return v
 }
 
-// settleName fills in the name of a definition that has none from the parts
-// it is always made of.
+// settleName derives a missing name of a definition from its plural and group.
 func (d *Definition) settleName() {
 	if d.Name == "" && d.Names.Plural != "" && d.Group != "" {
 		d.Name = d.Names.Plural + "." + d.Group
@@ -154,8 +152,8 @@ func (d *Definition) settleServed() {
 	slices.SortStableFunc(d.Served, func(a, b *Version) int { return CompareVersions(b.Name, a.Name) })
 }
 
-// Preferred returns the version a single template is made for: the
-// referenceable one if it is served, else the highest served; nil if none is.
+// Preferred returns the version that a single template is made for: the referenceable
+// one if it is served, else the highest served; nil if none is served.
 func (d *Definition) Preferred() *Version {
 	for _, v := range d.Served {
 		if v.Referenceable {
@@ -168,7 +166,7 @@ func (d *Definition) Preferred() *Version {
 	return d.Served[0]
 }
 
-// Label names the definition for people.
+// Label returns the definition's name for messages.
 func (d *Definition) Label() string { return cmp.Or(d.Name, "unnamed") }
 
 // HasClaim reports whether developers create claims of the definition.
@@ -176,7 +174,7 @@ func (d *Definition) HasClaim() bool {
 	return d.Claim.Kind != "" && d.Scope == ScopeLegacyCluster
 }
 
-// Target returns what a developer creates.
+// Target returns the kind that a developer creates.
 func (d *Definition) Target() Target {
 	if d.HasClaim() {
 		return Target{Names: d.Claim.withPlural(), Namespaced: true, Claim: true}
@@ -184,7 +182,7 @@ func (d *Definition) Target() Target {
 	return Target{Names: d.Names.withPlural(), Namespaced: d.Scope == ScopeNamespaced}
 }
 
-// withPlural fills in a missing plural the way Kubernetes tools do.
+// withPlural fills in a missing plural as Kubernetes tools do.
 func (n Names) withPlural() Names {
 	if n.Plural == "" && n.Kind != "" {
 		n.Plural = strings.ToLower(n.Kind) + "s"
@@ -192,8 +190,8 @@ func (n Names) withPlural() Names {
 	return n
 }
 
-// Modern reports whether composites of the definition keep the machinery's
-// fields under spec.crossplane, as those that are not LegacyCluster do.
+// Modern reports whether composites of the definition keep Crossplane's fields under
+// spec.crossplane, as all but LegacyCluster do.
 func (d *Definition) Modern() bool { return d.Scope != ScopeLegacyCluster }
 
 // Spec returns the schema of spec, nil if there is none.

@@ -9,40 +9,39 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Found is one thing met in a stream. Exactly one of Definition, Other, Finding
-// and Failed is set.
+// Found is one item found in a stream. Exactly one of Definition, Other, Finding and
+// Failed is set.
 type Found struct {
-	// Definition is a definition, and Record the record it came in, or one made
-	// for a definition that stood alone; such a one has no timestamp.
+	// Definition is a definition. Record is the record that contained it, or a new one
+	// without a timestamp for a standalone definition.
 	Definition *Definition
 	Record     Record
 	// Other is an object that is not a definition, such as a Composition.
 	Other *Object
 	// Finding says what is wrong with a document.
 	Finding *finding.Finding
-	// Failed is a failure record: whoever wrote the stream could not write all
-	// of it, and Failure is what was said of why.
+	// Failed marks a failure record: the producer could not write the whole stream. Failure
+	// is the reason it gave.
 	Failed  bool
 	Failure string
-	// File is where a failure record stands; empty if it is in no file.
+	// File is the file of a failure record; empty if it is in no file.
 	File string
 }
 
-// Each reads documents one after the other and calls yield for each thing met in
-// them, until it returns false. It accepts YAML and JSON documents, one or
-// several on end or on a line each, lists of any kind, JSON arrays, extract
-// records and failure records. What cannot be read becomes a Finding, and what
-// follows is read all the same; the error is that of r.
+// Each reads documents one by one and calls yield for each item found in them, until
+// yield returns false. It accepts YAML and JSON documents, concatenated or one per line,
+// lists of any kind, JSON arrays, extract records and failure records. A document that
+// cannot be read becomes a Finding, and reading continues; the error is that of r.
 //
-// No more than one document is held at a time, and of a long JSON array, or list
-// of objects in JSON or YAML, no more than one item.
+// Only one document is held in memory at a time, and only one item of a long JSON array,
+// or of a long list of objects in JSON or YAML.
 func Each(r io.Reader, at Origin, yield func(Found) bool) error {
 	return EachWithin(r, at, nil, yield)
 }
 
-// EachWithin is Each for text that others have written: budget bounds the
-// documents of all calls that share it. When it is used up the error is a
-// *tree.Error, and what follows has not been read.
+// EachWithin is Each for untrusted text: budget limits the documents of all calls that
+// share it. When it is exhausted, the error is a *tree.Error, and the rest has not been
+// read.
 func EachWithin(r io.Reader, at Origin, budget *tree.Budget, yield func(Found) bool) error {
 	return decode(r, at, budget, func(n *tree.Node, _ bool, bad *finding.Finding) bool {
 		if bad != nil {
@@ -52,11 +51,11 @@ func EachWithin(r io.Reader, at Origin, budget *tree.Budget, yield func(Found) b
 	})
 }
 
-// long is how much of a list is read before it is taken apart.
+// long is how many bytes of a list are read before it is split into items.
 const long = 1 << 20
 
-// decode calls yield for each document, and for each that cannot be read. counts
-// says whether it is a document of its own, and not the fault of one.
+// decode calls yield for each document and for each error. counts is true if the call
+// stands for a document, rather than for an error inside one that is kept.
 func decode(r io.Reader, at Origin, budget *tree.Budget, yield func(n *tree.Node, counts bool, bad *finding.Finding) bool) error {
 	return tree.Decode(r, tree.Limits{Long: long, Budget: budget}, func(n *tree.Node, bad *tree.Error) bool {
 		if bad == nil {
@@ -70,17 +69,16 @@ func decode(r io.Reader, at Origin, budget *tree.Budget, yield func(n *tree.Node
 	})
 }
 
-// unread is what the message about a document begins with that is left out.
+// unread is the prefix of messages about documents that are dropped.
 const unread = "cannot read the document: "
 
-// Lost reports whether a finding about a document says that something of it was
-// left out: all errors do but that of a key that is given twice, of which the last
-// one counts.
+// Lost reports whether a finding about a document means that something was dropped. All
+// errors do, except for a duplicate key, of which the last one counts.
 func Lost(f finding.Finding) bool {
 	return f.Severity == finding.Error && (f.Rule != RuleSyntax || strings.HasPrefix(f.Message, unread))
 }
 
-// unfold calls yield for each thing in a document, until it returns false.
+// unfold calls yield for each item in a document, until yield returns false.
 func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 	if n.IsList() {
 		for _, it := range n.Items {
@@ -94,7 +92,7 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 		return yield(Found{Failed: true, Failure: message, File: at.File})
 	}
 	if n.IsString() && strings.ContainsAny(n.Text, `{}"`) {
-		// Half a line of JSON is text to YAML, and may be half a record.
+		// YAML parses a truncated line of JSON as text; it may be half a record.
 		return yield(Found{Finding: &finding.Finding{
 			Rule: RuleSyntax, Severity: finding.Error, File: at.File, Pos: n.At(),
 			Message: unread + "it is text, perhaps half a line of JSON", Hint: "an object begins with { and ends with }",
@@ -127,11 +125,11 @@ func unfold(n *tree.Node, at Origin, yield func(Found) bool) bool {
 	return yield(Found{Other: &o})
 }
 
-// listSuffix is how the kinds of lists end.
+// listSuffix is the suffix of list kinds.
 const listSuffix = "List"
 
-// typed returns an item of a list as it is written alone. Items of a typed list,
-// as an API server sends it, leave out the kind and version the list has.
+// typed returns an item of a list as a standalone object. Items of a typed list, as an
+// API server sends it, omit the kind and version of the list.
 func typed(it, list *tree.Node) *tree.Node {
 	kind := strings.TrimSuffix(list.Get("kind").Str(), listSuffix)
 	if kind == "" || !it.IsMap() || it.Has("kind") {
@@ -155,14 +153,14 @@ func isRecord(n *tree.Node) bool {
 	return n.Has("xrd") || n.Has("source") && n.Has("timestamp")
 }
 
-// recordParts are the parts of a record, and what they must be if they are there.
-// A timestamp that is a date in YAML is text by then.
+// recordParts are the fields of a record with their types, if present. A YAML date in
+// timestamp has become a string at this point.
 var recordParts = []struct {
 	key  string
 	kind tree.Kind
 }{{"source", tree.String}, {"timestamp", tree.String}, {"xrd", tree.Map}, {"metadata", tree.Map}}
 
-// foundRecord reads a document that is meant to be an extract record.
+// foundRecord parses a document that is meant to be an extract record.
 func foundRecord(n *tree.Node, at Origin) Found {
 	wrong := func(pos tree.Pos, hint, format string, args ...any) Found {
 		return Found{Finding: &finding.Finding{
@@ -187,12 +185,12 @@ func foundRecord(n *tree.Node, at Origin) Found {
 		return wrong(rec.XRD.At(), "xrd is a definition as a cluster has it, with apiVersion and kind", "its xrd is %s, not a %s", what, KindDefinition)
 	}
 	d := NewDefinition(rec.XRD, rec.Origin(at))
-	// What a cluster said when the record was written need not be so any more.
+	// The state of the cluster when the record was written may be stale.
 	d.Serving = nil
 	return Found{Definition: d, Record: rec}
 }
 
-// Each calls yield for each thing in s, until it returns false: definitions,
+// Each calls yield for each item in s, until yield returns false: definitions,
 // Compositions and others, and findings.
 func (s *Set) Each(yield func(Found) bool) {
 	for _, d := range s.Definitions {

@@ -10,30 +10,28 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// shortDefinition is what people call a definition.
+// shortDefinition is the short name of the definition kind.
 const shortDefinition = "XRD"
 
-// Filter chooses what is worked on. Every field narrows the choice; a zero
-// field does not.
+// Filter selects objects. Every field narrows the selection; a zero field does not.
 type Filter struct {
-	// Labels and Annotations choose definitions by their metadata.
+	// Labels and Annotations select definitions by their metadata.
 	Labels, Annotations Selector
-	// Groups are the API groups whose definitions are chosen.
+	// Groups are the API groups of the selected definitions.
 	Groups []string
-	// Exclude are the names of definitions that are not.
+	// Exclude lists the names of excluded definitions.
 	Exclude []string
-	// Kinds are the kinds of objects that are chosen, in any case: a
-	// definition by its own kind or XRD, or by the kind of its composites or
-	// claims; anything else by its kind.
+	// Kinds are the kinds of selected objects, case-insensitive: a definition by its own
+	// kind or XRD, or by the kind of its composites or claims; anything else by its kind.
 	Kinds []string
-	// APIVersions are the versions objects are written in, with the group in
-	// either vocabulary, or without one ("v1").
+	// APIVersions are the apiVersions of selected objects, with the group in either
+	// vocabulary, or without a group ("v1").
 	APIVersions []string
-	// Name must match somewhere in the name of a definition.
+	// Name must match part of the name of a definition.
 	Name *regexp.Regexp
 }
 
-// Admit reports whether the filter chooses d. If not, it says why.
+// Admit reports whether the filter selects d, and if not, why.
 func (f *Filter) Admit(d *Definition) (ok bool, why string) {
 	if slices.Contains(f.Exclude, d.Name) {
 		return false, fmt.Sprintf("its name %q is excluded", d.Name)
@@ -59,9 +57,8 @@ func (f *Filter) Admit(d *Definition) (ok bool, why string) {
 	return true, ""
 }
 
-// AdmitObject reports whether the filter chooses an object that is not a
-// definition: a Composition, a composite, a claim. Only Kinds and APIVersions
-// speak of those.
+// AdmitObject reports whether the filter selects an object that is not a definition: a
+// Composition, a composite or a claim. Only Kinds and APIVersions apply to those.
 func (f *Filter) AdmitObject(o *Object) bool {
 	if len(f.Kinds) > 0 && !f.hasKind(o.Kind) {
 		return false
@@ -70,7 +67,7 @@ func (f *Filter) AdmitObject(o *Object) bool {
 	return ok
 }
 
-// hasKind reports whether one of the kinds is chosen.
+// hasKind reports whether one of the kinds is selected.
 func (f *Filter) hasKind(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool {
 		return kind != "" && slices.ContainsFunc(f.Kinds, func(want string) bool { return strings.EqualFold(want, kind) })
@@ -97,7 +94,7 @@ func refused(what, saw string, want []string) string {
 	return fmt.Sprintf("its %s %q is none of %q", what, saw, want)
 }
 
-// refuses says why the term does not hold.
+// refuses returns why the term does not hold.
 func (t term) refuses(what string, set map[string]string) string {
 	value, ok := set[t.key]
 	if !ok {

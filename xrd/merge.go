@@ -13,18 +13,17 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// RuleConflict is a definition that was given twice with different content.
+// RuleConflict is a definition that occurs twice with different content.
 const RuleConflict = "XRD003"
 
-// Merge makes one definition of those with the same name, whatever order they
-// come in. If their content is the same, as it is when one object is listed
-// through several versions of the API or found in several clusters, nothing is
-// lost. If it differs, a finding says which one is used: the one with the
-// higher generation, then the newer apiVersion, then the one that stands first
-// by file and place, then the one with the smaller hash of its content.
+// Merge merges definitions with the same name, regardless of their order. If their
+// content is equal, as it is when one object is listed through several API versions or
+// found in several clusters, nothing is lost. If it differs, a finding says which one is
+// used: the one with the higher generation, then the newer apiVersion, then the first by
+// file and position, then the one with the smaller content hash.
 //
-// Definitions without a name are all kept. The result is in order of name,
-// then file and place.
+// Definitions without a name are all kept. The result is sorted by name, then file and
+// position.
 func Merge(defs []*Definition) (kept []*Definition, findings []finding.Finding) {
 	byName := make(map[string][]*Definition, len(defs))
 	for _, d := range defs {
@@ -53,10 +52,9 @@ func Merge(defs []*Definition) (kept []*Definition, findings []finding.Finding) 
 	return kept, findings
 }
 
-// Select merges the definitions of which refusal says nothing, and, apart from
-// them, those it refuses. Copies are asked before they are merged: one that is
-// refused hides none that is taken, and a name of which any copy is taken is
-// not among the refused.
+// Select merges the definitions for which refusal returns "", and separately those it
+// refuses. Copies are checked before they are merged: a refused copy hides no accepted
+// one, and a name with any accepted copy is not among the refused.
 func Select(defs []*Definition, refusal func(*Definition) string) (taken, refused []*Definition, findings []finding.Finding) {
 	var yes, no []*Definition
 	names := map[string]bool{}
@@ -74,8 +72,8 @@ func Select(defs []*Definition, refusal func(*Definition) string) (taken, refuse
 	return taken, refused, findings
 }
 
-// choose returns a copy of the definition to use, which knows where the others
-// were found, and a finding for each that differs.
+// choose returns a copy of the definition to use, with the origins of the others, and a
+// finding for each that differs.
 func choose(same []*Definition) (*Definition, []finding.Finding) {
 	all := slices.Clone(same)
 	slices.SortFunc(all, func(a, b *Definition) int {
@@ -86,7 +84,7 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 		); c != 0 {
 			return c
 		}
-		// Hashing is dear, and places nearly always tell.
+		// Hashing is expensive, and the position nearly always decides.
 		if c := bytes.Compare(a.hash(), b.hash()); c != 0 {
 			return c
 		}
@@ -105,8 +103,7 @@ func choose(same []*Definition) (*Definition, []finding.Finding) {
 	return &kept, findings
 }
 
-// Same reports whether o says the same as d in all that matters to what is made
-// of them.
+// Same reports whether o equals d in everything that affects the output.
 func (d *Definition) Same(o *Definition) bool { return d.content().Equal(o.content()) }
 
 func (d *Definition) hash() []byte {
@@ -114,7 +111,7 @@ func (d *Definition) hash() []byte {
 	return sum[:]
 }
 
-// conflict says which of two objects that differ is used.
+// conflict returns the finding that says which of two different objects is used.
 func conflict(what string, winner, loser *Object) finding.Finding {
 	return finding.Finding{
 		Rule: RuleConflict, Severity: finding.Warning, Object: loser.Name,
@@ -124,12 +121,12 @@ func conflict(what string, winner, loser *Object) finding.Finding {
 	}
 }
 
-// LastApplied is a copy of the object that kubectl leaves on it. It says how
-// the object was written, not what it is.
+// LastApplied is the annotation with the copy of the object that kubectl applied. It
+// says how the object was written, not what it is.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// content returns what two definitions must agree in to be the same: all that
-// shows in what is made of them, and nothing an API server adds.
+// content returns the parts in which two definitions must agree to be equal: everything
+// that affects the output, and nothing an API server adds.
 func (d *Definition) content() *tree.Node {
 	d = d.Whole()
 	annotations := maps.Clone(d.Annotations)
@@ -156,8 +153,8 @@ func (d *Definition) content() *tree.Node {
 
 func (n Names) node() *tree.Node { return tree.Strs([]string{n.Kind, n.Plural, n.Singular}) }
 
-// place names where o was found, for people: a file and line if there is one,
-// else the cluster or location.
+// place returns where o was found, for messages: a file and line if there is one, else
+// the cluster or location.
 func (o *Object) place() string {
 	line := o.Node.At().Line
 	switch {
@@ -173,14 +170,14 @@ func (o *Object) place() string {
 	return fmt.Sprintf("line %d", line)
 }
 
-// comparePlaces orders objects by file and place in it.
+// comparePlaces orders objects by file and position.
 func comparePlaces(a, b *Object) int {
 	pa, pb := a.Node.At(), b.Node.At()
 	return cmp.Or(strings.Compare(a.Origin.File, b.Origin.File), cmp.Compare(pa.Line, pb.Line), cmp.Compare(pa.Column, pb.Column))
 }
 
-// compareRest orders objects that nothing else tells apart, so that the
-// order they came in never matters.
+// compareRest orders objects that are otherwise equal, so that the input order never
+// matters.
 func compareRest(a, b *Object) int {
 	if c := cmp.Or(
 		strings.Compare(a.Origin.Source, b.Origin.Source),

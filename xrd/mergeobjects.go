@@ -9,23 +9,23 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// MergeCompositions makes one of the Compositions with the same name, as Merge
-// does with definitions. The result is in order of name.
+// MergeCompositions merges the Compositions with the same name, as Merge does for
+// definitions. The result is sorted by name.
 func MergeCompositions(all []*Composition) ([]*Composition, []finding.Finding) {
 	return mergeObjects(all, func(c *Composition) *Object { return &c.Object }, func(o *Object) string { return o.Name })
 }
 
-// MergeObjects makes one of the objects of the same kind, name and namespace
-// in the same cluster, whichever version of the API they were read through. The result is in order of kind, namespace and name.
+// MergeObjects merges the objects of the same group, kind, name and namespace in the
+// same cluster, regardless of the API version they were read through. The result is
+// sorted by group, kind, namespace, name and cluster.
 func MergeObjects(all []*Object) ([]*Object, []finding.Finding) {
 	return mergeObjects(all, func(o *Object) *Object { return o }, func(o *Object) string {
 		return strings.Join([]string{o.Group(), o.Kind, o.Namespace, o.Name, o.Origin.Cluster}, "\x00")
 	})
 }
 
-// mergeObjects keeps one of all that have the same key: the one with the
-// higher generation, then the one that stands first. Those without a name are
-// all kept.
+// mergeObjects keeps one of all objects with the same key: the one with the higher
+// generation, then the first by position. Objects without a name are all kept.
 func mergeObjects[T any](all []T, object func(T) *Object, key func(*Object) string) (kept []T, findings []finding.Finding) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(x, y T) int {
@@ -53,8 +53,8 @@ func mergeObjects[T any](all []T, object func(T) *Object, key func(*Object) stri
 	return kept, findings
 }
 
-// sameContent reports whether two objects say the same, whatever an API server
-// has added to them.
+// sameContent reports whether two objects have equal content, ignoring what an API
+// server added.
 func sameContent(a, b *Object) bool {
 	a, b = a.Whole(), b.Whole()
 	return a.Node.Get("spec").Equal(b.Node.Get("spec")) &&

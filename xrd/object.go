@@ -1,7 +1,7 @@
-// Package xrd is the input: composite resource definitions, Compositions,
-// composite resources and claims, read from YAML or JSON, selected, and ready
-// for the engine. It reads what is there and never fails on what is missing;
-// package xrd/lint says what is wrong with it.
+// Package xrd defines the input: composite resource definitions, Compositions, composite
+// resources and claims, read from YAML or JSON, selected, and ready for the engine. It
+// reads what is present and never fails on missing fields; package xrd/lint reports what
+// is wrong.
 package xrd
 
 import (
@@ -15,23 +15,22 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The kinds of source an object can come from, as extract records name them.
+// The kinds of source of an object, as extract records spell them.
 const (
 	SourceCluster = "kubernetes"
 	SourceFile    = "file"
 	SourceGit     = "git"
 )
 
-// Origin says where an object was found.
+// Origin is where an object was found.
 type Origin struct {
 	// Source is SourceCluster, SourceFile or SourceGit; empty means file.
 	Source string
 	// File is the path as the user gave it, for findings and file locations.
 	File string
-	// Cluster is the name of the cluster, if it came from one.
+	// Cluster is the name of the cluster, if the object came from one.
 	Cluster string
-	// Location is the source location in type:target form. Empty means
-	// "file:" and File.
+	// Location is the source location in type:target form. Empty means "file:" and File.
 	Location string
 }
 
@@ -43,8 +42,8 @@ func (o Origin) SourceLocation() string {
 	return fileLocation + o.File
 }
 
-// Object is what all objects of a cluster have in common. Identifiers are in
-// the contract's words; Words tells in which they were written.
+// Object holds the fields common to all cluster objects. Identifiers are in the
+// contract's vocabulary; Words is the vocabulary they were written in.
 type Object struct {
 	APIVersion  string
 	Kind        string
@@ -53,19 +52,19 @@ type Object struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Generation  int64
-	// Unnamed says that the object has no name yet: Name was made up, and a
-	// cluster will choose another.
+	// Unnamed is true if the object has no name yet: Name is generated, and the cluster
+	// will choose another.
 	Unnamed bool
 	Words   words.Vocabulary
 	Origin  Origin
 	// Node is the object as it was read.
 	Node *tree.Node
-	// Load, if not nil, reads the object back that a Spill took: what is here is
-	// what objects are chosen, merged and ordered by. Whole returns all of it.
+	// Load, if not nil, loads the object that a Spill took; in memory are only the fields
+	// needed to select, merge and sort objects. Whole returns the full object.
 	Load func() *tree.Node
 }
 
-// newObject reads the common part of n.
+// newObject parses the common part of n.
 func newObject(n *tree.Node, origin Origin) Object {
 	apiVersion := n.Get("apiVersion").Str()
 	meta := n.Get("metadata")
@@ -88,13 +87,13 @@ func newObject(n *tree.Node, origin Origin) Object {
 	return o
 }
 
-// volatile are the fields of metadata that a cluster fills in.
+// volatile are the fields of metadata that a cluster sets.
 var volatile = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"}
 
-// called returns an object with a name. One without, as it stands in files from
-// which kubectl creates objects, gets a note of one that is made up: of the
-// beginning it asks for, or of its kind, and of its content. So it is the same
-// wherever the object stands, and another for each object that says something else.
+// called returns an object with a name. An object without a name, as in files for
+// kubectl create, gets an annotation with a generated name: its generateName or kind,
+// and a hash of its content. So the name does not depend on the object's location, and
+// differs for objects with different content.
 func called(n *tree.Node) *tree.Node {
 	meta := n.Get("metadata")
 	if !n.IsMap() || meta.Get("name").Str() != "" || meta.Get("annotations", words.AnnotationMadeName).Str() != "" {

@@ -11,21 +11,20 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// MachineryV2 is the field of spec that Crossplane fills, of composites of v2
-// definitions.
+// MachineryV2 is the spec field that Crossplane sets on composites of v2 definitions.
 const MachineryV2 = "crossplane"
 
-// MachineryV1 are the fields of spec that Crossplane fills, of composites and
-// claims of v1 definitions.
+// MachineryV1 are the spec fields that Crossplane sets on composites and claims of v1
+// definitions.
 var MachineryV1 = []string{
 	"compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
 	"compositionUpdatePolicy", "compositeDeletePolicy", "claimRef", "resourceRef", "resourceRefs",
 	"environmentConfigRefs", "publishConnectionDetailsTo", "writeConnectionSecretToRef",
 }
 
-// Asked returns a resource with only the requested fields of its spec: without
-// those that Crossplane filled in. Managed fields tell them apart; without managed
-// fields, all are taken as requested.
+// Asked returns a resource with only the requested fields of its spec, without those
+// that Crossplane set. Managed fields distinguish them; without managed fields, all are
+// taken as requested.
 func Asked(live *tree.Node) *tree.Node {
 	spec, managed := live.Get("spec"), live.Get("metadata", "managedFields").List()
 	if !spec.IsMap() || len(managed) == 0 {
@@ -59,9 +58,9 @@ func Asked(live *tree.Node) *tree.Node {
 	return out
 }
 
-// Observed returns a fingerprint of the requested fields of a resource, which
-// Changed compares later: a hash for the name, the owner and each field of the
-// first two levels of spec. It is never empty.
+// Observed returns a fingerprint of the requested fields of a resource, for a later
+// comparison with Changed: a hash for the name, the owner and each field of the first
+// two levels of spec. It is never empty.
 func Observed(live *tree.Node) string {
 	marks := url.Values{}
 	for path, hash := range marksOf(live) {
@@ -70,8 +69,8 @@ func Observed(live *tree.Node) string {
 	return marks.Encode()
 }
 
-// Changed returns the sorted paths of the fields that differ from a fingerprint
-// that Observed made.
+// Changed returns the sorted paths of the fields that differ from a fingerprint made by
+// Observed.
 func Changed(observed string, live *tree.Node) ([]string, error) {
 	then, err := url.ParseQuery(observed)
 	if err != nil {
@@ -116,7 +115,7 @@ func marksOf(live *tree.Node) map[string]string {
 	return out
 }
 
-// fieldsOf returns the fields of a map, none of anything else.
+// fieldsOf returns the fields of a map, or nil for anything else.
 func fieldsOf(n *tree.Node) []tree.Field {
 	if !n.IsMap() {
 		return nil

@@ -6,30 +6,29 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Role is what an object is to the engine.
+// Role is the role of an object in the engine.
 type Role uint8
 
 // The roles.
 const (
-	// RoleDefinition is that of a definition.
+	// RoleDefinition is the role of a definition.
 	RoleDefinition Role = iota
-	// RoleComposition is that of a Composition.
+	// RoleComposition is the role of a Composition.
 	RoleComposition
-	// RoleComposite is that of a composite or a claim.
+	// RoleComposite is the role of a composite or a claim.
 	RoleComposite
-	// RoleWorkload is that of a workload, such as a Deployment.
+	// RoleWorkload is the role of a workload, such as a Deployment.
 	RoleWorkload
 )
 
-// Prune returns of an object what is read of it: entities and findings are the
-// same with it as with the whole. Of a definition or a Composition that is all
-// but the status, of which a definition keeps Established and Offered without
-// their times. Of a composite it is metadata, status and the machinery's
-// references: what a developer wrote into its spec is nobody's business, and may
-// be secret. Of a workload it is the metadata. Nowhere it is the notes that API
-// servers and kubectl keep in the metadata.
+// Prune returns the parts of an object that are used: entities and findings are the same
+// as with the whole object. For a definition or a Composition, that is everything but
+// the status, of which a definition keeps Established and Offered without their times.
+// For a composite, it is metadata, status and Crossplane's references: the developer's
+// spec is private and may be secret. For a workload, it is the metadata. The managed
+// fields of API servers and the last-applied annotation of kubectl are always removed.
 //
-// n is not changed; the result shares parts with it.
+// n is not changed; the result shares nodes with it.
 func Prune(n *tree.Node, role Role) *tree.Node {
 	return only(n, func(f *tree.Field) bool {
 		switch f.Key {
@@ -49,7 +48,7 @@ func Prune(n *tree.Node, role Role) *tree.Node {
 				f.Value = pruneStatus(f.Value)
 				return f.Value != nil
 			}
-			// One that is no map is a mistake in a definition, and told.
+			// A status that is not a map is an error in a definition, and is reported.
 			return role == RoleComposite || role == RoleDefinition
 		}
 		return role == RoleDefinition || role == RoleComposition
@@ -68,8 +67,8 @@ func pruneMetadata(n *tree.Node) *tree.Node {
 // referring are the fields of a reference.
 var referring = []string{"apiVersion", "kind", "namespace", "name"}
 
-// pruneSpec keeps the machinery's references, and of those only what refers: in
-// a composite of the second generation a developer's field may have their names.
+// pruneSpec keeps Crossplane's references, and only their reference fields: in a v2
+// composite, a developer's field may have the same name.
 func pruneSpec(n *tree.Node, top bool) *tree.Node {
 	return only(n, func(f *tree.Field) bool {
 		switch {
@@ -88,8 +87,8 @@ func pruneSpec(n *tree.Node, top bool) *tree.Node {
 	})
 }
 
-// only returns a copy of a map with the fields that keep keeps, which may put
-// something else in the place of their value. Anything else it returns as it is.
+// only returns a copy of a map with the fields for which keep returns true; keep may
+// replace their values. Anything else is returned as it is.
 func only(n *tree.Node, keep func(*tree.Field) bool) *tree.Node {
 	if !n.IsMap() {
 		return n

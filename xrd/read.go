@@ -10,21 +10,22 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// The rules about documents as such. Those about definitions are in xrd/lint.
+// The rules for documents. The rules for definitions are in xrd/lint.
 const (
 	// RuleSyntax is a document that cannot be read.
 	RuleSyntax = "XRD001"
-	// RuleNotObject is a document that is not an object of a cluster.
+	// RuleNotObject is a document that is not a cluster object.
 	RuleNotObject = "XRD002"
 	// RuleUnserved is a definition whose kind its cluster does not serve.
 	RuleUnserved = "XRD004"
-	// RuleRecord is an extract record without a definition.
+	// RuleRecord is an extract record that cannot be used, such as one without a
+	// definition.
 	RuleRecord = "XRD005"
-	// RuleIncomplete is input that says itself that it is not complete.
+	// RuleIncomplete is input that is marked as incomplete.
 	RuleIncomplete = "XRD006"
 )
 
-// Rules are the rules about documents.
+// Rules are the rules for documents.
 var Rules = []finding.Rule{
 	{ID: RuleSyntax, Severity: finding.Error, Title: "a document cannot be read", Why: "It is not YAML or JSON, or is too large or too deep, and is left out; or it has a key twice, and the last one counts. The other documents are read all the same."},
 	{ID: RuleNotObject, Severity: finding.Info, Title: "a document is not an object of a cluster", Why: "It has no apiVersion and kind, so it is passed over."},
@@ -34,32 +35,31 @@ var Rules = []finding.Rule{
 	{ID: RuleIncomplete, Severity: finding.Error, Title: "the input is not complete", Why: "The program that wrote it could not write all of it, and said so with a failure record. What came before it is read."},
 }
 
-// Set is what was read from any number of inputs.
+// Set holds the objects read from any number of inputs.
 type Set struct {
 	Definitions  []*Definition
 	Compositions []*Composition
-	// Others are objects of other kinds; some of them may turn out to be
-	// composites once the definitions are known.
+	// Others are objects of other kinds. Some may turn out to be composites once the
+	// definitions are known.
 	Others []*Object
-	// Workloads are those with an id. Only clusters give them.
+	// Workloads are workloads with an id. Only clusters provide them.
 	Workloads []*Object
 	Findings  []finding.Finding
-	// Documents counts all documents, bad ones included.
+	// Documents counts all documents, including bad ones.
 	Documents int
-	// Spill, if not nil, is given the trees of objects as they are added. Objects it
-	// takes know of themselves what they are chosen, merged and ordered by; see
-	// Whole.
+	// Spill, if not nil, is given the trees of objects as they are added. Objects that it
+	// takes keep only the fields by which they are selected, merged and sorted; see Whole.
 	Spill Spill
 }
 
-// Read reads all objects from r into s. It accepts YAML and JSON documents,
-// lists of any kind, JSON arrays and extract records. A document that cannot
-// be read becomes a finding; the error is that of r.
+// Read reads all objects from r into s. It accepts YAML and JSON documents, lists of any
+// kind, JSON arrays and extract records. A document that cannot be read becomes a
+// finding; the error is that of r.
 func (s *Set) Read(r io.Reader, origin Origin) error { return s.ReadWithin(r, origin, nil) }
 
-// ReadWithin is Read for text that others have written: budget bounds the
-// documents of all calls that share it. When it is used up the error is a
-// *tree.Error, and what follows has not been read.
+// ReadWithin is Read for untrusted text: budget limits the documents of all calls that
+// share it. When it is exhausted, the error is a *tree.Error, and the rest has not been
+// read.
 func (s *Set) ReadWithin(r io.Reader, origin Origin, budget *tree.Budget) error {
 	return decode(r, origin, budget, func(n *tree.Node, counts bool, bad *finding.Finding) bool {
 		if counts {
@@ -74,8 +74,8 @@ func (s *Set) ReadWithin(r io.Reader, origin Origin, budget *tree.Budget) error 
 	})
 }
 
-// Add adds one document: an object, a list of them, or an extract record. A
-// failure record becomes a finding.
+// Add adds one document: an object, a list of objects, or an extract record. A failure
+// record becomes a finding.
 func (s *Set) Add(n *tree.Node, origin Origin) {
 	unfold(n, origin, func(f Found) bool {
 		switch {
@@ -96,7 +96,7 @@ func (s *Set) Add(n *tree.Node, origin Origin) {
 	})
 }
 
-// incomplete is the finding that a failure record becomes.
+// incomplete returns the finding for a failure record.
 func (f *Found) incomplete(at tree.Pos) finding.Finding {
 	return finding.Finding{
 		Rule: RuleIncomplete, Severity: finding.Error, File: f.File, Pos: at,
@@ -105,8 +105,8 @@ func (f *Found) incomplete(at tree.Pos) finding.Finding {
 	}
 }
 
-// Complaint returns what is wrong with what was found: its Finding, or one for a
-// failure record. It reports false if it is an object.
+// Complaint returns the Finding, or a finding for a failure record. It returns false if
+// an object was found.
 func (f *Found) Complaint() (finding.Finding, bool) {
 	switch {
 	case f.Finding != nil:
@@ -117,7 +117,7 @@ func (f *Found) Complaint() (finding.Finding, bool) {
 	return finding.Finding{}, false
 }
 
-// Composition returns what was found as a Composition; nil if it is none.
+// Composition returns the found object as a Composition; nil if it is not one.
 func (f *Found) Composition() *Composition {
 	if f.Other == nil || f.Other.Kind != KindComposition || !isExtension(f.Other.Node) {
 		return nil
@@ -135,8 +135,8 @@ func (s *Set) AddWorkload(n *tree.Node, origin Origin) {
 	s.Workloads = append(s.Workloads, &o)
 }
 
-// Within leaves of the Others those of namespaces, and those of none unless they
-// belong to a claim of another one. No namespaces are all of them.
+// Within removes the Others that are outside of the namespaces; see Object.Within. An
+// empty list means all namespaces.
 func (s *Set) Within(namespaces []string) {
 	if len(namespaces) == 0 {
 		return
@@ -144,14 +144,14 @@ func (s *Set) Within(namespaces []string) {
 	s.Others = slices.DeleteFunc(s.Others, func(o *Object) bool { return !o.Within(namespaces) })
 }
 
-// Within reports whether an object is in one of namespaces, or in none and does
-// not belong to a claim of another one. No namespaces are all of them.
+// Within reports whether an object is in one of the namespaces, or is cluster-scoped and
+// does not belong to a claim in another namespace. An empty list means all namespaces.
 func (o *Object) Within(namespaces []string) bool {
 	in := cmp.Or(o.Namespace, o.Node.Get("spec", "claimRef", "namespace").Str())
 	return in == "" || len(namespaces) == 0 || slices.Contains(namespaces, in)
 }
 
-// Join adds what another set holds.
+// Join adds the contents of another set.
 func (s *Set) Join(from *Set) {
 	s.Definitions = append(s.Definitions, from.Definitions...)
 	s.Compositions = append(s.Compositions, from.Compositions...)

@@ -11,19 +11,19 @@ import (
 type Record struct {
 	// Source is SourceCluster, SourceFile or SourceGit.
 	Source string
-	// Timestamp is when, in ISO 8601.
+	// Timestamp is the time in ISO 8601.
 	Timestamp string
 	// XRD is the definition as it was found.
 	XRD *tree.Node
-	// Metadata is the context: cluster, namespace, path; of a repository also
-	// repository, ref and commit; and location, where portals find it.
+	// Metadata is the context: cluster, namespace, path; for a repository also repository,
+	// ref and commit; and location, where portals find it.
 	Metadata map[string]string
-	// Context, if not nil, is the metadata as it was read. What is not text is
-	// only there.
+	// Context, if not nil, is the metadata as it was read. Values that are not strings are
+	// only here.
 	Context *tree.Node
 }
 
-// NewRecord returns the record of a definition, without a time.
+// NewRecord returns the record of a definition, without a timestamp.
 func NewRecord(d *Definition) Record {
 	o, meta := d.Origin, map[string]string{}
 	set := func(key, value string) {
@@ -48,10 +48,10 @@ func NewRecord(d *Definition) Record {
 	return Record{Source: cmp.Or(o.Source, SourceFile), XRD: d.Node, Metadata: meta}
 }
 
-// fileLocation is how the location of a file begins.
+// fileLocation is the prefix of file locations.
 const fileLocation = "file:"
 
-// Name returns the name of the definition, from its parts if it has none.
+// Name returns the name of the definition, derived from plural and group if missing.
 func (r Record) Name() string {
 	if name := r.XRD.Get("metadata", "name").Str(); name != "" {
 		return name
@@ -63,8 +63,8 @@ func (r Record) Name() string {
 	return plural + "." + group
 }
 
-// ReadRecord reads an extract record. It reports false if n is not one. A record
-// that does not say where it comes from is from a file.
+// ReadRecord parses an extract record. It returns false if n is not one. A record
+// without a source is from a file.
 func ReadRecord(n *tree.Node) (Record, bool) {
 	x := n.Get("xrd")
 	if !x.IsMap() || n.Has("kind") {
@@ -79,7 +79,7 @@ func ReadRecord(n *tree.Node) (Record, bool) {
 	}, true
 }
 
-// Node returns the record as it is written.
+// Node returns the record as a document.
 func (r Record) Node() *tree.Node {
 	meta := tree.StrMap(r.Metadata)
 	if meta == nil {
@@ -101,8 +101,8 @@ func (r Record) Node() *tree.Node {
 	)
 }
 
-// Origin returns where the record says its definition was found. File stays
-// that of the record, because that is where a mistake can be pointed at.
+// Origin returns where the definition of the record was found. File stays the record's
+// file, because findings must point there.
 func (r Record) Origin(at Origin) Origin {
 	o := Origin{Source: r.Source, File: at.File, Cluster: r.Metadata["cluster"], Location: r.Metadata["location"]}
 	if path := r.Metadata["path"]; o.Location == "" && path != "" {

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// Selector chooses objects by their labels or annotations. The zero Selector
-// chooses everything.
+// Selector selects objects by their labels or annotations. The zero Selector selects
+// everything.
 type Selector struct {
-	// terms are in order and without repetition, so that selectors that say
-	// the same are the same.
+	// terms are sorted and without duplicates, so that equivalent selectors are equal.
 	terms []term
 }
 
 // term is one requirement; all terms of a selector must hold.
 type term struct {
-	key    string // in the contract's words
+	key    string // in the contract's vocabulary
 	op     operator
-	values []string // in order, without repetition
+	values []string // sorted, without duplicates
 }
 
 type operator uint8
@@ -33,23 +32,23 @@ const (
 	opBelow
 )
 
-// newSelector puts terms in order.
+// newSelector returns a selector with sorted terms.
 func newSelector(terms []term) Selector {
 	slices.SortFunc(terms, term.compare)
 	return Selector{terms: slices.CompactFunc(terms, func(a, b term) bool { return a.compare(b) == 0 })}
 }
 
-// And returns a selector that chooses what both choose.
+// And returns a selector that selects what both select.
 func (s Selector) And(other Selector) Selector {
 	return newSelector(slices.Concat(s.terms, other.terms))
 }
 
-// Empty reports whether s chooses everything.
+// Empty reports whether s selects everything.
 func (s Selector) Empty() bool { return len(s.terms) == 0 }
 
-// Matches reports whether s chooses an object with these labels or
-// annotations, whose keys are in the contract's words. As in Kubernetes, "!="
-// and "notin" hold for an object without the key.
+// Matches reports whether s selects an object with these labels or annotations, whose
+// keys are in the contract's vocabulary. As in Kubernetes, "!=" and "notin" hold for an
+// object without the key.
 func (s Selector) Matches(set map[string]string) bool {
 	_, refused := s.refusal(set)
 	return !refused
@@ -88,8 +87,8 @@ func (t term) matches(set map[string]string) bool {
 	return have < want
 }
 
-// String returns s in canonical form, which ParseSelector, or
-// ParseAnnotationSelector for annotations, reads back as the same selector.
+// String returns s in canonical form, which ParseSelector, or ParseAnnotationSelector
+// for annotations, parses into the same selector.
 func (s Selector) String() string {
 	out := make([]string, len(s.terms))
 	for i, t := range s.terms {
@@ -98,7 +97,7 @@ func (s Selector) String() string {
 	return strings.Join(out, ",")
 }
 
-// String returns the term as it is written.
+// String returns the term in selector syntax.
 func (t term) String() string {
 	switch t.op {
 	case opExists:
@@ -122,7 +121,7 @@ func (t term) String() string {
 		sign = "!="
 	}
 	if t.op == opIn && strings.HasPrefix(t.values[0], "=") {
-		// An annotation's value; a single sign would swallow its beginning.
+		// The value of an annotation begins with "=", which a single sign would swallow.
 		sign = "=="
 	}
 	return t.key + sign + t.values[0]

@@ -10,22 +10,21 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// ParseSelector reads a label selector as Kubernetes does: terms separated by
-// commas, all of which must hold, each one of
+// ParseSelector parses a label selector as Kubernetes does: terms separated by commas,
+// all of which must hold, each one of
 //
 //	key  !key  key=value  key==value  key!=value
 //	key in (a,b)  key notin (a,b)  key>1  key<1
 //
-// with white space anywhere between words and signs. Keys and values must be
-// such as labels can have. Keys may be in either vocabulary. An empty selector
-// chooses everything.
+// with white space anywhere between words and signs. Keys and values must be valid for
+// labels. Keys may be in either vocabulary. An empty selector selects everything.
 func ParseSelector(s string) (Selector, error) { return parseSelector(s, false) }
 
-// ParseAnnotationSelector reads a selector for annotations. The grammar is
-// that of labels, but an annotation's value is free text: after =, == and !=
-// it goes on to the next comma, inside parentheses to the next comma or closing
-// parenthesis, and white space around it does not count. So a value with a
-// comma cannot be asked for, and quotes have no meaning.
+// ParseAnnotationSelector parses a selector for annotations. The grammar is that of
+// labels, but an annotation's value is free text: after =, == and != it extends to the
+// next comma, inside parentheses to the next comma or closing parenthesis, and
+// surrounding white space is ignored. So a value with a comma cannot be selected, and
+// quotes have no meaning.
 func ParseAnnotationSelector(s string) (Selector, error) { return parseSelector(s, true) }
 
 func parseSelector(s string, free bool) (Selector, error) {
@@ -99,7 +98,7 @@ func (p *selectorParser) term() (term, error) {
 	return term{}, p.expected("=, ==, !=, in, notin, < or >")
 }
 
-// key reads a key and translates it into the contract's words.
+// key parses a key and translates it into the contract's vocabulary.
 func (p *selectorParser) key() (string, error) {
 	p.space()
 	start := p.at
@@ -113,7 +112,7 @@ func (p *selectorParser) key() (string, error) {
 	return words.In(words.Key, key), nil
 }
 
-// exact reads the one value that stands after a sign; none is the empty one.
+// exact parses the value after a sign; a missing value is empty.
 func (p *selectorParser) exact(key string, op operator) (term, error) {
 	value, err := p.value(",")
 	return term{key: key, op: op, values: []string{value}}, err
@@ -132,7 +131,7 @@ func (p *selectorParser) number(key string, op operator) (term, error) {
 	return t, nil
 }
 
-// set reads values in parentheses; between two commas stands the empty one.
+// set parses values in parentheses; a missing value between two commas is empty.
 func (p *selectorParser) set(key string, op operator) (term, error) {
 	p.space()
 	if !p.take("(") {
@@ -162,7 +161,7 @@ func (p *selectorParser) set(key string, op operator) (term, error) {
 	return t, nil
 }
 
-// value reads a value, which in free text goes on to one of the ends.
+// value parses a value, which in free text extends to one of the ends.
 func (p *selectorParser) value(ends string) (string, error) {
 	p.space()
 	start := p.at
@@ -184,7 +183,7 @@ func (p *selectorParser) value(ends string) (string, error) {
 	return value, nil
 }
 
-// The characters that part words, and the signs that end them.
+// The characters that separate words, and the signs that end them.
 const (
 	blanks = " \t\r\n"
 	signs  = "=!(),<>"
@@ -213,7 +212,8 @@ func (p *selectorParser) take(sign string) bool {
 	return true
 }
 
-// expected says what should stand at the current place, and what does.
+// expected returns an error about what was expected at the current position, and what
+// was found.
 func (p *selectorParser) expected(what string) error {
 	if p.at == len(p.text) {
 		return p.wrong(p.at, "expected %s, found the end", what)
@@ -232,7 +232,7 @@ func (p *selectorParser) wrong(at int, format string, args ...any) error {
 	return fmt.Errorf("column %d: %s", column, fmt.Sprintf(format, args...))
 }
 
-// badKey says why s cannot be the key of a label; empty if it can.
+// badKey returns why s is not a valid label key; "" if it is.
 func badKey(s string) string {
 	prefix, name, ok := strings.Cut(s, "/")
 	if !ok {
@@ -258,7 +258,7 @@ const (
 	inner  = "-_."
 )
 
-// badName says why s cannot be a name or value of a label; empty if it can.
+// badName returns why s is not a valid label name or value; "" if it is.
 func badName(s string) string {
 	if s == "" {
 		return "has an empty name"

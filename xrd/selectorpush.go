@@ -7,12 +7,12 @@ import (
 	"example.dev/ingestor/words"
 )
 
-// Pushed returns selectors as an API server takes them: every object that s
-// chooses matches one of them. They may match more, because a server knows
-// nothing of two spellings of one label; s itself has the last word.
+// Pushed returns selectors for an API server: every object that s selects matches one of
+// them. They may match more, because a server does not know that one label has two
+// spellings; the caller must still apply s.
 func (s Selector) Pushed() []string {
 	var both []string     // terms for every selector
-	var either [][]string // ways to write one term, a selector for each
+	var either [][]string // alternatives of one term, a selector for each
 	for _, t := range s.terms {
 		spellings := words.Spellings(words.Key, t.key)
 		var ways []string
@@ -31,8 +31,8 @@ func (s Selector) Pushed() []string {
 	if len(either) == 0 {
 		return []string{strings.Join(both, ",")}
 	}
-	// One term with several spellings makes as many lists as it has; a second
-	// one would multiply them, and is left to s.
+	// A term with several spellings multiplies the number of list requests. Only the first
+	// such term is pushed; the others are left to s.
 	var out []string
 	for _, way := range either[0] {
 		out = append(out, strings.Join(append(slices.Clone(both), way), ","))

@@ -23,31 +23,31 @@ const (
 	StatusUnknown = "Unknown"
 )
 
-// ReasonNotServed is the reason of a condition that a cluster has not written,
-// while it does not serve the kind.
+// ReasonNotServed is the reason of a condition that the cluster has not set, while it
+// does not serve the kind.
 const ReasonNotServed = "NotServed"
 
 const (
-	// longestReason and longestMessage bound what is kept of a definition's
-	// condition, in bytes.
+	// longestReason and longestMessage limit what is kept of a definition's condition, in
+	// bytes.
 	longestReason  = 316
 	longestMessage = 1024
 )
 
-// Serving is what a cluster says of serving a definition's kinds.
+// Serving is the state of a definition's kinds in a cluster.
 type Serving struct {
 	Cluster string
-	// Conditions are Established and Offered, those that there are.
+	// Conditions are Established and Offered, as far as present.
 	Conditions []Condition
 }
 
-// Unserved is why a cluster does not serve what a definition's form creates.
+// Unserved is why a cluster does not serve the kind that a definition's form creates.
 type Unserved struct {
 	Cluster string
 	Condition
 }
 
-// String says it in a line: "Established is False: Reason: message".
+// String returns one line: "Established is False: Reason: message".
 func (u Unserved) String() string {
 	text := u.Type + " is " + u.Status
 	for _, part := range []string{u.Reason, u.Message} {
@@ -58,9 +58,8 @@ func (u Unserved) String() string {
 	return text
 }
 
-// Unserved returns the conditions of the definition that are not True, by
-// cluster: Established and, if developers create claims, Offered. A condition
-// that no cluster has written says nothing.
+// Unserved returns the conditions of the definition that are not True, by cluster:
+// Established and, if developers create claims, Offered. A missing condition is ignored.
 func (d *Definition) Unserved() []Unserved {
 	var out []Unserved
 	for _, s := range d.Serving {
@@ -74,8 +73,8 @@ func (d *Definition) Unserved() []Unserved {
 	return out
 }
 
-// NotServed notes that the cluster of the definition does not serve a kind of
-// it. If the cluster itself has written the condition, that one counts.
+// NotServed records that the definition's cluster does not serve one of its kinds. A
+// condition set by the cluster itself takes precedence.
 func (d *Definition) NotServed(kind string) {
 	c := Condition{
 		Type: ConditionEstablished, Status: StatusUnknown, Reason: ReasonNotServed,
@@ -99,8 +98,8 @@ func (d *Definition) NotServed(kind string) {
 	d.Serving[i].Conditions = has
 }
 
-// readServing reads the serving conditions of a definition from a cluster. The
-// status of a definition in a file is ignored.
+// readServing parses the serving conditions of a definition from a cluster. The status
+// of a definition in a file is ignored.
 func readServing(n *tree.Node, origin Origin) []Serving {
 	if origin.Source != SourceCluster {
 		return nil
@@ -112,11 +111,11 @@ func readServing(n *tree.Node, origin Origin) []Serving {
 	return []Serving{{origin.Cluster, all}}
 }
 
-// access is a user, perhaps with a password, in an address.
+// access matches a user, with or without a password, in an address.
 var access = regexp.MustCompile(`://[^/\s@]*@`)
 
-// servingConditions reads Established and Offered, without their times. Of
-// several with one type the last counts.
+// servingConditions parses Established and Offered, without their times. If a type
+// occurs several times, the last one counts.
 func servingConditions(list *tree.Node) []Condition {
 	var out []Condition
 	for _, it := range list.List() {
@@ -136,7 +135,7 @@ func servingConditions(list *tree.Node) []Condition {
 	return out
 }
 
-// cut returns the beginning of a text that is too long.
+// cut shortens a text that is too long.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -145,8 +144,8 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }
 
-// pruneStatus keeps of a definition's status the conditions that are read;
-// nil if there are none.
+// pruneStatus keeps the conditions of a definition's status that are used; nil if there
+// are none.
 func pruneStatus(status *tree.Node) *tree.Node {
 	list := tree.Arr()
 	for _, c := range servingConditions(status.Get("conditions")) {
@@ -161,7 +160,7 @@ func pruneStatus(status *tree.Node) *tree.Node {
 	return tree.Obj(tree.F("conditions", list))
 }
 
-// mergeServing puts what clusters say together, each cluster once.
+// mergeServing merges the states of clusters, each cluster once.
 func mergeServing(defs []*Definition) []Serving {
 	var out []Serving
 	for _, d := range defs {

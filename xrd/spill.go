@@ -40,7 +40,7 @@ func (c *Composition) Whole() *Composition {
 	return NewComposition(c.Load(), c.Origin)
 }
 
-// Whole returns the composite of d with all that Prune leaves of one.
+// Whole returns the composite of d with everything that Prune keeps.
 func (c *Composite) Whole(d *Definition) *Composite {
 	if c.Load == nil {
 		return c
@@ -49,7 +49,8 @@ func (c *Composite) Whole(d *Definition) *Composite {
 	return NewComposite(&o, d)
 }
 
-// spillDefinition returns what stays in memory of a definition: what it is chosen by.
+// spillDefinition returns the part of a definition that stays in memory: the fields by
+// which it is selected.
 func (s *Set) spillDefinition(d *Definition) *Definition {
 	load := s.Spill.load(d.Node)
 	if load == nil {
@@ -60,7 +61,8 @@ func (s *Set) spillDefinition(d *Definition) *Definition {
 	return slim
 }
 
-// spillComposition returns what stays in memory of a Composition: what it is for.
+// spillComposition returns the part of a Composition that stays in memory: its composite
+// type.
 func (s *Set) spillComposition(c *Composition) *Composition {
 	load := s.Spill.load(c.Node)
 	if load == nil {
@@ -71,8 +73,8 @@ func (s *Set) spillComposition(c *Composition) *Composition {
 	return slim
 }
 
-// spillOther returns what stays in memory of another object: what it is, and what
-// it refers to.
+// spillOther returns the part of another object that stays in memory: its identity and
+// its references.
 func (s *Set) spillOther(o *Object) *Object {
 	load := s.Spill.load(o.Node)
 	if load == nil {
@@ -94,8 +96,8 @@ func (s Spill) load(n *tree.Node) func() *tree.Node {
 	return s(n)
 }
 
-// brief returns a copy of what tells an object from others, with its labels and
-// annotations if told is set, and with the fields of its spec that keep keeps.
+// brief returns a copy of the identifying fields of an object, with its labels and
+// annotations if told is set, and with the spec fields for which keep returns true.
 func brief(n *tree.Node, told bool, keep func(*tree.Field) bool) *tree.Node {
 	return compact(only(n, func(f *tree.Field) bool {
 		switch f.Key {
@@ -123,7 +125,7 @@ func briefMetadata(f *tree.Field, told bool) bool {
 		return told
 	case "annotations":
 		f.Value = only(f.Value, func(f *tree.Field) bool {
-			// It is as large as the object, and no filter looks at its content.
+			// The annotation is as large as the object, and no filter uses its content.
 			if f.Key == LastApplied {
 				f.Value = tree.Str("")
 			}
@@ -134,8 +136,8 @@ func briefMetadata(f *tree.Field, told bool) bool {
 	return false
 }
 
-// compact returns a copy that shares no memory with n, whose texts may be cut from
-// that of a whole document.
+// compact returns a deep copy that shares no memory with n, whose strings may be slices
+// of a whole document.
 func compact(n *tree.Node) *tree.Node {
 	if n == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// CompareVersions orders API versions as Kubernetes does: GA above beta above
-// alpha, then by number; names that are not versions come last, in reverse
-// alphabetical order. It is negative if a is lower than b.
+// CompareVersions orders API versions as Kubernetes does: GA above beta above alpha,
+// then by number; names that are not versions come last, in reverse alphabetical order.
+// It is negative if a is lower than b.
 func CompareVersions(a, b string) int {
 	if a == b {
 		return 0
@@ -39,7 +39,7 @@ const (
 	ga
 )
 
-// parseVersion reads v1, v1beta2, v2alpha1.
+// parseVersion parses v1, v1beta2, v2alpha1.
 func parseVersion(s string) (version, bool) {
 	rest, ok := strings.CutPrefix(s, "v")
 	if !ok {

@@ -1,6 +1,6 @@
-// Package finding holds what was found wrong, or worth a word, as a value:
-// which rule, how bad, where, and the way out. Whoever finds it returns it;
-// whoever shows it decides how.
+// Package finding represents findings, such as errors and remarks, as values: which
+// rule, how severe, where, and how to fix it. Producers return findings; the caller
+// decides how to show them.
 package finding
 
 import (
@@ -12,7 +12,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity uint8
 
 // The severities. Info is a remark; Warning fails a strict run; Error fails
@@ -23,28 +23,28 @@ const (
 	Error
 )
 
-// String names the severity.
+// String returns the name of the severity.
 func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
 
-// Finding is one thing found.
+// Finding is one error, warning or remark.
 type Finding struct {
-	// Rule is a stable id such as "XRD012".
+	// Rule is a stable ID such as "XRD012".
 	Rule     string
 	Severity Severity
-	// Object names what it is about, such as a definition's name.
+	// Object names the subject, such as a definition's name.
 	Object string
-	// Path says where in the object, such as "spec.versions[0].schema".
+	// Path is the path in the object, such as "spec.versions[0].schema".
 	Path string
-	// File and Pos say where it was written, when that is known.
+	// File and Pos are the position in the source, if known.
 	File string
 	Pos  tree.Pos
-	// Message says what is wrong, Hint the way out.
+	// Message says what is wrong, Hint how to fix it.
 	Message string
 	Hint    string
 }
 
-// Where returns "file:line:column", as much of it as is known, or the
-// object's name when no file is.
+// Where returns "file:line:column", as much of it as is known, or the object's name if
+// the file is unknown.
 func (f Finding) Where() string {
 	if f.File == "" {
 		return f.Object
@@ -55,7 +55,8 @@ func (f Finding) Where() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Pos.Line, max(f.Pos.Column, 1))
 }
 
-// Sort puts findings in reading order: by file, place, rule and text.
+// Sort sorts findings in reading order: by file, position, object, rule, path and
+// message.
 func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		return cmp.Or(
@@ -70,7 +71,7 @@ func Sort(fs []Finding) {
 	})
 }
 
-// Count returns how many findings have the severity.
+// Count returns the number of findings with the severity.
 func Count(fs []Finding, s Severity) int {
 	n := 0
 	for _, f := range fs {
@@ -85,6 +86,6 @@ func Count(fs []Finding, s Severity) int {
 type Rule struct {
 	ID       string
 	Severity Severity
-	// Title says in a few words what is wrong, Why what comes of it.
+	// Title says in a few words what is wrong, Why what the consequence is.
 	Title, Why string
 }

@@ -10,9 +10,8 @@ import (
 	"strconv"
 )
 
-// Any returns n as the plain Go values encoding/json makes: nil, bool,
-// int64 or float64 (json.Number when neither holds it), string, []any and
-// map[string]any.
+// Any returns n as plain Go values, as encoding/json does: nil, bool, int64 or float64
+// (json.Number if neither can hold the number), string, []any and map[string]any.
 func (n *Node) Any() any {
 	if n == nil {
 		return nil
@@ -49,9 +48,9 @@ func (n *Node) Any() any {
 	return nil
 }
 
-// From makes a Node of plain Go values: those Any returns, the other integer
-// and float types, []string, map[string]string, and Nodes themselves. Maps
-// are put in key order. Anything else is an error.
+// From makes a Node from plain Go values: those that Any returns, the other integer and
+// float types, []string, map[string]string, and Nodes themselves. Maps are sorted by
+// key. Anything else is an error.
 func From(v any) (*Node, error) {
 	switch v := v.(type) {
 	case nil:
@@ -124,7 +123,7 @@ func From(v any) (*Node, error) {
 	return nil, fmt.Errorf("cannot make a node of %T", v)
 }
 
-// floatNode makes a number of f; a whole one becomes an Int (see Kind).
+// floatNode makes a number node from f; a whole number becomes an Int (see Kind).
 func floatNode(f float64) (*Node, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, fmt.Errorf("cannot write %v: JSON has no such number", f)
@@ -135,7 +134,7 @@ func floatNode(f float64) (*Node, error) {
 	return &Node{Kind: Float, Text: strconv.FormatFloat(f, 'g', -1, 64)}, nil
 }
 
-// numberNode makes a number of the text of a JSON number.
+// numberNode makes a number node from the text of a JSON number.
 func numberNode(s string) (*Node, error) {
 	const surelyFits = 300
 	whole := isDecimal(s)

@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// absent stands for a nil Node where a Kind is expected.
+// absent encodes a nil Node in place of a Kind.
 const absent = 0xff
 
-// plain is the bit beside the Kind that says that a scalar had no quotes.
+// plain is the flag beside the Kind that marks an unquoted scalar.
 const plain = 0x80
 
-// errBinary is text that AppendBinary did not write.
+// errBinary is returned for text that AppendBinary did not write.
 var errBinary = errors.New("binary form of a tree is damaged")
 
-// AppendBinary appends a tree in a form that DecodeBinary reads back whole, the
-// positions included. It is for temporary files of the program that wrote them,
-// and may change with every version.
+// AppendBinary appends a tree in a binary form that DecodeBinary reads back completely,
+// including positions. It is for temporary files of the program that writes them, and
+// may change with every version.
 func AppendBinary(dst []byte, n *Node) []byte {
 	w := binaryWriter{dst: dst}
 	w.node(n)
@@ -25,7 +25,8 @@ func AppendBinary(dst []byte, n *Node) []byte {
 
 type binaryWriter struct {
 	dst []byte
-	// at is the position written last: the next one is often near.
+	// at is the last position written: positions are delta-encoded because the next one is
+	// often near.
 	at Pos
 }
 
@@ -71,8 +72,8 @@ func (w *binaryWriter) node(n *Node) {
 	}
 }
 
-// DecodeBinary reads a tree that AppendBinary wrote. Its strings share the memory
-// of text.
+// DecodeBinary reads a tree written by AppendBinary. Its strings share the memory of
+// text.
 func DecodeBinary(text string) (*Node, error) {
 	r := binaryReader{text: text}
 	n := r.node()
@@ -87,7 +88,7 @@ type binaryReader struct {
 	i     int
 	at    Pos
 	maker Maker
-	// bad says that something could not be read; all that follows is nothing.
+	// bad is true after a read error; all further results are meaningless.
 	bad bool
 }
 
@@ -115,7 +116,8 @@ func (r *binaryReader) uvarint() (x uint64) {
 	return 0
 }
 
-// number reads a length or count: of what is counted each has a byte at least.
+// number reads a length or count. Each counted element has at least one byte, which
+// limits the value.
 func (r *binaryReader) number() int {
 	n := r.uvarint()
 	if n > uint64(len(r.text)-r.i) {

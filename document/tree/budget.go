@@ -5,29 +5,28 @@ import (
 	"fmt"
 )
 
-// mostIdle is how many lines without content a Budget allows in any case, and
-// idlePerLine how many for each line with content.
+// mostIdle is how many lines without content a Budget always allows, and idlePerLine how
+// many per line with content.
 const (
 	mostIdle    = 1_000_000
 	idlePerLine = 4
 )
 
-// Budget bounds what several calls of Decode read together, such as those for
-// one request: how many documents there are, and how many lines that hold
-// nothing. Limits.Bytes bounds a document and says nothing about a stream of
-// empty ones, which compresses to almost nothing. A Budget is for one goroutine.
+// Budget limits what several calls of Decode read together, such as those for one
+// request: the number of documents and of lines without content. Limits.Bytes limits a
+// single document, but not a stream of empty ones, which compresses to almost nothing. A
+// Budget is not safe for concurrent use.
 type Budget struct {
 	documents, most int
 	lines, idle     int
 	over            *Error
 }
 
-// NewBudget returns a budget of so many documents. Empty ones count, and so do
-// those that cannot be read.
+// NewBudget returns a budget for the given number of documents. Empty and unreadable
+// documents count.
 func NewBudget(documents int) *Budget { return &Budget{most: documents} }
 
-// document counts a document that begins on a line, and reports whether it may
-// be read.
+// document counts a document that begins on a line, and reports whether it may be read.
 func (b *Budget) document(line int) bool {
 	if b == nil {
 		return true
@@ -38,7 +37,7 @@ func (b *Budget) document(line int) bool {
 	return b.over == nil
 }
 
-// line counts a line by how it begins, and reports whether to go on.
+// line counts a line by its beginning, and reports whether to continue.
 func (b *Budget) line(number int, text []byte) bool {
 	if b == nil {
 		return true
@@ -60,7 +59,7 @@ func (b *Budget) exceed(line int, msg, hint string) {
 	}
 }
 
-// err returns why nothing more is read, nil if nothing is in the way.
+// err returns why reading stopped, or nil if the budget is not exceeded.
 func (b *Budget) err() error {
 	if b == nil || b.over == nil {
 		return nil

@@ -9,8 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// decodeJSON reads the JSON values in doc, which begins at a line and column, and
-// returns those before an error, or those with a duplicate key, with it. If the error is not a verdict, doc is not JSON but may be YAML.
+// decodeJSON parses the JSON values in doc, which begins at a line and column. It
+// returns the values before an error together with the error, or all values together
+// with the error about a duplicate key. If verdict is false, doc is not JSON but may be
+// YAML.
 func decodeJSON(doc []byte, line, column int, limits Limits) (nodes []*Node, err *Error, verdict bool) {
 	d := &jsonDecoder{dec: json.NewDecoder(bytes.NewReader(doc)), doc: doc, line: line, column: column - 1, limits: limits}
 	d.dec.UseNumber()
@@ -34,12 +36,12 @@ type jsonDecoder struct {
 	dec    *json.Decoder
 	doc    []byte
 	limits Limits
-	// offset is how far lines and columns have been counted; line and column
-	// are that place, column from 0.
+	// offset is the byte offset up to which lines and columns have been counted; line and
+	// column are that position, column from 0.
 	offset, line, column int
-	// values counts those that were read.
+	// values counts the values read.
 	values int
-	// duplicate is the first key that was given twice.
+	// duplicate is the first duplicate key.
 	duplicate *Error
 }
 
@@ -139,8 +141,8 @@ func (d *jsonDecoder) object(pos Pos, depth int) (*Node, error) {
 	return n, err
 }
 
-// pos returns where the token just read began. The decoder tells only where
-// it ended; a string's beginning is found by looking back for its quote.
+// pos returns the start of the token just read. The decoder only reports its end; the
+// start of a string is found by searching backwards for its quote.
 func (d *jsonDecoder) pos(tok json.Token) Pos {
 	end := int(d.dec.InputOffset())
 	start := end - 1
@@ -174,12 +176,12 @@ func (d *jsonDecoder) pos(tok json.Token) Pos {
 	return place(d.line, d.column+1)
 }
 
-// syntaxError gives the decoder's complaint a place and a way out.
+// syntaxError adds a position and a hint to an error of the decoder.
 func (d *jsonDecoder) syntaxError(e error, line, column int) *Error {
 	at, msg := len(bytes.TrimRight(d.doc, " \t\r\n")), e.Error()
 	if syntax, ok := errors.AsType[*json.SyntaxError](e); ok {
-		// The offset is that of the character, or the one after it if the
-		// complaint is about the inside of a value.
+		// The offset is that of the character, or the one after it if the error is inside a
+		// value.
 		offset := syntax.Offset
 		if offset > d.dec.InputOffset() {
 			offset--
@@ -196,7 +198,7 @@ func (d *jsonDecoder) syntaxError(e error, line, column int) *Error {
 	return &Error{Pos: place(line+l-1, c), Msg: msg, Hint: "check the commas, the quotes and the brackets before this place"}
 }
 
-// escaped reports whether the quote at i is part of the string's text.
+// escaped reports whether the quote at i is part of the string.
 func escaped(doc []byte, i int) bool {
 	n := 0
 	for i--; i >= 0 && doc[i] == '\\'; i-- {

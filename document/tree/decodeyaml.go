@@ -11,12 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decodeYAML reads the YAML in doc, whose first line is line: one document,
-// more only if something other than a newline ends its lines. Documents
-// without content are left out. A document with a duplicate key is among the
-// nodes, and its error is returned beside them.
+// decodeYAML parses the YAML in doc, whose first line is line. doc is one document, or
+// several only if its lines end with something other than a newline. Documents without
+// content are left out. A document with a duplicate key is among the nodes, and its
+// error is returned with them.
 func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error) {
-	// The parser panics on some malformed input it should refuse.
+	// The parser panics on some malformed input that it should reject.
 	defer func() {
 		if r := recover(); r != nil {
 			nodes, err = nil, &Error{Pos: place(line, 1), Msg: fmt.Sprintf("cannot read YAML: %v", r)}
@@ -56,7 +56,7 @@ func decodeYAML(doc []byte, line int, limits Limits) (nodes []*Node, err *Error)
 	}
 }
 
-// converter turns the parser's nodes into ours.
+// converter converts the parser's nodes to tree nodes.
 type converter struct {
 	offset  int
 	limits  Limits
@@ -65,15 +65,15 @@ type converter struct {
 	sizes   map[*Node]int
 	open    []*yaml.Node
 	make    Maker
-	// duplicate is the first key that was given twice.
+	// duplicate is the first duplicate key.
 	duplicate *Error
 }
 
-// count returns how many nodes and fields y has, aliases left out.
+// count returns the number of nodes and fields of y, without aliases.
 func count(y *yaml.Node) (nodes, fields int) {
 	if y.Kind == yaml.MappingNode {
 		fields = len(y.Content) / 2
-		nodes = -fields // keys are no nodes
+		nodes = -fields // keys are not nodes
 	}
 	for _, child := range y.Content {
 		n, f := count(child)
@@ -188,8 +188,8 @@ func (c *converter) merge(n *Node, seen *keySet, y *yaml.Node, depth int) *Error
 	return nil
 }
 
-// alias shares the anchored node. Memory does not grow, but whoever walks the
-// result would, so what aliases add is counted and bounded.
+// alias shares the anchored node. Memory does not grow, but the work of traversing the
+// result would, so the values added by aliases are counted and limited.
 func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	for _, o := range c.open {
 		if o == y.Alias {
@@ -198,7 +198,7 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	}
 	n, ok := c.done[y.Alias]
 	if !ok {
-		// The anchor stands on a key, or in a merge that is still to come.
+		// The anchor is on a key, or in a merge that comes later.
 		var err *Error
 		if n, err = c.convert(y.Alias, depth); err != nil {
 			return nil, err
@@ -214,12 +214,13 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, *Error) {
 	return n, nil
 }
 
-// textUnit is how much text counts as one value where aliases are counted: a
-// long text costs whoever writes the document as much as many short ones.
+// textUnit is how many bytes of text count as one value for the alias limit: a long text
+// costs as much to write as many short ones.
 const textUnit = 64
 
-// measure returns how large n is, in values, and how deep. Sizes are kept
-// packed, size above and height below; heights are bounded by the depth limit.
+// measure returns the size of n in values, and its height. Both are cached in one
+// integer, size in the upper bits and height in the lower 16; heights are limited by the
+// depth limit.
 func (c *converter) measure(n *Node) (size, height int) {
 	if n.Kind != Map && n.Kind != List {
 		return 1 + len(n.Text)/textUnit, 0
@@ -255,11 +256,11 @@ func (c *converter) scalar(y *yaml.Node) (*Node, *Error) {
 	case "!!int", "!!float":
 		return c.number(y, n)
 	}
-	// Times and binary values are text to Kubernetes.
+	// Times and binary values are strings to Kubernetes.
 	return n, nil
 }
 
-// boolean makes a boolean of n: true, TRUE, and with the tag also yes.
+// boolean converts n to a boolean: true, TRUE, and with a tag also yes.
 func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
 	n.Kind = Bool
 	if n.Text == "true" || n.Text == "false" {
@@ -273,8 +274,8 @@ func (c *converter) boolean(y *yaml.Node, n *Node) (*Node, *Error) {
 	return n, nil
 }
 
-// number makes a number of n, whichever way YAML writes it: 12, 0x1F, 1_000,
-// 0o17, 1.50. An integer keeps all its digits, however many.
+// number converts n to a number in any YAML notation: 12, 0x1F, 1_000, 0o17, 1.50. An
+// integer keeps all its digits.
 func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
 	if isDecimal(y.Value) {
 		n.Kind = Int
@@ -286,7 +287,7 @@ func (c *converter) number(y *yaml.Node, n *Node) (*Node, *Error) {
 	}
 	num, err := From(v)
 	if err != nil || num.Kind != Int && num.Kind != Float {
-		// Infinities and not-a-numbers: JSON has no word for them.
+		// JSON has no infinities and NaNs.
 		return nil, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a number JSON can hold", y.Value), Hint: "quote it if text is meant"}
 	}
 	n.Kind, n.Text = num.Kind, num.Text

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends n as JSON to dst. With an indent it writes a line for
-// each entry, without one it writes no white space at all. Text is not
-// HTML-escaped.
+// AppendJSON appends n as JSON to dst. With an indent, each entry is on its own line;
+// without one, there is no white space. Text is not HTML-escaped.
 func AppendJSON(dst []byte, n *Node, indent string) []byte {
 	return appendJSON(dst, n, indent, 0, false)
 }
 
-// AppendCanonical appends n as JSON without white space and with the keys of
-// every map in order, so that equal values give equal bytes.
+// AppendCanonical appends n as JSON without white space and with sorted keys, so that
+// equal values give equal bytes.
 func AppendCanonical(dst []byte, n *Node) []byte {
 	return appendJSON(dst, n, "", 0, true)
 }
@@ -74,8 +73,9 @@ func appendJSON(dst []byte, n *Node, indent string, depth int, sorted bool) []by
 	return append(dst, '}')
 }
 
-// keyOrder returns the places of fields in key order, in dst as far as it
-// reaches: sorting numbers moves less than sorting fields, and copies none.
+// keyOrder returns the indexes of fields in key order, and uses dst as far as its
+// capacity allows: sorting indexes moves less memory than sorting fields, and copies no
+// fields.
 func keyOrder(dst []uint32, fields []Field) []uint32 {
 	const few = 16
 	if len(fields) > few {
@@ -85,7 +85,7 @@ func keyOrder(dst []uint32, fields []Field) []uint32 {
 		slices.SortFunc(dst, func(a, b uint32) int { return strings.Compare(fields[a].Key, fields[b].Key) })
 		return dst
 	}
-	// Nearly all maps are small: each key goes straight to its place.
+	// Nearly all maps are small, so use an insertion sort.
 	for i := range fields {
 		dst = append(dst, uint32(i))
 		for j := i; j > 0 && fields[dst[j]].Key < fields[dst[j-1]].Key; j-- {
@@ -117,7 +117,7 @@ func newline(dst []byte, indent string, depth int) []byte {
 
 const hex = "0123456789abcdef"
 
-// asItIs marks the bytes that stand for themselves in a JSON string.
+// asItIs marks the bytes that need no escape in a JSON string.
 var asItIs = func() (t [256]bool) {
 	for c := byte(' '); c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -125,9 +125,9 @@ var asItIs = func() (t [256]bool) {
 	return t
 }()
 
-// appendQuoted appends s as a JSON string, which is also a YAML one: what
-// YAML readers do not accept as it stands (C1 controls, line separators, byte
-// order marks) is escaped too.
+// appendQuoted appends s as a JSON string that is also a valid YAML string: characters
+// that YAML parsers reject unescaped (C1 controls, line separators, byte order marks)
+// are escaped too.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -167,8 +167,8 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// yamlPrintable reports whether r, beyond ASCII, may stand in YAML unescaped.
-// All that may not is within the basic plane, so \uXXXX can always say it.
+// yamlPrintable reports whether the non-ASCII rune r may be unescaped in YAML. All
+// others are in the basic plane, so \uXXXX can always express them.
 func yamlPrintable(r rune) bool {
 	switch {
 	case r < 0xA0, r == 0x2028, r == 0x2029, r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:

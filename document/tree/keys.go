@@ -1,10 +1,10 @@
 package tree
 
-// keySet finds keys in a map: by looking through few, by index through many.
+// keySet finds keys in a map: by linear search in small maps, by an index in large ones.
 type keySet struct{ index map[string]int }
 
-// find returns which field of n is named key, -1 if none is. The fields of n
-// may grow from call to call, but must not change otherwise.
+// find returns the index of the field named key in n, or -1. The fields of n may grow
+// between calls, but must not change otherwise.
 func (s *keySet) find(n *Node, key string) int {
 	const few = 16
 	if len(n.Fields) < few {

@@ -1,25 +1,25 @@
 package tree
 
-// Maker makes nodes and fields out of few large pieces of memory: a document
-// or a form has hundreds of them, and they live and die together. The zero
-// Maker is ready for use, by one goroutine at a time.
+// Maker allocates nodes and fields in large chunks: a document or a form has hundreds of
+// them, with the same lifetime. The zero Maker is ready to use. It is not safe for
+// concurrent use.
 type Maker struct {
-	// What is left of the pieces in use.
+	// The unused rest of the current chunks.
 	nodes  []Node
 	fields []Field
-	// The pieces Reserve made, whole, to be used again after Reset.
+	// The chunks that Reserve allocated, for reuse after Reset.
 	allNodes  []Node
 	allFields []Field
 }
 
-// NewMaker returns a Maker with room for so many nodes and fields. More than
-// that costs more pieces.
+// NewMaker returns a Maker with room for the given numbers of nodes and fields. More
+// than that causes further allocations.
 func NewMaker(nodes, fields int) Maker {
 	return Maker{nodes: make([]Node, nodes), fields: make([]Field, fields)}
 }
 
-// Reserve makes room for so many nodes and fields, in the memory of an earlier
-// use if that is large enough.
+// Reserve makes room for the given numbers of nodes and fields, reusing earlier memory
+// if it is large enough.
 func (m *Maker) Reserve(nodes, fields int) {
 	if len(m.allNodes) < nodes {
 		m.allNodes = make([]Node, nodes)
@@ -30,16 +30,15 @@ func (m *Maker) Reserve(nodes, fields int) {
 	m.nodes, m.fields = m.allNodes, m.allFields
 }
 
-// Reset takes back everything made since Reserve. Whoever calls it must know
-// that nothing of it is in use any more.
+// Reset frees everything made since Reserve. The caller must ensure that nothing of it
+// is still in use.
 func (m *Maker) Reset() {
 	clear(m.allNodes)
 	clear(m.allFields)
 	m.nodes, m.fields = nil, nil
 }
 
-// piece is how many nodes or fields are made room for at once when the room
-// was not enough.
+// piece is the number of nodes or fields per chunk once the reserved room is used up.
 const piece = 32
 
 // Node returns a new node.
@@ -59,8 +58,8 @@ func (m *Maker) Str(s string) *Node {
 	return n
 }
 
-// Map returns a new map with room for n fields. Adding more is safe, and costs
-// an allocation.
+// Map returns a new map with room for n fields. Adding more is safe, and costs an
+// allocation.
 func (m *Maker) Map(n int) *Node {
 	if n > len(m.fields) {
 		m.fields = make([]Field, max(n, piece))

@@ -1,10 +1,10 @@
-// Package tree holds a document as a value: ordered maps, lists and scalars,
-// each knowing where it was written. It reads YAML and JSON within bounds and
-// writes both in a stable way.
+// Package tree represents documents as values: ordered maps, lists and scalars, each
+// with its position. It parses YAML and JSON within limits and writes both
+// deterministically.
 //
-// A Node that was decoded may be shared by several documents (anchors, parts
-// of a schema that are passed through). Treat nodes you did not make as
-// read-only, and Clone before you change one.
+// A decoded Node may be shared by several documents (anchors, parts of a schema that are
+// passed through). Treat nodes you did not make as read-only, and Clone before you
+// change one.
 package tree
 
 import (
@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// Kind says what a Node is.
+// Kind is the kind of a Node.
 type Kind uint8
 
-// The kinds of Node. Int and Float are told apart only by their text: a float
-// without a fraction is decoded as Int, because no JSON reader can tell them
-// apart and a cluster would not keep the difference.
+// The kinds of Node. Int and Float differ only in their text: a float without a fraction
+// is decoded as Int, because no JSON parser can distinguish them and a cluster would not
+// keep the difference.
 const (
 	Null Kind = iota
 	Bool
@@ -30,19 +30,18 @@ const (
 	Map
 )
 
-// String names the kind the way JSON Schema does.
+// String returns the name of the kind in JSON Schema.
 func (k Kind) String() string {
 	return [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}[k]
 }
 
-// Pos is a place in a file, counted from 1. The zero Pos means unknown. It is
-// small because every value has one.
+// Pos is a position in a file, counted from 1. The zero Pos means unknown. It is small
+// because every value has one.
 type Pos struct {
 	Line, Column int32
 }
 
-// place makes a Pos. Whatever lies beyond two thousand million lines or
-// columns is shown as there.
+// place returns a Pos. Lines and columns are clamped to the range of int32.
 func place(line, column int) Pos {
 	return Pos{Line: int32(min(line, math.MaxInt32)), Column: int32(min(column, math.MaxInt32))}
 }
@@ -54,13 +53,12 @@ type Field struct {
 	Pos   Pos
 }
 
-// Node is one value. All methods that read accept a nil Node, which stands
-// for "absent".
+// Node is one value. All methods that read accept a nil Node, which means "absent".
 type Node struct {
 	Kind Kind
 	// Plain marks a scalar that was written without quotes.
 	Plain bool
-	// Text is a scalar's canonical text: "true", "12", "0.5", or the string.
+	// Text is the canonical text of a scalar: "true", "12", "0.5", or the string.
 	Text   string
 	Fields []Field
 	Items  []*Node
@@ -81,8 +79,7 @@ func Obj(fields ...Field) *Node {
 	return n
 }
 
-// roomFor returns an empty map with room for n fields, in one piece of memory
-// if there are few.
+// roomFor returns an empty map with room for n fields, in one allocation if n is small.
 func roomFor(n int) *Node {
 	const few = 4
 	if n > few {
@@ -103,7 +100,7 @@ func Arr(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
 // Str makes a string.
 func Str(s string) *Node { return &Node{Kind: String, Text: s} }
 
-// OptStr makes a string, or nil (absent) for the empty one.
+// OptStr makes a string, or nil (absent) for the empty string.
 func OptStr(s string) *Node {
 	if s == "" {
 		return nil
@@ -111,7 +108,7 @@ func OptStr(s string) *Node {
 	return Str(s)
 }
 
-// Strs makes a list of strings, or nil (absent) for an empty one.
+// Strs makes a list of strings, or nil (absent) for an empty list.
 func Strs(ss []string) *Node {
 	if len(ss) == 0 {
 		return nil
@@ -134,7 +131,7 @@ func Boolean(b bool) *Node { return &Node{Kind: Bool, Text: strconv.FormatBool(b
 // Nil makes a null.
 func Nil() *Node { return &Node{} }
 
-// StrMap makes a map of strings in key order, or nil (absent) for an empty one.
+// StrMap makes a map of strings sorted by key, or nil (absent) for an empty map.
 func StrMap(m map[string]string) *Node {
 	if len(m) == 0 {
 		return nil
@@ -170,7 +167,7 @@ func (n *Node) Len() int {
 	return len(n.Fields) + len(n.Items)
 }
 
-// Str returns the text of a string, and "" for anything else.
+// Str returns the text of a string, or "" for anything else.
 func (n *Node) Str() string {
 	if n == nil || n.Kind != String {
 		return ""
@@ -178,7 +175,7 @@ func (n *Node) Str() string {
 	return n.Text
 }
 
-// Scalar returns the text of any scalar, and "" for anything else.
+// Scalar returns the text of any scalar, or "" for anything else.
 func (n *Node) Scalar() string {
 	if n == nil || n.Kind == List || n.Kind == Map {
 		return ""
@@ -186,7 +183,7 @@ func (n *Node) Scalar() string {
 	return n.Text
 }
 
-// At returns where n was written; the zero Pos when n is absent.
+// At returns the position of n; the zero Pos if n is absent.
 func (n *Node) At() Pos {
 	if n == nil {
 		return Pos{}
@@ -207,10 +204,10 @@ func (n *Node) Field(key string) *Field {
 	return nil
 }
 
-// Has reports whether n is a map with an entry named key, null included.
+// Has reports whether n is a map with an entry named key, even if its value is null.
 func (n *Node) Has(key string) bool { return n.Field(key) != nil }
 
-// Get follows keys through nested maps and returns what is there, or nil.
+// Get follows keys through nested maps and returns the value, or nil.
 func (n *Node) Get(keys ...string) *Node {
 	for _, k := range keys {
 		f := n.Field(k)
@@ -222,7 +219,7 @@ func (n *Node) Get(keys ...string) *Node {
 	return n
 }
 
-// List returns the items of a list, and nothing for anything else.
+// List returns the items of a list, or nil for anything else.
 func (n *Node) List() []*Node {
 	if n == nil {
 		return nil
@@ -230,7 +227,7 @@ func (n *Node) List() []*Node {
 	return n.Items
 }
 
-// Strings returns the strings in a list, leaving out whatever is not one.
+// Strings returns the strings in a list and skips other items.
 func (n *Node) Strings() []string {
 	var out []string
 	for _, it := range n.List() {
@@ -255,8 +252,8 @@ func (n *Node) StringMap() map[string]string {
 	return out
 }
 
-// Set puts value under key, in place if the key is there, else at the end.
-// A nil value removes the key.
+// Set sets the value of key, in place if the key exists, else at the end. A nil value
+// removes the key.
 func (n *Node) Set(key string, value *Node) {
 	if value == nil {
 		n.Delete(key)
@@ -275,14 +272,14 @@ func (n *Node) Delete(key string) {
 	n.Fields = slices.DeleteFunc(n.Fields, func(f Field) bool { return f.Key == key })
 }
 
-// SortKeys puts the entries of this one map in key order.
+// SortKeys sorts the entries of this map by key, but not those of nested maps.
 func (n *Node) SortKeys() {
 	if !keysSorted(n.Fields) {
 		slices.SortFunc(n.Fields, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
 	}
 }
 
-// Clone returns a copy that shares nothing with n.
+// Clone returns a deep copy of n.
 func (n *Node) Clone() *Node {
 	if n == nil {
 		return nil
@@ -303,8 +300,8 @@ func (n *Node) Clone() *Node {
 	return &c
 }
 
-// Equal reports whether n and o are the same JSON value: positions and the
-// order of keys do not count. It makes nodes comparable with go-cmp.
+// Equal reports whether n and o are the same JSON value: positions and the order of keys
+// are ignored. It makes nodes comparable with go-cmp.
 func (n *Node) Equal(o *Node) bool {
 	if n == nil || o == nil {
 		return n == o
@@ -327,7 +324,7 @@ func (n *Node) Equal(o *Node) bool {
 func equalFields(n, o *Node) bool {
 	var other keySet
 	for i, f := range n.Fields {
-		// The same order on both sides is the usual case.
+		// Usually both sides have the same order.
 		j := i
 		if o.Fields[i].Key != f.Key {
 			j = other.find(o, f.Key)

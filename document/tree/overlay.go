@@ -1,8 +1,8 @@
 package tree
 
-// Overlay returns under with over laid on it: maps are merged key by key, and of
-// anything else over's is taken. Nil is nothing, and null a value. Neither is
-// changed, and what the result takes of them is shared.
+// Overlay merges over into under: maps are merged key by key, and any other value of
+// over replaces that of under. Nil means absent, null is a value. The inputs are not
+// changed; the result shares nodes with them.
 func Overlay(under, over *Node) *Node {
 	switch {
 	case over == nil:

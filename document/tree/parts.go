@@ -6,31 +6,30 @@ import (
 	"unicode/utf8"
 )
 
-// parts takes a long list apart while it is read: nobody holds more of it than
-// one item. The list's fields that stand before its items are on each part; those
-// that stand behind them are lost.
+// parts splits a long list while it is read, so that only one item is in memory. The
+// list's fields before its items are added to each part; those after them are lost.
 type parts interface {
-	// feed takes more text, of which fresh says that it begins a line. It returns
-	// what follows the list, if the list has ended.
+	// feed takes more text; fresh is true if it begins a line. It returns the text after
+	// the list, once the list has ended.
 	feed(text []byte, fresh bool) (rest []byte, ended bool)
-	// end is told that there is no more text.
+	// end is called when there is no more text.
 	end()
-	// stop reports whether nobody wants more.
+	// stop reports whether the consumer wants no more.
 	stop() bool
-	// at is the line that was reached.
+	// at returns the current line.
 	at() int
 }
 
-// head is what stands before the items of a list.
+// head is what precedes the items of a list.
 type head struct {
 	fields []Field
 	limits Limits
 	yield  func(*Node, *Error) bool
-	// stopped says that yield has had enough.
+	// stopped is true after yield returned false.
 	stopped bool
 }
 
-// part yields what was read of an item: as a list of it alone, if it could be.
+// part yields a parsed item, wrapped in a list of its own.
 func (h *head) part(nodes []*Node, bad *Error, isList bool) {
 	for i, n := range nodes {
 		if !h.limits.Budget.document(int(n.Pos.Line)) {
@@ -60,11 +59,11 @@ func (h *head) tooBig(line, column int) {
 	h.fail(place(line, column), "split it into several documents", "an item of the list is larger than %s", size(h.limits.Bytes))
 }
 
-// itemsKey is where an object that is a list has its items.
+// itemsKey is the key of the items of a list object.
 const itemsKey = "items"
 
-// partsOf returns what takes the list apart whose text begins with doc on a line,
-// and the text that is left for it; nil if it is no list of objects.
+// partsOf returns the parts for the list whose text begins with doc on a line, and the
+// remaining text for it; nil if it is not a list of objects.
 func partsOf(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool) (parts, []byte) {
 	text := bytes.TrimLeft(doc, " \t\r\n")
 	if isMarker(text, "---") {
@@ -87,8 +86,8 @@ func partsOf(doc []byte, line int, limits Limits, yield func(*Node, *Error) bool
 	return h.readYAML(doc, line)
 }
 
-// readJSON finds where in JSON the first item of a list is, and keeps the fields
-// before it. What looks like the flow style of YAML is not JSON.
+// readJSON finds the first item of a JSON list, and keeps the fields before it. YAML
+// flow style is not accepted as JSON.
 func (h *head) readJSON(text []byte) (begin int, ok bool) {
 	if text[0] == '[' {
 		return 1, beginsObject(text[1:])
@@ -121,10 +120,10 @@ func (h *head) readJSON(text []byte) (begin int, ok bool) {
 	}
 }
 
-// blanks counts the space that text begins with.
+// blanks returns the length of the white space at the beginning of text.
 func blanks(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
 
-// beginsObject reports whether the next thing is an object as JSON writes it.
+// beginsObject reports whether text begins with a JSON object.
 func beginsObject(text []byte) bool {
 	text = text[blanks(text):]
 	if len(text) == 0 || text[0] != '{' {
@@ -134,8 +133,8 @@ func beginsObject(text []byte) bool {
 	return len(text) > 0 && text[0] == '"'
 }
 
-// passJSON returns how long the value at the beginning of text is; zero if it
-// does not end there.
+// passJSON returns the length of the value at the beginning of text; zero if the value
+// is incomplete.
 func passJSON(text []byte) int {
 	var v outline
 	for i, c := range text {
@@ -149,18 +148,18 @@ func passJSON(text []byte) int {
 	return 0
 }
 
-// outline finds the end of a JSON value, whatever is inside.
+// outline finds the end of a JSON value without parsing it.
 type outline struct {
 	depth             int
 	inText, afterBack bool
 	begun             bool
 }
 
-// What a character does to the value.
+// The effects of a character on the value.
 const (
 	itemGoesOn = iota
 	itemEnds
-	// itemBefore says that the value has ended before the character.
+	// itemBefore means that the value ended before the character.
 	itemBefore
 )
 
@@ -191,34 +190,34 @@ func (o *outline) next(c byte) int {
 	return itemGoesOn
 }
 
-// jsonParts is a list in JSON.
+// jsonParts splits a list in JSON.
 type jsonParts struct {
 	head
-	// inObject says that the list is the items of an object.
+	// inObject is true if the list is the items of an object.
 	inObject bool
-	// line and column are where the next character is.
+	// line and column are the position of the next character.
 	line, column int
 
 	state stage
 	value outline
-	// item is the text of the item at hand, and large says that it is not kept.
+	// item is the text of the current item; large is true if it is too large to be kept.
 	item                 []byte
 	large                bool
 	itemLine, itemColumn int
 }
 
-// stage is where in a list one is.
+// stage is the position within a list.
 type stage uint8
 
 const (
 	atFirst  stage = iota // before the first item
 	atItem                // before an item, after a comma
 	inItem                // in an item
-	pastItem              // behind an item
-	pastList              // behind the list, in its object
+	pastItem              // after an item
+	pastList              // after the list, in its object
 )
 
-// feed goes through the text.
+// feed scans the text for items.
 func (p *jsonParts) feed(text []byte, _ bool) (rest []byte, ended bool) {
 	from := 0
 	for i := 0; i < len(text) && !p.stopped; i++ {
@@ -264,8 +263,7 @@ func (p *jsonParts) feed(text []byte, _ bool) (rest []byte, ended bool) {
 	return nil, p.stopped
 }
 
-// between takes a character that is in no item, and reports whether it ends the
-// list.
+// between handles a character outside of items, and reports whether it ends the list.
 func (p *jsonParts) between(c byte) (ends bool) {
 	const hint = "check the commas, the quotes and the brackets before this place"
 	switch {
@@ -307,7 +305,7 @@ func (p *jsonParts) flush() {
 
 func (p *jsonParts) at() int { return p.line }
 
-// end complains that the list has not come to its end.
+// end reports that the list is incomplete.
 func (p *jsonParts) end() {
 	p.fail(place(p.line, p.column), "check the commas, the quotes and the brackets before this place", "the document ends before it is complete")
 }

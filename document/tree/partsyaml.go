@@ -2,14 +2,14 @@ package tree
 
 import "bytes"
 
-// yamlParts is a list in YAML, in block style. An item cannot mean what has an
-// anchor in another one.
+// yamlParts splits a list in YAML block style. An item cannot use an anchor of another
+// item.
 type yamlParts struct {
 	head
-	// indent is what stands before the dash of each item.
+	// indent is the indent of the dash of each item.
 	indent   int
 	inObject bool
-	line     int // the next one
+	line     int // the next line
 	past     bool
 	item     []byte
 	itemLine int
@@ -27,13 +27,13 @@ func (h *head) readYAML(doc []byte, line int) (parts, []byte) {
 		case isMark(text):
 		case isDash(text[indent:]):
 			if inHead && at > 0 && !onlyMarks(doc[:at]) {
-				// It is the list of some other key.
+				// The list belongs to another key.
 				return nil, nil
 			}
 			p.head, p.indent, p.itemLine = *h, indent, p.line
 			return p, doc[at:]
 		case !inHead:
-			// What should be items is none.
+			// The items key is not followed by items.
 			return nil, nil
 		case indent == 0 && isItemsKey(word):
 			nodes, bad := decodeYAML(bytes.Clone(doc[:at]), 1, h.limits)
@@ -51,20 +51,20 @@ func (h *head) readYAML(doc []byte, line int) (parts, []byte) {
 	return nil, nil
 }
 
-// isItemsKey reports whether a line without its indentation is the key of items,
-// with nothing but a comment behind it.
+// isItemsKey reports whether a line without its indent is the key of items, followed by
+// nothing but a comment.
 func isItemsKey(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(itemsKey+":"))
 	rest = bytes.TrimLeft(rest, " \t")
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
-// isDash reports whether a line without its indentation begins an item.
+// isDash reports whether a line without its indent begins an item.
 func isDash(text []byte) bool {
 	return len(text) > 0 && text[0] == '-' && (len(text) == 1 || text[1] == ' ' || text[1] == '\n' || text[1] == '\r')
 }
 
-// isMark reports whether a line is a comment, a directive or a marker alone.
+// isMark reports whether a line is empty or only a comment, a directive or a marker.
 func isMark(line []byte) bool {
 	if isMarker(line, "---") {
 		line = line[3:]
@@ -73,7 +73,7 @@ func isMark(line []byte) bool {
 	return len(word) == 0 || word[0] == '#' || line[0] == '%'
 }
 
-// onlyMarks reports whether text holds such lines and empty ones only.
+// onlyMarks reports whether text consists of such lines only.
 func onlyMarks(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if !isMark(line) {
@@ -83,7 +83,7 @@ func onlyMarks(text []byte) bool {
 	return true
 }
 
-// feed takes the text line by line.
+// feed handles the text line by line.
 func (p *yamlParts) feed(text []byte, fresh bool) (rest []byte, ended bool) {
 	for line := range bytes.Lines(text) {
 		if p.stopped {
@@ -102,7 +102,7 @@ func (p *yamlParts) feed(text []byte, fresh bool) (rest []byte, ended bool) {
 	return nil, p.stopped
 }
 
-// begin looks at how a line begins.
+// begin handles the beginning of a line.
 func (p *yamlParts) begin(line []byte) {
 	word := bytes.TrimSpace(line)
 	indent := len(line) - len(bytes.TrimLeft(line, " "))
@@ -130,7 +130,7 @@ func (p *yamlParts) flush() {
 
 func (p *yamlParts) at() int { return p.line }
 
-// end takes the last item.
+// end handles the last item.
 func (p *yamlParts) end() {
 	if !p.past {
 		p.flush()

@@ -1,8 +1,8 @@
 package tree
 
-// Sorted returns n with the keys of every map in order: n itself if they are,
-// else a copy. A cluster does not keep the order of keys, so whatever is
-// passed through from a document must not depend on it.
+// Sorted returns n with the keys of every map sorted: n itself if they already are, else
+// a copy. A cluster does not keep the order of keys, so output that is passed through
+// from a document must not depend on it.
 func (n *Node) Sorted() *Node {
 	if sortedDeep(n) {
 		return n

@@ -9,24 +9,24 @@ import (
 	"io"
 )
 
-// Limits bound what decoding accepts. A zero field means its default.
+// Limits limit what decoding accepts. A zero field means its default.
 type Limits struct {
-	// Bytes is the most one document may hold. Default 16 MiB.
+	// Bytes is the maximum size of one document. Default 16 MiB.
 	Bytes int
-	// Depth is how deep maps and lists may be nested. Default 100.
+	// Depth is the maximum nesting depth of maps and lists. Default 100.
 	Depth int
-	// Aliased is how many values aliases may add to a document; a long text
-	// counts as several. Default 200,000.
+	// Aliased is how many values aliases may add to a document; a long text counts as
+	// several. Default 200,000.
 	Aliased int
-	// Values is how many values a document may hold. Default 1,000,000. Of
-	// long YAML, commas and lines in texts may count, too.
+	// Values is the maximum number of values in a document. Default 1,000,000. In long
+	// YAML, commas and lines in texts may count, too.
 	Values int
-	// Budget, if not nil, bounds all documents that are read with it together.
+	// Budget, if not nil, limits all documents that are read with it together.
 	Budget *Budget
-	// Long, if not zero, is how much of a list is read before it is taken apart
-	// instead of being held: it then comes as several lists of one item each.
-	// Lists are JSON arrays of objects, and objects in JSON or YAML that have
-	// such an array as their items. Bytes bounds each of the items.
+	// Long, if not zero, is how many bytes of a list are read before it is split instead of
+	// being kept in memory: it is then yielded as several lists of one item each. Lists are
+	// JSON arrays of objects, and objects in JSON or YAML that have such an array as their
+	// items. Bytes limits each of the items.
 	Long int
 }
 
@@ -46,28 +46,27 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Error is a document that cannot be read: where, why, and the way out.
+// Error describes why a document cannot be read: where, why, and how to fix it.
 type Error struct {
 	Pos  Pos
 	Msg  string
 	Hint string
-	// Kept says that the document was read all the same: of a key that is
-	// given twice, the last counts, as it does in a cluster.
+	// Kept is true if the document was read anyway: of a duplicate key, the last value
+	// counts, as in a cluster.
 	Kept bool
 }
 
-// Error returns the message with its place.
+// Error returns the message with its position.
 func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg)
 }
 
-// Decode reads the documents of a stream of YAML (documents separated by
-// ---), JSON, or JSON values one after the other, and calls yield for each
-// with its root, with the error that spoilt it, or, if the error is one after
-// which the document can be Kept, with both in turn. Empty documents are passed
-// over. A bad document does not keep the next ones from being read. Decoding
-// stops when yield returns false. The returned error is the reader's own, or an
-// *Error if the Budget is used up: what follows has not been read then.
+// Decode reads the documents of a stream of YAML (documents separated by ---), JSON, or
+// concatenated JSON values, and calls yield for each with its root or with its error; if
+// the document can be Kept despite the error, with both in turn. Empty documents are
+// skipped. A bad document does not prevent the next ones from being read. Decoding stops
+// when yield returns false. The returned error is the reader's own, or an *Error if the
+// Budget is exhausted: the rest has not been read then.
 func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
 	s := splitter{in: bufio.NewReaderSize(r, 8<<10), limits: limits.withDefaults(), yield: yield, line: 1, start: 1}
 	if err := s.limits.Budget.err(); err != nil {
@@ -79,12 +78,11 @@ func Decode(r io.Reader, limits Limits, yield func(*Node, *Error) bool) error {
 	return s.limits.Budget.err()
 }
 
-// mostAtHand is how many documents DecodeBytes reads.
+// mostAtHand is the maximum number of documents that DecodeBytes reads.
 const mostAtHand = 100_000
 
-// DecodeBytes is Decode for bytes at hand, with the default limits and a Budget
-// of 100,000 documents: it returns the documents read and the errors of those
-// that were not.
+// DecodeBytes is Decode for a byte slice, with the default limits and a Budget of
+// 100,000 documents: it returns the documents and the errors.
 func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
 	err := Decode(bytes.NewReader(data), Limits{Budget: NewBudget(mostAtHand)}, func(n *Node, err *Error) bool {
 		if err != nil {
@@ -100,8 +98,8 @@ func DecodeBytes(data []byte) (docs []*Node, errs []*Error) {
 	return docs, errs
 }
 
-// splitter cuts a stream into documents without parsing them, so that one
-// document's mistake, or its size, stays its own.
+// splitter splits a stream into documents without parsing them, so that a syntax error
+// or an excessive size affects only one document.
 type splitter struct {
 	in      *bufio.Reader
 	limits  Limits
@@ -112,8 +110,7 @@ type splitter struct {
 	tooBig  bool
 	stopped bool
 	ndjson  bool // the last document was JSON on one line
-	// parts is what takes the document apart, and tried says that it was asked
-	// whether it can be.
+	// parts splits the document if it is a long list; tried is true once that was checked.
 	parts parts
 	tried bool
 }
@@ -132,8 +129,8 @@ func (s *splitter) run() error {
 			}
 		}
 		if lineStart {
-			// A byte order mark stands before a document, and before each of
-			// those that were put into one file.
+			// A byte order mark may precede each of the documents that were concatenated into one
+			// file.
 			chunk = bytes.TrimPrefix(chunk, []byte("\uFEFF"))
 			if !s.limits.Budget.line(s.line, chunk) {
 				return nil
@@ -148,7 +145,7 @@ func (s *splitter) run() error {
 		if lineStart = err == nil; lineStart {
 			s.line++
 			if s.in.Buffered() == 0 && s.whole() {
-				// Whoever writes may take long to go on.
+				// The writer may take long to continue.
 				s.flush()
 			}
 		}
@@ -156,13 +153,13 @@ func (s *splitter) run() error {
 	return nil
 }
 
-// whole reports whether the document at hand is a JSON object on one line, which
-// nothing that follows can go on with.
+// whole reports whether the current document is a JSON object on one line, which no
+// further line can continue.
 func (s *splitter) whole() bool {
 	return s.parts == nil && !s.tooBig && s.start == s.line-1 && len(s.doc) > 0 && s.doc[0] == '{' && json.Valid(s.doc)
 }
 
-// add adds text to the document at hand.
+// add adds text to the current document.
 func (s *splitter) add(chunk []byte, fresh bool) {
 	if s.parts != nil {
 		s.feed(chunk, fresh)
@@ -185,7 +182,7 @@ func (s *splitter) add(chunk []byte, fresh bool) {
 	}
 }
 
-// feed hands text to what takes the document apart, and keeps what follows it.
+// feed passes text to parts, and keeps the text that follows the list.
 func (s *splitter) feed(text []byte, fresh bool) {
 	rest, ended := s.parts.feed(text, fresh)
 	if !ended {
@@ -196,12 +193,12 @@ func (s *splitter) feed(text []byte, fresh bool) {
 	s.doc = append(s.doc[:0], rest...)
 }
 
-// boundary ends the current document if the line that begins with chunk is a
-// marker or the start of another JSON value.
+// boundary ends the current document if the line that begins with chunk is a marker or
+// the start of another JSON value.
 func (s *splitter) boundary(chunk *[]byte) {
 	switch {
 	case isMarker(*chunk, "---"):
-		// Directives and comments before the marker belong to what follows.
+		// Directives and comments before the marker belong to the next document.
 		if !onlyPreamble(s.doc) {
 			s.flush()
 		}
@@ -219,10 +216,9 @@ func (s *splitter) boundary(chunk *[]byte) {
 	}
 }
 
-// strays reports whether a line cannot go on with the document at hand, which is
-// one line too: whatever stands behind a JSON object, and a JSON object behind
-// text. Among values on a line each one line is wrong then, and not its
-// neighbours.
+// strays reports whether a line cannot continue the current document, which is also a
+// single line: anything after a JSON object, and a JSON object after text. So with one
+// value per line, a bad line does not affect its neighbours.
 func (s *splitter) strays(line []byte) bool {
 	if s.parts != nil || s.tooBig || len(s.doc) == 0 || len(bytes.TrimSpace(line)) == 0 {
 		return false
@@ -236,9 +232,9 @@ func (s *splitter) strays(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"`))
 }
 
-// endsJSON reports whether the document at hand is a JSON object that can go
-// no further: nothing valid has "}" and "{" side by side, whether or not what
-// comes before is. Where each line is a value, a line that is cut off ends too.
+// endsJSON reports whether the current document is a JSON object that cannot continue:
+// nothing valid has "}" and "{" side by side, even if the text before is invalid. With
+// one value per line, a truncated line ends too.
 func (s *splitter) endsJSON() bool {
 	t := bytes.TrimSpace(s.doc)
 	if len(t) == 0 || t[0] != '{' {
@@ -265,7 +261,7 @@ func (s *splitter) flush() {
 	}
 	doc, line := s.doc, s.start
 	oneLine := line >= s.line-1
-	// Nodes share no memory with the text they came from, so it is reused.
+	// Nodes share no memory with the source text, so it is reused.
 	s.doc, s.start = s.doc[:0], s.line
 	if s.tooBig {
 		s.tooBig = false
@@ -294,7 +290,7 @@ func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Erro
 	}
 	allowVersion(doc)
 	if isMarker(text, "---") {
-		// JSON stays JSON after a marker, and without it YAML stays the same.
+		// JSON stays JSON after a marker, and YAML does not change without it.
 		if rest := bytes.TrimLeft(text[3:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
 			copy(text, "   ")
 			text = rest
@@ -304,8 +300,8 @@ func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Erro
 		nodes, err := decodeYAML(doc, line, limits)
 		return yieldAll(nodes, err, yield)
 	}
-	// A bound or a duplicate key is a verdict. Anything else may be YAML's
-	// flow style, which only looks like JSON.
+	// A limit or a duplicate key is final. Any other error may be due to YAML flow style,
+	// which only looks like JSON.
 	values, bad, verdict := decodeJSON(doc, line, 1, limits)
 	if bad == nil || verdict {
 		return yieldAll(values, bad, yield)
@@ -317,7 +313,7 @@ func decodeDocument(doc []byte, line int, limits Limits, yield func(*Node, *Erro
 	return yieldAll(nodes, err, yield)
 }
 
-// yieldAll yields the nodes that hold something, then the error if there is one.
+// yieldAll yields the nodes that are not null, then the error if there is one.
 func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
 	for _, n := range nodes {
 		if n.Kind != Null && !yield(n, nil) {
@@ -327,9 +323,9 @@ func yieldAll(nodes []*Node, err *Error, yield func(*Node, *Error) bool) bool {
 	return err == nil || yield(nil, err)
 }
 
-// isEmpty reports whether doc holds nothing but a marker, comments, blank lines
-// and perhaps a null, so that there is no need to parse it. It may say no of
-// a document without content.
+// isEmpty reports whether doc contains nothing but a marker, comments, blank lines and
+// perhaps a null, so that it need not be parsed. It may return false for a document
+// without content.
 func isEmpty(doc []byte) bool {
 	null := false
 	for line := range bytes.Lines(doc) {
@@ -348,8 +344,8 @@ func isEmpty(doc []byte) bool {
 	return true
 }
 
-// isOneLine reports whether nothing in text ends a line. YAML has more ends of
-// lines than a line feed, some of them beyond ASCII.
+// isOneLine reports whether text contains no line break. YAML has more line breaks than
+// a line feed, some of them beyond ASCII.
 func isOneLine(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c >= 0x7f {
@@ -359,8 +355,8 @@ func isOneLine(text []byte) bool {
 	return true
 }
 
-// allowVersion hides a directive that asks for YAML 1.2, or any 1.x, from the
-// parser: it reads them all but admits only to 1.1.
+// allowVersion hides a directive for YAML 1.2, or any 1.x, from the parser, which can
+// read them all but accepts only 1.1.
 func allowVersion(doc []byte) {
 	for line := range bytes.Lines(doc) {
 		if bytes.HasPrefix(line, []byte("%YAML 1.")) {
@@ -372,9 +368,9 @@ func allowVersion(doc []byte) {
 	}
 }
 
-// isMarker reports whether line is the document marker, alone or followed by
-// white space. YAML allows it nowhere else at the start of a line, not even
-// inside quotes.
+// isMarker reports whether line is the document marker, alone or followed by white
+// space. YAML does not allow it anywhere else at the start of a line, not even inside
+// quotes.
 func isMarker(line []byte, marker string) bool {
 	if !bytes.HasPrefix(line, []byte(marker)) {
 		return false
@@ -383,8 +379,8 @@ func isMarker(line []byte, marker string) bool {
 	return len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r'
 }
 
-// onlyPreamble reports whether doc holds directives, comments and blank lines
-// only, with at least one directive.
+// onlyPreamble reports whether doc contains only directives, comments and blank lines,
+// with at least one directive.
 func onlyPreamble(doc []byte) bool {
 	directive := false
 	for line := range bytes.SplitSeq(doc, []byte("\n")) {
@@ -399,7 +395,7 @@ func onlyPreamble(doc []byte) bool {
 	return directive
 }
 
-// notUTF8 says what is wrong with text that begins like another encoding.
+// notUTF8 returns what is wrong with text that begins like another encoding.
 func notUTF8(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}), bytes.HasPrefix(b, []byte{0xFE, 0xFF}):

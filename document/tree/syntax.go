@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// syntaxError gives the YAML parser's complaint a place and a way out.
+// syntaxError adds a position and a hint to an error of the YAML parser.
 func syntaxError(doc []byte, line int, e error) *Error {
 	msg := strings.TrimPrefix(e.Error(), "yaml: ")
 	reported := 0
@@ -34,16 +34,16 @@ func syntaxError(doc []byte, line int, e error) *Error {
 var (
 	lineInError   = regexp.MustCompile(`line (\d+): ?`)
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-	// unparsed are the complaints of the second half of the parser, which
-	// counts lines from zero and leaves out a zero.
+	// unparsed matches errors of the second stage of the parser, which counts lines from
+	// zero and omits a zero.
 	unparsed = regexp.MustCompile(`^did not find expected (<|node content|key|'-'|',')|^found (undefined tag|duplicate %|incompatible)`)
-	// misplaced are complaints reported where the block began, not where it
-	// went wrong.
+	// misplaced matches errors reported at the beginning of the block, not where it is
+	// wrong.
 	misplaced = regexp.MustCompile(`^did not find expected (key|'-')`)
 )
 
-// locate returns the line of doc, counted from 1, that a complaint is about,
-// and the column if that can be told, else 0.
+// locate returns the line of doc, counted from 1, that an error is about, and the column
+// if it is known, else 0.
 func locate(doc []byte, msg string, reported int) (line, column int) {
 	last := bytes.Count(doc, []byte("\n")) + 1
 	switch {
@@ -61,14 +61,14 @@ func locate(doc []byte, msg string, reported int) (line, column int) {
 	case unparsed.MatchString(msg):
 		reported++
 	case reported >= last && strings.Contains(msg, "end of stream"):
-		// The quote was never closed. The parser says where it was opened,
-		// except when that was on the first line.
+		// The quote was never closed. The parser reports where it was opened, except if that
+		// was on the first line.
 		reported = 1
 	}
 	return min(max(reported, 1), last), 0
 }
 
-// firstBad returns the line whose addition first makes the parser say msg.
+// firstBad returns the first line after which the parser reports msg.
 func firstBad(doc []byte, msg string) int {
 	var ends []int
 	for i := 0; i < len(doc); {
@@ -86,8 +86,8 @@ func firstBad(doc []byte, msg string) int {
 	})
 }
 
-// firstForbidden returns the index of the first byte that is not UTF-8 or that
-// YAML does not allow, -1 if there is none.
+// firstForbidden returns the index of the first byte that is not UTF-8 or not allowed in
+// YAML, or -1.
 func firstForbidden(doc []byte) int {
 	for i := 0; i < len(doc); {
 		r, size := utf8.DecodeRune(doc[i:])
@@ -136,8 +136,8 @@ func syntaxHint(msg string, text []byte) string {
 	return "check the YAML at this line"
 }
 
-// meantAsJSON reports whether text, which begins with a bracket, was written
-// as JSON: what follows the bracket is a quote, or an object in a list.
+// meantAsJSON reports whether text, which begins with a bracket, was meant as JSON: the
+// bracket is followed by a quote, or by an object in a list.
 func meantAsJSON(text []byte) bool {
 	rest := bytes.TrimLeft(text[1:], " \t\r\n")
 	if len(rest) == 0 {

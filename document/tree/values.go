@@ -6,9 +6,8 @@ import (
 	"regexp"
 )
 
-// hasTooMany reports whether YAML may hold more values than there may be. The
-// parser cannot be asked: it has made them all by then, each of some hundred
-// bytes.
+// hasTooMany reports whether YAML may have more values than allowed. The parser cannot
+// be used for that: by then it has allocated them all, some hundred bytes each.
 func hasTooMany(doc []byte, limits Limits) bool {
 	return len(doc) > limits.Values && marks(doc) > limits.Values && mostValues(doc) > limits.Values
 }
@@ -21,9 +20,9 @@ func tooMany(pos Pos, limits Limits) *Error {
 	}
 }
 
-// marks counts what values of YAML begin with, if a key and its value are one:
-// a line, a comma or a bracket. Those nested in a line without brackets, such as
-// - - -, are bounded by their depth.
+// marks counts the characters that begin values in YAML, with a key and its value as
+// one: a line, a comma or a bracket. Values nested in a line without brackets, such as -
+// - -, are limited by their depth.
 func marks(text []byte) int {
 	n := 0
 	for _, mark := range []string{"\n", "\r", "\u0085", "\u2028", "\u2029", ",", "[", "{"} {
@@ -33,28 +32,28 @@ func marks(text []byte) int {
 }
 
 const (
-	// inLine is a character that ends no line.
+	// inLine matches a character that does not end a line.
 	inLine = `[^\n\r\x{85}\x{2028}\x{2029}`
-	// bare is a value without quotes and brackets: it holds no key.
+	// bare matches a value without quotes and brackets: it contains no key.
 	bare = `[\w/.$~](?:` + inLine + `:]|:` + inLine + ` \t])*`
-	// whole is a value with quotes or brackets that ends on its line.
+	// whole matches a value with quotes or brackets that ends on its line.
 	whole = `"` + inLine + `"\\]*"|'` + inLine + `']*'|[\[{]` + inLine + `\[\]{}"'#&*!|>%@` + "`" + `]*[\]}]`
 )
 
-// simple is a line that leaves nothing open and means what it seems to mean: an
-// item or field with a value that ends there, or with the head of a block of
-// text. The groups are what stands before the key, the key, and the head.
+// simple matches a line that is complete and unambiguous: an item or field with a value
+// that ends there, or with the head of a block scalar. The groups are the text before
+// the key, the key, and the head.
 var simple = regexp.MustCompile(`^((?: *- +)* *)([\w/.$@-]+:(?: +|$))?(?:([|>][-+0-9]*)|` + bare + `|` + whole + `|) *$`)
 
-// How many lines are looked at, and how long they are.
+// The maximum number and length of the lines that are examined.
 const (
 	mostSimple    = 10_000
 	longestSimple = 1 << 10
 )
 
-// mostValues returns how many values YAML holds at most. It passes over blocks of
-// text, as far as it can tell that they are some: up to the first line that is
-// not simple, and not for long.
+// mostValues returns an upper bound of the number of values in YAML. It skips block
+// scalars as far as it can recognise them: up to the first line that is not simple, and
+// within the limits above.
 func mostValues(doc []byte) int {
 	n := 0
 	for looked := 0; len(doc) > 0; looked++ {
@@ -71,7 +70,7 @@ func mostValues(doc []byte) int {
 		if found == nil || found[6] < 0 {
 			continue
 		}
-		// The text is indented by more than the key, or else the dash.
+		// The text is indented by more than the key or, without a key, the dash.
 		indent := found[3]
 		if found[4] < 0 {
 			indent = bytes.LastIndexByte(line[:found[3]], '-')
@@ -87,7 +86,7 @@ func mostValues(doc []byte) int {
 	return n
 }
 
-// firstLine returns the first line of text with its end.
+// firstLine returns the first line of text with its line break.
 func firstLine(text []byte) []byte {
 	if end := bytes.IndexByte(text, '\n'); end >= 0 {
 		return text[:end+1]

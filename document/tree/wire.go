@@ -8,24 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// Wire reads JSON as machines send it to one another: many objects at once,
-// nobody to be told a line and column. It is several times as fast as Decode,
-// and its nodes have no positions.
+// Wire parses machine-generated JSON: many objects at once, for which no positions are
+// needed. It is several times as fast as Decode, and its nodes have no positions.
 type Wire struct {
-	// Limits bound each value; Aliased and Budget are not used.
+	// Limits limit each value; Aliased and Budget are not used.
 	Limits Limits
-	// Omit are the parts of an object's metadata that are passed over. Each is
-	// the keys that lead there; a list on the way is that of each of its items.
+	// Omit lists the parts of an object's metadata to skip. Each is a path of keys; a list
+	// on the path means each of its items.
 	Omit [][]string
 }
 
-// errWire is JSON that ends too early or is none.
+// errWire is returned for JSON that is truncated or invalid.
 var errWire = errors.New("it is not complete JSON")
 
-// Decode reads one value.
+// Decode parses one value.
 func (w Wire) Decode(data []byte) (*Node, error) { return w.DecodeText(string(data)) }
 
-// DecodeText is Decode for text, which the nodes share.
+// DecodeText is Decode for a string, whose memory the nodes share.
 func (w Wire) DecodeText(data string) (*Node, error) {
 	if most := w.Limits.withDefaults().Bytes; len(data) > most {
 		return nil, fmt.Errorf("it is larger than %s", size(most))
@@ -48,18 +47,18 @@ func (w Wire) parser(s string) *wire {
 	return &wire{s: s, limits: w.Limits.withDefaults(), omit: w.Omit}
 }
 
-// wire is where in a text a Wire is.
+// wire is the state of a Wire parser.
 type wire struct {
 	s      string
 	i      int
 	limits Limits
 	omit   [][]string
-	// values counts those that were read.
+	// values counts the values read.
 	values int
-	// cuts are where in an item the parts to omit are.
+	// cuts are the ranges of an item to omit.
 	cuts  [][2]int
 	maker Maker
-	// fields and items are those of the maps and lists that are not complete.
+	// fields and items are stacks for the maps and lists that are not complete.
 	fields []Field
 	items  []*Node
 }
@@ -70,7 +69,7 @@ func (p *wire) space() {
 	}
 }
 
-// take reads one of the characters, which must be next but for space.
+// take reads one of the wanted characters, which must be next after white space.
 func (p *wire) take(wanted string) (byte, error) {
 	p.space()
 	if p.i == len(p.s) || strings.IndexByte(wanted, p.s[p.i]) < 0 {
@@ -87,7 +86,7 @@ func (p *wire) bad() error {
 	return fmt.Errorf("%w: byte %d is unexpected", errWire, p.i)
 }
 
-// value reads a value but for what is to be omitted of it.
+// value parses a value without the parts to omit.
 func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 	if p.space(); p.i == len(p.s) {
 		return nil, p.bad()
@@ -123,7 +122,7 @@ func (p *wire) value(depth int, omit [][]string) (*Node, error) {
 	return p.scalar()
 }
 
-// object reads a map, whose values field reads; one that is nil is left out.
+// object parses a map, whose values are parsed by field; a nil value is left out.
 func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 	if _, err := p.take("{"); err != nil {
 		return nil, err
@@ -160,7 +159,7 @@ func (p *wire) object(field func(key string) (*Node, error)) (*Node, error) {
 	n := p.maker.Map(len(p.fields) - from)
 	var seen keySet
 	for _, f := range p.fields[from:] {
-		// Of a key given twice the last counts, as it does in a cluster.
+		// Of a duplicate key the last value counts, as in a cluster.
 		if i := seen.find(n, f.Key); i >= 0 {
 			n.Fields[i].Value = f.Value
 			continue
@@ -186,7 +185,7 @@ func (p *wire) list(depth int, omit [][]string) (*Node, error) {
 	return n, nil
 }
 
-// elements reads a list, whose elements each reads.
+// elements parses a list, whose elements are parsed by each.
 func (p *wire) elements(each func() error) error {
 	if _, err := p.take("["); err != nil {
 		return err
@@ -207,8 +206,8 @@ func (p *wire) elements(each func() error) error {
 	}
 }
 
-// quoted returns the next string as it is written, quotes included, and
-// whether something in it is escaped.
+// quoted returns the next string in its source form, including quotes, and whether it
+// contains escapes.
 func (p *wire) quoted() (raw string, escaped bool, err error) {
 	if _, err := p.take(`"`); err != nil {
 		return "", false, err
@@ -221,7 +220,7 @@ func (p *wire) quoted() (raw string, escaped bool, err error) {
 			return "", false, p.bad()
 		}
 		p.i += n + 1
-		// A quote after an odd number of backslashes is part of the text.
+		// A quote after an odd number of backslashes is part of the string.
 		slashes := 0
 		for i := p.i - 2; i >= from && p.s[i] == '\\'; i-- {
 			slashes++
@@ -234,8 +233,8 @@ func (p *wire) quoted() (raw string, escaped bool, err error) {
 	return raw, strings.IndexByte(raw, '\\') >= 0, nil
 }
 
-// isPlain reports whether a string as it is written holds no character that
-// JSON wants escaped.
+// isPlain reports whether a string in its source form contains no character that JSON
+// requires to be escaped.
 func isPlain(raw string) bool {
 	for i := range len(raw) {
 		if raw[i] < ' ' {
@@ -266,8 +265,7 @@ func (p *wire) text() (string, error) {
 	return s, nil
 }
 
-// unescape replaces the escapes that stand for one character by it. It reports
-// false if there are others.
+// unescape replaces single-character escapes. It returns false if there are others.
 func unescape(s string) (string, bool) {
 	if !utf8.ValidString(s) {
 		return "", false
@@ -315,7 +313,7 @@ func (p *wire) scalar() (*Node, error) {
 	return n, nil
 }
 
-// skip passes over a value, looking only at its brackets and strings.
+// skip skips a value and checks only its brackets and strings.
 func (p *wire) skip() error {
 	if p.space(); p.i == len(p.s) {
 		return p.bad()

@@ -2,12 +2,11 @@ package tree
 
 import "strings"
 
-// List takes apart a list of objects as an API server sends it: it calls yield
-// for each of its items, which are not decoded yet, so that one that cannot be
-// costs no other its place, and returns the rest of the list. What is to be
-// omitted is null in them already, so that nobody keeps it in memory, and none
-// keeps the others there. A list that is cut off is an error, after the items
-// that are whole.
+// List splits a list of objects as an API server sends it: it calls yield for each item,
+// not yet decoded, so that an invalid item does not affect the others, and returns the
+// rest of the list. The parts to omit are already replaced by null, so that they are not
+// kept in memory, and no item keeps the memory of the others alive. A truncated list is
+// an error, after its complete items.
 func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
 	p := w.parser(string(data))
 	return p.object(func(key string) (*Node, error) {
@@ -36,7 +35,7 @@ func (w Wire) List(data []byte, yield func(item string)) (*Node, error) {
 	})
 }
 
-// outline passes over an item and notes where the parts to omit are.
+// outline skips an item and records the ranges to omit.
 func (p *wire) outline() error {
 	p.cuts = p.cuts[:0]
 	if len(p.omit) == 0 || p.i == len(p.s) || p.s[p.i] != '{' {
@@ -51,7 +50,7 @@ func (p *wire) outline() error {
 	return err
 }
 
-// trim passes over a value and notes where the parts to omit are.
+// trim skips a value and records the ranges to omit.
 func (p *wire) trim(omit [][]string) error {
 	if p.space(); len(omit) == 0 || p.i == len(p.s) {
 		return p.skip()
@@ -79,8 +78,7 @@ func (p *wire) trim(omit [][]string) error {
 	return fields()
 }
 
-// below returns whether the value of a key is to be omitted, or else which
-// parts of it are.
+// below returns whether the value of a key is to be omitted, or else which parts of it.
 func below(omit [][]string, key string) (whole bool, rest [][]string) {
 	for _, path := range omit {
 		switch {

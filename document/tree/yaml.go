@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// AppendYAML appends n as a block of YAML, without a document marker. Strings
-// are written plain where every YAML reader, old or new, takes them for the
-// same string; over several lines as a literal block; else in double quotes.
+// AppendYAML appends n as block-style YAML, without a document marker. Strings are
+// written plain if every YAML parser, old or new, reads them as the same string;
+// multi-line strings as a literal block; others in double quotes.
 func AppendYAML(dst []byte, n *Node) []byte {
 	if inline(n) {
-		// A literal block needs an indent even where nothing contains it.
+		// A literal block needs an indent even at the top level.
 		dst = appendYAMLScalar(dst, n, 1)
 		return append(dst, '\n')
 	}
 	return appendBlock(dst, n, 0, false)
 }
 
-// inline reports whether n stands on the line of its key.
+// inline reports whether n is written on the line of its key.
 func inline(n *Node) bool { return n.Len() == 0 }
 
-// appendBlock appends a map or list that has entries, each on a line of its
-// own. With hanging set the first entry continues the current line ("- a: 1").
+// appendBlock appends a non-empty map or list, each entry on its own line. With hanging
+// set, the first entry continues the current line ("- a: 1").
 func appendBlock(dst []byte, n *Node, depth int, hanging bool) []byte {
 	if n.Kind == List {
 		for i, it := range n.Items {
@@ -64,7 +64,7 @@ func spaces(dst []byte, depth int) []byte {
 	return dst
 }
 
-// longKey is well below where YAML readers stop looking for a key's colon.
+// longKey is well below the limit up to which YAML parsers look for a key's colon.
 const longKey = 1000
 
 func appendKey(dst []byte, key string, depth int) []byte {
@@ -75,7 +75,7 @@ func appendKey(dst []byte, key string, depth int) []byte {
 	start := len(dst)
 	dst = appendQuoted(dst, key)
 	if len(dst)-start > longKey {
-		// A key this long must be announced, its value follows on a new line.
+		// A key this long needs a "?", and its value follows on a new line.
 		dst = slices.Insert(dst, start, '?', ' ')
 		dst = append(dst, '\n')
 		dst = spaces(dst, depth)
@@ -106,7 +106,7 @@ func appendYAMLScalar(dst []byte, n *Node, depth int) []byte {
 	return appendQuoted(dst, n.Text)
 }
 
-// appendLiteral appends s as a literal block: every line as it is.
+// appendLiteral appends s as a literal block, with every line unchanged.
 func appendLiteral(dst []byte, s string, depth int) []byte {
 	dst = append(dst, '|')
 	body := strings.TrimRight(s, "\n")
@@ -127,8 +127,8 @@ func appendLiteral(dst []byte, s string, depth int) []byte {
 	return dst
 }
 
-// literalSafe reports whether s is text of several lines that a literal block
-// gives back exactly.
+// literalSafe reports whether s is a multi-line string that a literal block preserves
+// exactly.
 func literalSafe(s string) bool {
 	if strings.IndexByte(s, '\n') <= 0 || s[0] == ' ' {
 		return false
@@ -151,8 +151,8 @@ func literalSafe(s string) bool {
 	return true
 }
 
-// plainByte marks the ASCII bytes that may stand anywhere in a plain scalar.
-// Colon, hash and white space depend on their neighbours; see plainSafe.
+// plainByte marks the ASCII bytes that are allowed anywhere in a plain scalar. Colon,
+// hash and white space depend on their neighbours; see plainSafe.
 var plainByte = func() (t [256]bool) {
 	for c := byte('!'); c <= '~'; c++ {
 		t[c] = true
@@ -202,9 +202,9 @@ func plainSafe(s string) bool {
 	return !looksTyped(s)
 }
 
-// looksTyped reports whether some YAML reader would take s for a number, a
-// boolean, a null or a time. Everything that begins with a digit counts
-// unless a letter no number has makes it plainly a word.
+// looksTyped reports whether some YAML parser would read s as a number, a boolean, a
+// null or a time. Everything that begins with a digit counts, unless it contains a
+// letter that no number has.
 func looksTyped(s string) bool {
 	c := s[0]
 	if c >= '0' && c <= '9' && isRelease(s) {
@@ -228,8 +228,8 @@ func isTimeLike(s string) bool {
 	return len(s) > 4 && s[4] == '-' && strings.Trim(s[:4], "0123456789") == ""
 }
 
-// isRelease reports whether s is digits with two dots or more between them,
-// such as 3.0.0, which no reader takes for a number.
+// isRelease reports whether s consists of digits separated by two or more dots, such as
+// 3.0.0, which no parser reads as a number.
 func isRelease(s string) bool {
 	return strings.Count(s, ".") > 1 && strings.Trim(s, "0123456789.") == "" && !strings.Contains(s, "..") && s[len(s)-1] != '.'
 }

@@ -11,8 +11,8 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Check holds the entities to the catalog's rules. Each finding names the
-// template and shows the line of the output.
+// Check checks the entities against the catalog's rules. Each finding names the template
+// and shows the line of the output.
 func (r *Rendered) Check(d *xrd.Definition) []finding.Finding {
 	var out []finding.Finding
 	first := map[string]tree.Pos{}
@@ -35,9 +35,8 @@ func (r *Rendered) Check(d *xrd.Definition) []finding.Finding {
 	return append(append(out, r.pages(d)...), r.expressions(d)...)
 }
 
-// DropUnsafeURLs removes the links and annotations that no portal shows from
-// the entities. Each finding names the template and shows the line of the
-// output.
+// DropUnsafeURLs removes links and annotations that no portal shows from the entities.
+// Each finding names the template and shows the line of the output.
 func (r *Rendered) DropUnsafeURLs(d *xrd.Definition) []finding.Finding {
 	var out []finding.Finding
 	for _, doc := range r.Documents {
@@ -50,7 +49,7 @@ func (r *Rendered) DropUnsafeURLs(d *xrd.Definition) []finding.Finding {
 	return out
 }
 
-// pages reports parameters that two pages of a Template ask for.
+// pages reports parameters that occur on two pages of a Template.
 func (r *Rendered) pages(d *xrd.Definition) []finding.Finding {
 	var out []finding.Finding
 	for _, doc := range r.Documents {
@@ -73,8 +72,8 @@ func (r *Rendered) pages(d *xrd.Definition) []finding.Finding {
 	return out
 }
 
-// expressions reports text of the definition that stands in a step with an
-// expression in it: a portal would evaluate what somebody wrote there.
+// expressions reports text of the definition that is copied into a step and contains an
+// expression: the portal would evaluate it (template injection).
 func (r *Rendered) expressions(d *xrd.Definition) []finding.Finding {
 	var texts []string
 	walk(d.Node, func(n *tree.Node) {
@@ -104,7 +103,7 @@ func (r *Rendered) expressions(d *xrd.Definition) []finding.Finding {
 	return out
 }
 
-// walk calls visit for each text in n.
+// walk calls visit for each string in n.
 func walk(n *tree.Node, visit func(*tree.Node)) {
 	if n.IsString() {
 		visit(n)
@@ -117,8 +116,8 @@ func walk(n *tree.Node, visit func(*tree.Node)) {
 	}
 }
 
-// place returns where in a document a path such as metadata.tags[2] leads, as
-// far as there is something.
+// place returns the position of a path such as metadata.tags[2] in a document, or of its
+// longest prefix that exists.
 func place(n *tree.Node, path string) tree.Pos {
 	at := n.Pos
 	for path != "" && n != nil {
@@ -136,7 +135,7 @@ func place(n *tree.Node, path string) tree.Pos {
 	return at
 }
 
-// cutStep cuts the first step off a path: a key, [2] or ["a key"].
+// cutStep splits off the first step of a path: a key, [2] or ["a key"].
 func cutStep(path string) (step, rest string) {
 	if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(path, "[")); err == nil && path[0] == '[' {
 		step, _ = strconv.Unquote(quoted)

@@ -11,18 +11,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// OnError says what is done when a template cannot be used.
+// OnError says what to do when a template cannot be used.
 type OnError uint8
 
-// What is done when a template cannot be used.
+// The values of OnError.
 const (
-	// Fail makes nothing of the definition.
+	// Fail makes no entities from the definition.
 	Fail OnError = iota
-	// UseDefault warns, and uses the default.
+	// UseDefault warns and uses the default template.
 	UseDefault
 )
 
-// ParseOnError reads fail or default.
+// ParseOnError parses fail or default.
 func ParseOnError(s string) (OnError, error) {
 	switch s {
 	case "fail", "":
@@ -33,10 +33,10 @@ func ParseOnError(s string) (OnError, error) {
 	return Fail, fmt.Errorf("cannot do %q on an error: want fail or default", s)
 }
 
-// String names it as the flag does.
+// String returns the spelling of the flag.
 func (o OnError) String() string { return [...]string{"fail", Default}[o] }
 
-// Choice is the file of each group that is used for a definition.
+// Choice holds the file of each group that is used for a definition.
 type Choice struct {
 	Portal, Wizard, Steps File
 }
@@ -51,12 +51,12 @@ func (c *Choice) at(group string) *File {
 	return &c.Steps
 }
 
-// annotations choose the file of a group.
+// annotations are the annotations that select the file of a group.
 var annotations = map[string]string{
 	Portal: words.AnnotationTemplate, Wizard: words.AnnotationWizard, Steps: words.AnnotationSteps,
 }
 
-// Fallback returns the choice when nothing chooses.
+// Fallback returns the default choice.
 func (f *Folder) Fallback() Choice {
 	var c Choice
 	for _, group := range Groups {
@@ -65,9 +65,9 @@ func (f *Folder) Fallback() Choice {
 	return c
 }
 
-// Choose returns the files for a definition: those its annotations name, else
-// those of metadata.yaml, else the defaults. A name that is not there is an
-// *Error, or, with UseDefault, a finding and the default.
+// Choose returns the files for a definition: those named by its annotations, else those
+// of metadata.yaml, else the defaults. A name that does not exist gives an *Error or,
+// with UseDefault, a finding and the default.
 func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Finding, error) {
 	c := f.Fallback()
 	var found []finding.Finding
@@ -96,8 +96,8 @@ func (f *Folder) Choose(d *xrd.Definition, on OnError) (Choice, []finding.Findin
 	return c, found, nil
 }
 
-// WrittenKey returns the key of an annotation as a definition writes it, which
-// may be in either vocabulary.
+// WrittenKey returns the key of an annotation as the definition spells it, in either
+// vocabulary.
 func WrittenKey(d *xrd.Definition, key string) string {
 	if d.Node.Get("metadata", "annotations", key) != nil {
 		return key
@@ -105,8 +105,7 @@ func WrittenKey(d *xrd.Definition, key string) string {
 	return d.Words.Out(words.Key, key)
 }
 
-// Pick returns the choice of files by their names; an empty name is the
-// default.
+// Pick returns the choice of files by their names; an empty name selects the default.
 func (f *Folder) Pick(portal, wizard, steps string) (Choice, error) {
 	c := f.Fallback()
 	for i, name := range []string{portal, wizard, steps} {
@@ -125,7 +124,7 @@ func (f *Folder) Pick(portal, wizard, steps string) (Choice, error) {
 	return c, nil
 }
 
-// offer lists the files of a group, and the one that was probably meant.
+// offer returns a hint that lists the files of a group and suggests the closest name.
 func (f *Folder) offer(group, name string) string {
 	files := f.In(group)
 	names := make([]string, len(files))
@@ -143,7 +142,7 @@ func (f *Folder) offer(group, name string) string {
 	return head + "\n" + strings.Join(lines, "\n")
 }
 
-// node returns the paths of the files that were chosen.
+// node returns the paths of the chosen files.
 func (c Choice) node() *tree.Node {
 	return tree.Obj(
 		tree.F(Portal, tree.Str(c.Portal.Path)),
@@ -152,7 +151,7 @@ func (c Choice) node() *tree.Node {
 	)
 }
 
-// nearest returns the word that s is most like, "" if none is like it.
+// nearest returns the word most similar to s, or "" if none is similar.
 func nearest(s string, all []string) string {
 	best, least := "", len(s)/3+2
 	for _, w := range all {
@@ -166,7 +165,7 @@ func nearest(s string, all []string) string {
 	return best
 }
 
-// longest is the longest word that a suggestion is looked for.
+// longest is the maximum length of words for which a suggestion is searched.
 const longest = 64
 
 // shorten shortens text for a message.

@@ -11,8 +11,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// definition returns the definition a function is asked about: the one given,
-// else that at hand.
+// definition returns the definition passed to a function, else the current one.
 func definition(name string, d *xrd.Definition, args []any) (*xrd.Definition, error) {
 	n, err := argument(args, 0)
 	if err != nil {
@@ -27,7 +26,7 @@ func definition(name string, d *xrd.Definition, args []any) (*xrd.Definition, er
 	return xrd.NewDefinition(n, d.Origin), nil
 }
 
-// extractTitle returns the title a definition gives itself, else its kind.
+// extractTitle returns the title annotation of a definition, else its kind.
 func extractTitle(s *scope, args []any) (any, error) {
 	d, err := definition("extractTitle", s.def, args)
 	if err != nil {
@@ -36,8 +35,8 @@ func extractTitle(s *scope, args []any) (any, error) {
 	return cmp.Or(d.Annotations[words.AnnotationTitle], d.Names.Kind, d.Target().Kind, d.Label()), nil
 }
 
-// version returns the version a function is asked about: the one named second,
-// else the one a single Template is made for.
+// version returns the version passed to a function as its second argument, else the one
+// that a single Template is made for.
 func version(name string, d *xrd.Definition, args []any) (*xrd.Version, error) {
 	if len(args) < 2 || args[1] == nil {
 		return d.Preferred(), nil
@@ -53,8 +52,8 @@ func version(name string, d *xrd.Definition, args []any) (*xrd.Version, error) {
 	return nil, fmt.Errorf("%s: the definition has no version %q; it has %s", name, shorten(wanted), strings.Join(all, ", "))
 }
 
-// fieldsOf returns what a developer fills of a definition's spec, and which of
-// it is required.
+// fieldsOf returns the fields of a definition's spec that a developer fills in, and
+// which of them are required.
 func fieldsOf(name string, d *xrd.Definition, args []any) ([]tree.Field, map[string]bool, error) {
 	d, err := definition(name, d, args)
 	if err != nil {
@@ -114,13 +113,13 @@ func typeOf(s *tree.Node) string {
 	return "string"
 }
 
-// constraints are the keywords that say which values a field takes.
+// constraints are the keywords that restrict the values of a field.
 var constraints = []string{
 	"format", "pattern", "enum", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "nullable", "default",
 }
 
-// generateValidation returns, by field, which values it takes.
+// generateValidation returns the constraints of each field.
 func generateValidation(s *scope, args []any) (any, error) {
 	fields, required, err := fieldsOf("generateValidation", s.def, args)
 	if err != nil {

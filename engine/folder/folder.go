@@ -1,10 +1,9 @@
-// Package folder is a template folder: metadata.yaml and three groups of files
-// that make entities of a definition.
+// Package folder implements template folders: metadata.yaml and three groups of files
+// that make entities from a definition.
 //
-// The portal file gives the documents. It includes a wizard file, a list of the
-// form's pages, and a steps file, a list of what is done with the filled form.
-// Folders lie over each other: a user's holds only what differs from the one
-// below it.
+// The portal file outputs the documents. It includes a wizard file, a list of the form's
+// pages, and a steps file, a list of the steps run with the form's values. Folders are
+// layered: a user's folder holds only what differs from the layer below.
 package folder
 
 import (
@@ -27,30 +26,28 @@ const (
 	Steps  = "steps"
 )
 
-// Groups are the groups of files, in the order they are chosen.
+// Groups are the groups of files, in the order in which they are chosen.
 var Groups = []string{Portal, Wizard, Steps}
 
-// Default is the name of the file that is used when nothing names another.
+// Default is the name of the default file of a group.
 const Default = "default"
 
-// ext ends the name of every template.
+// ext is the file extension of templates.
 const ext = ".eta"
 
-// File is one file that can be chosen.
+// File is a template file that can be selected.
 type File struct {
-	// Group is Portal, Wizard or Steps, Name what chooses the file in it.
+	// Group is Portal, Wizard or Steps; Name identifies the file in its group.
 	Group, Name string
-	// Path is the file's place in the folder.
+	// Path is the file's path in the folder.
 	Path string
-	// Description says what it is for, as metadata.yaml does; it may be empty.
+	// Description is the description in metadata.yaml; it may be empty.
 	Description string
-	// Layer says which of the folders that lie over each other it comes from,
-	// counted from the lowest.
+	// Layer is the index of the layer that the file comes from, counted from the lowest.
 	Layer int
 }
 
-// Folder is an opened template folder. It is safe for use by several goroutines
-// at once.
+// Folder is an opened template folder. It is safe for concurrent use.
 type Folder struct {
 	layers   layers
 	set      *eta.Set
@@ -58,9 +55,8 @@ type Folder struct {
 	metadata metadata
 }
 
-// Open opens folders that lie over each other, the lowest first, as one. What
-// it reads of them is taken not to change. The error joins an *Error for each
-// thing that is wrong.
+// Open opens layered folders, the lowest first, as one. The folders must not change
+// afterwards. The error joins an *Error for each problem.
 func Open(over ...fs.FS) (*Folder, error) {
 	f := &Folder{layers: over}
 	if err := f.list(); err != nil {
@@ -95,7 +91,7 @@ func (f *Folder) list() error {
 			}
 			for _, e := range entries {
 				name, ok := strings.CutSuffix(e.Name(), ext)
-				// A name that begins with an underscore is a part of others.
+				// A file whose name begins with an underscore is only included by others.
 				if !ok || e.IsDir() || name == "" || name[0] == '_' {
 					continue
 				}
@@ -112,7 +108,7 @@ func (f *Folder) list() error {
 	return nil
 }
 
-// compareFiles orders by group, then the default, then by name.
+// compareFiles orders files by group, then the default first, then by name.
 func compareFiles(a, b File) int {
 	if d := slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group); d != 0 {
 		return d
@@ -128,7 +124,7 @@ func compareFiles(a, b File) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Files returns the files that can be chosen, by group and name, default first.
+// Files returns the selectable files by group and name, default first.
 func (f *Folder) Files() []File { return slices.Clone(f.files) }
 
 // In returns the files of a group.
@@ -144,15 +140,15 @@ func (f *Folder) file(group, name string) (File, bool) {
 	return f.files[i], true
 }
 
-// Layer returns which of the folders holds a path, -1 if none does.
+// Layer returns the index of the layer that holds a path, or -1.
 func (f *Folder) Layer(path string) int { return f.layers.find(path) }
 
-// Check compiles all templates, those that are only included too, and returns
-// what is wrong with each.
+// Check compiles all templates, including those that are only included, and returns the
+// errors of each.
 func (f *Folder) Check() []*Error {
 	var paths []string
 	for _, l := range f.layers {
-		// What cannot be listed is said where it is used.
+		// Errors of listing are reported where the folder is used.
 		_ = fs.WalkDir(l, ".", func(p string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && path.Ext(p) == ext {
 				paths = append(paths, p)
@@ -170,10 +166,10 @@ func (f *Folder) Check() []*Error {
 	return out
 }
 
-// layers are folders that lie over each other, the lowest first.
+// layers are layered folders, the lowest first.
 type layers []fs.FS
 
-// Open opens a file of the highest folder that has it.
+// Open opens a file from the highest layer that has it.
 func (l layers) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -187,7 +183,7 @@ func (l layers) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// Stat looks at a file of the highest folder that has it.
+// Stat returns the info of a file from the highest layer that has it.
 func (l layers) Stat(name string) (fs.FileInfo, error) {
 	for _, layer := range slices.Backward(l) {
 		info, err := fs.Stat(layer, name)
@@ -207,5 +203,5 @@ func (l layers) find(name string) int {
 	return -1
 }
 
-// pos makes a place of a line and column.
+// pos returns the position of a line and column.
 func pos(line, column int) tree.Pos { return tree.Pos{Line: int32(line), Column: int32(column)} }

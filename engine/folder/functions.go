@@ -13,28 +13,27 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// scope is what the functions of one render share.
+// scope is the state that the functions of one render share.
 type scope struct {
 	def *xrd.Definition
-	// written are the values that were written as JSON, by their text: whoever
-	// reads the output need not read them again.
+	// written maps JSON text that was written to its value, so that parsing the output need
+	// not parse it again.
 	written map[string]*tree.Node
-	// room is where text is put together.
+	// room is the buffer for building text.
 	room *[]byte
 	// warnings are those that templates reported with helpers.warn.
 	warnings []finding.Finding
 }
 
-// rooms are those of renders that have ended: the forms of one definition are as
-// long as those of another, and to make room little by little takes longer than
-// to write them.
+// rooms are the buffers of finished renders. The forms of definitions have similar
+// sizes, and growing a buffer step by step takes longer than writing them.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostRoom is how much is kept for the next render.
+// mostRoom is the maximum size of a buffer that is kept for reuse.
 const mostRoom = 1 << 20
 
-// newScope returns what the functions of one render share. It is to be closed
-// when the render has ended.
+// newScope returns the scope of one render. The caller must close it when the render has
+// ended.
 func newScope(d *xrd.Definition) *scope {
 	return &scope{def: d, written: map[string]*tree.Node{}, room: rooms.Get().(*[]byte)}
 }
@@ -46,7 +45,7 @@ func (s *scope) close() {
 	s.room = nil
 }
 
-// json writes a value on one line.
+// json returns a value as JSON on one line.
 func (s *scope) json(n *tree.Node) string {
 	*s.room = tree.AppendJSON((*s.room)[:0], n, "")
 	text := string(*s.room)
@@ -60,7 +59,7 @@ func (s *scope) remember(text string, n *tree.Node) {
 	}
 }
 
-// lines writes values, each on a line after a mark.
+// lines writes each value on its own line, prefixed with mark.
 func (s *scope) lines(mark string, all []*tree.Node) string {
 	room := (*s.room)[:0]
 	ends := make([]int, len(all))
@@ -80,15 +79,15 @@ func (s *scope) lines(mark string, all []*tree.Node) string {
 	return text
 }
 
-// Items are values that a function returns as text: a YAML list with a line for
-// each. That is quicker than handing them to JavaScript and back.
+// Items are values that a function returns as text: a YAML list with one line per value.
+// That is faster than passing them to JavaScript and back.
 type Items []*tree.Node
 
-// Documents are values that a function returns as text too: YAML documents, each
-// after a marker.
+// Documents are values that a function returns as text: YAML documents, each after a
+// marker.
 type Documents []*tree.Node
 
-// functions are the helpers every template has, whoever renders it.
+// functions are the helpers that every template has, regardless of the caller.
 var functions = map[string]func(s *scope, args []any) (any, error){
 	"slugify":            slugify,
 	"extractTitle":       extractTitle,
@@ -102,7 +101,7 @@ var functions = map[string]func(s *scope, args []any) (any, error){
 	"warn":               warn,
 }
 
-// helpers returns all functions of a template, the caller's among them.
+// helpers returns all functions of a template, including the caller's.
 func (s *scope) helpers(own map[string]eta.Func) map[string]eta.Func {
 	out := make(map[string]eta.Func, len(functions)+len(own))
 	for name, f := range functions {
@@ -125,7 +124,7 @@ func (s *scope) helpers(own map[string]eta.Func) map[string]eta.Func {
 	return out
 }
 
-// argument returns an argument as a value, nil if it was not given.
+// argument returns an argument as a value, or nil if it is missing.
 func argument(args []any, i int) (*tree.Node, error) {
 	if i >= len(args) || args[i] == nil {
 		return nil, nil
@@ -133,7 +132,7 @@ func argument(args []any, i int) (*tree.Node, error) {
 	return tree.From(args[i])
 }
 
-// argumentText returns an argument that must be text, or can only be read as one.
+// argumentText returns a scalar argument as text.
 func argumentText(args []any, i int) (string, bool) {
 	n, err := argument(args, i)
 	if err != nil || n.IsNull() || n.Kind == tree.List || n.Kind == tree.Map {
@@ -142,10 +141,10 @@ func argumentText(args []any, i int) (string, bool) {
 	return n.Text, true
 }
 
-// mostIndent is how far text is indented at most.
+// mostIndent is the maximum indent.
 const mostIndent = 64
 
-// spaces returns an argument that is a number of spaces, 0 if it was not given.
+// spaces returns an argument that is a number of spaces, or 0 if it is missing.
 func spaces(args []any, i int) (int, bool) {
 	if i >= len(args) || args[i] == nil {
 		return 0, true
@@ -162,8 +161,8 @@ func spaces(args []any, i int) (int, bool) {
 	return int(n), n >= 0 && n <= mostIndent && n == float64(int(n))
 }
 
-// slugify makes a name of any text: lower-case letters and digits, dashes
-// between them.
+// slugify converts any text into a name: lower-case letters and digits, separated by
+// dashes.
 func slugify(_ *scope, args []any) (any, error) {
 	s, ok := argumentText(args, 0)
 	if !ok {
@@ -177,14 +176,14 @@ func slugify(_ *scope, args []any) (any, error) {
 	return name, nil
 }
 
-// Slug returns a text in lower case with one dash for all between letters and
-// digits.
+// Slug returns a text in lower case, with each run of other characters replaced by one
+// dash.
 func Slug(s string) string {
 	parts := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(parts, "-")
 }
 
-// quote writes a value as text in double quotes on one line.
+// quote returns a value as double-quoted text on one line.
 func quote(s *scope, args []any) (any, error) {
 	word, ok := argumentText(args, 0)
 	if !ok {
@@ -193,7 +192,7 @@ func quote(s *scope, args []any) (any, error) {
 	return s.json(tree.Str(word)), nil
 }
 
-// toJSON writes a value as JSON, on one line unless an indent is given.
+// toJSON returns a value as JSON, on one line unless an indent is given.
 func toJSON(s *scope, args []any) (any, error) {
 	n, err := value("toJson", args)
 	if err != nil {
@@ -209,7 +208,7 @@ func toJSON(s *scope, args []any) (any, error) {
 	return string(tree.AppendJSON(nil, n, strings.Repeat(" ", by))), nil
 }
 
-// toYAML writes a value as YAML, every line indented.
+// toYAML returns a value as YAML, with every line indented.
 func toYAML(_ *scope, args []any) (any, error) {
 	n, err := value("toYaml", args)
 	if err != nil {
@@ -220,13 +219,13 @@ func toYAML(_ *scope, args []any) (any, error) {
 		return nil, fmt.Errorf("toYaml: want a value and a number of spaces from 0 to %d", mostIndent)
 	}
 	if n.Len() == 0 {
-		// A block of text would depend on what it is put into.
+		// A block scalar would depend on the context in which it is used.
 		return strings.Repeat(" ", by) + string(tree.AppendJSON(nil, n, "")), nil
 	}
 	return shift(string(tree.AppendYAML(nil, n)), by, true), nil
 }
 
-// value returns the first argument, which must be there.
+// value returns the first argument, which is required.
 func value(name string, args []any) (*tree.Node, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("%s: want a value", name)
@@ -238,7 +237,7 @@ func value(name string, args []any) (*tree.Node, error) {
 	return n, nil
 }
 
-// indent moves every line of a text to the right, or every one but the first.
+// indent indents every line of a text, or every line except the first.
 func indent(_ *scope, args []any) (any, error) {
 	s, isText := argumentText(args, 0)
 	by, ok := spaces(args, 1)
@@ -254,7 +253,7 @@ func indent(_ *scope, args []any) (any, error) {
 	return shift(s, by, first), nil
 }
 
-// shift indents lines, without the break after the last one. Empty lines stay.
+// shift indents lines and removes the final line break. Empty lines stay empty.
 func shift(s string, by int, first bool) string {
 	s = strings.TrimSuffix(s, "\n")
 	if by == 0 {
@@ -288,8 +287,8 @@ func warn(s *scope, args []any) (any, error) {
 	return "", nil
 }
 
-// asked returns the names of the parameters that pages ask for: a text that is
-// a YAML list of them, as a wizard file gives it, or the pages themselves.
+// asked returns the names of the parameters of pages: either text that is a YAML list of
+// pages, as a wizard file outputs it, or the pages themselves.
 func asked(s *scope, args []any) (any, error) {
 	pages, err := argument(args, 0)
 	if err != nil {
@@ -324,8 +323,7 @@ func asked(s *scope, args []any) (any, error) {
 	return out, nil
 }
 
-// parameters calls yield for each parameter a page asks for, those that it asks
-// for on a condition too.
+// parameters calls yield for each parameter of a page, including conditional ones.
 func parameters(page *tree.Node, yield func(string)) {
 	for _, f := range entries(page.Get("properties")) {
 		yield(f.Key)
@@ -356,7 +354,7 @@ func lineOf(s string, number int) string {
 	return strings.TrimRight(line, "\r")
 }
 
-// entries returns the entries of a map, and nothing for anything else.
+// entries returns the entries of a map, or nil for anything else.
 func entries(n *tree.Node) []tree.Field {
 	if n == nil {
 		return nil

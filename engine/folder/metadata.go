@@ -12,35 +12,34 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// MetadataFile is the file that says what a folder holds.
+// MetadataFile is the file that describes a folder.
 const MetadataFile = "metadata.yaml"
 
-// largestMetadata is how large metadata.yaml may be.
+// largestMetadata is the maximum size of metadata.yaml in bytes.
 const largestMetadata = 1 << 20
 
-// metadata is what the metadata.yaml of all layers say together.
+// metadata is the merged metadata.yaml of all layers.
 type metadata struct {
 	name, description string
-	// defaults are the names of the files that are used when a definition
-	// chooses none.
+	// defaults are the names of the files used if a definition selects none.
 	defaults map[string]string
-	// values are the folder's own, for its templates.
+	// values are the folder's own values for its templates.
 	values *tree.Node
-	// described says what files are for, by group/name.
+	// described holds the descriptions of files, by group/name.
 	described map[string]string
 }
 
-// Name returns the folder's name, Description what it is for.
+// Name returns the folder's name.
 func (f *Folder) Name() string { return f.metadata.name }
 
-// Description says what the folder is for.
+// Description returns the folder's description.
 func (f *Folder) Description() string { return f.metadata.description }
 
 // Values returns the values of metadata.yaml, which a caller may override.
 func (f *Folder) Values() *tree.Node { return f.metadata.values.Clone() }
 
-// readMetadata reads the metadata.yaml of each layer, the higher over the
-// lower, key by key.
+// readMetadata merges the metadata.yaml of each layer, key by key; higher layers
+// override lower ones.
 func (f *Folder) readMetadata() error {
 	f.metadata = metadata{defaults: map[string]string{}, values: tree.Obj(), described: map[string]string{}}
 	for _, group := range Groups {
@@ -66,9 +65,9 @@ func (f *Folder) readMetadata() error {
 	return errors.Join(all...)
 }
 
-// readSmall reads a file of bounded size.
+// readSmall reads a file of limited size.
 func readSmall(l fs.FS, name string) ([]byte, error) {
-	// What is not a file, such as a pipe, may keep whoever opens it waiting.
+	// Opening something other than a regular file, such as a pipe, may block.
 	if info, err := fs.Stat(l, name); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a file")
 	}
@@ -84,7 +83,7 @@ func readSmall(l fs.FS, name string) ([]byte, error) {
 	return text, err
 }
 
-// metadataReader reads one metadata.yaml into the folder's.
+// metadataReader reads one metadata.yaml into the folder's metadata.
 type metadataReader struct {
 	folder *Folder
 	errs   []error
@@ -96,7 +95,7 @@ func (r *metadataReader) fail(at tree.Pos, hint, format string, args ...any) {
 	}})
 }
 
-// keys are those of metadata.yaml.
+// keys are the keys of metadata.yaml.
 var keys = []string{"name", "description", "defaults", "values", "files"}
 
 func (r *metadataReader) read(text []byte) {
@@ -139,7 +138,7 @@ func (r *metadataReader) read(text []byte) {
 	}
 }
 
-// unknown reports a key that has no meaning.
+// unknown reports an unknown key.
 func (r *metadataReader) unknown(f *tree.Field, known []string) {
 	hint := "there are " + strings.Join(known, ", ")
 	if near := nearest(f.Key, known); near != "" {

@@ -9,15 +9,14 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// decode reads the documents of a template's output.
+// decode parses the documents of a template's output.
 //
-// Most of the output is values that toJson and quote wrote on one line. Reading
-// them as JSON is several times as fast as reading them as YAML, of which JSON
-// is a part. So each is taken out, a mark is put in its place, and where the
-// parser finds the mark as a value the JSON goes back as one. Where it stands
-// inside other text after all, in a block of it or in quotes, the text goes back
-// as it was. What was written in the same render need not even be read: written
-// has it by its text.
+// Most of the output is values that toJson and quote wrote on one line. Parsing them as
+// JSON is several times as fast as parsing them as YAML, of which JSON is a subset. So
+// each value is replaced by a mark, and where the parser finds the mark as a value, the
+// parsed JSON is put back. If the mark turns out to be inside other text, in a block
+// scalar or in quotes, the original text is put back. Values written in the same render
+// are not parsed at all: written has them by their text.
 func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*tree.Error) {
 	if strings.Contains(text, markOpens) {
 		return tree.DecodeBytes([]byte(text))
@@ -36,32 +35,31 @@ func decode(text string, written map[string]*tree.Node) ([]*tree.Node, []*tree.E
 	return append(docs, last...), errs
 }
 
-// A mark is the number of a value between two characters nobody writes.
+// A mark is the number of a value between two private-use characters.
 const (
 	markOpens  = "\uE0A0"
 	markCloses = "\uE0A1"
-	// worthwhile is how long a value must be to be taken out.
+	// worthwhile is the minimum length of a value that is replaced by a mark.
 	worthwhile = 48
-	// few is how many bytes are mostly left of a text without its long values.
+	// few is the typical length in bytes of a text without its long values.
 	few = 2 << 10
 )
 
-// marks are the values that were taken out of a text.
+// marks are the values that were replaced in a text.
 type marks struct {
 	written map[string]*tree.Node
 	values  []*tree.Node
 	texts   []string
 }
 
-// take returns the text with marks in place of long values. The last documents
-// that are a value on one line each, as helpers.documents writes them, are left
-// out of it and returned: nothing before them can change what they mean, but for
-// a directive.
+// take returns the text with marks in place of long values. Trailing documents that are
+// a single-line value each, as helpers.documents writes them, are left out and returned
+// separately: nothing before them can change their meaning, except for a directive.
 func (m *marks) take(text string) (out []byte, last []*tree.Node) {
 	out = make([]byte, 0, min(len(text), few))
 	line, fresh := int32(0), true
-	// The last documents begin at tail of out, which is negative if there are
-	// none, and at first of values; marker is where the last marker is.
+	// The trailing documents begin at tail in out, which is negative if there are none, and
+	// at first in values; marker is the position of the last marker.
 	tail, first, marker := -1, 0, 0
 	for len(text) > 0 {
 		raw := text
@@ -115,8 +113,8 @@ func isMarker(text string) bool {
 	return ok && (rest == "" || rest[0] == '\n' || rest[0] == '\r')
 }
 
-// valueAt returns where the long value of a line begins, that of its key or its
-// dash. It returns -1 if there is none.
+// valueAt returns the position of the long value of a line, after its key or its dash,
+// or -1 if there is none.
 func valueAt(line string) int {
 	if len(line) < worthwhile {
 		return -1
@@ -130,17 +128,17 @@ func valueAt(line string) int {
 			return i
 		}
 		if c == '"' {
-			return -1 // A key in quotes, or a value of another form.
+			return -1 // A quoted key, or a value of another form.
 		}
 	}
 	return -1
 }
 
-// read reads one value that is JSON from its first byte to its last. It returns
-// nil for anything else. The value has a place, what is inside it has none.
+// read parses a value that is JSON from its first byte to its last, and returns nil for
+// anything else. Only the value itself has a position, not its contents.
 func (m *marks) read(s string, at tree.Pos) *tree.Node {
 	if n := m.written[s]; n != nil {
-		here := *n // Others may share it.
+		here := *n // The node may be shared.
 		here.Pos = at
 		return &here
 	}
@@ -156,7 +154,7 @@ func (m *marks) read(s string, at tree.Pos) *tree.Node {
 	return n
 }
 
-// restore puts back what was taken out.
+// restore replaces marks by their values.
 func (m *marks) restore(n *tree.Node) *tree.Node {
 	switch n.Kind {
 	case tree.String:
@@ -181,7 +179,7 @@ func (m *marks) restore(n *tree.Node) *tree.Node {
 	return n
 }
 
-// whole returns the value that n is the mark of, nil if it is more than that.
+// whole returns the value of the mark n, or nil if n is more than a mark.
 func (m *marks) whole(n *tree.Node) *tree.Node {
 	if !n.Plain {
 		return nil
@@ -195,7 +193,7 @@ func (m *marks) whole(n *tree.Node) *tree.Node {
 	return m.values[i]
 }
 
-// argumentText returns s with the texts that were taken out of it.
+// text returns s with marks replaced by their original texts.
 func (m *marks) text(s string) string {
 	if !strings.Contains(s, markOpens) {
 		return s

@@ -15,22 +15,22 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Context is what a template is rendered with.
+// Context is the input of a render.
 type Context struct {
-	// Definition is what entities are made of; templates see it as xrd.
+	// Definition is the definition to make entities from; templates see it as xrd.
 	Definition *xrd.Definition
-	// Found is what an extract record says of where the definition was found.
+	// Found is what an extract record says about where the definition was found.
 	Found map[string]string
-	// Facts are the values that were settled for the definition, such as its
-	// owner; templates see them in metadata, and no other value goes before.
+	// Facts are the values computed for the definition, such as its owner. Templates see
+	// them in metadata, where they override all other values.
 	Facts *tree.Node
-	// Values override those of metadata.yaml, key by key.
+	// Values override the values of metadata.yaml, key by key.
 	Values map[string]any
 	// Functions are added to the helpers.
 	Functions map[string]eta.Func
 }
 
-// seen returns what a template sees as metadata.
+// seen returns the metadata that a template sees.
 func (f *Folder) seen(c Choice, in *Context) (*tree.Node, error) {
 	out := tree.Obj()
 	if in.Facts.IsMap() {
@@ -59,7 +59,7 @@ func (f *Folder) seen(c Choice, in *Context) (*tree.Node, error) {
 	return out, nil
 }
 
-// See returns what a template sees as a document: xrd, metadata, and the names
+// See returns the data that a template sees as a document: xrd, metadata, and the names
 // of the helpers.
 func (f *Folder) See(c Choice, in Context) (*tree.Node, error) {
 	m, err := f.seen(c, &in)
@@ -75,19 +75,19 @@ func (f *Folder) See(c Choice, in Context) (*tree.Node, error) {
 
 // Document is one document of a template's output.
 type Document struct {
-	// Node is the document as it was written, its places those in the output.
+	// Node is the document as written, with positions in the output.
 	Node *tree.Node
-	// Entity is what it says.
+	// Entity is the parsed entity.
 	Entity *entity.Entity
 }
 
-// Rendered is what a template made.
+// Rendered is the result of rendering a template.
 type Rendered struct {
-	// Choice are the files it was made with.
+	// Choice holds the files that were rendered.
 	Choice Choice
 	// Text is the output.
 	Text string
-	// Documents are the entities in it.
+	// Documents are the entities in the output.
 	Documents []Document
 	// Findings are the errors in the output, and the warnings of templates.
 	Findings []finding.Finding
@@ -114,9 +114,9 @@ func (f *Folder) text(ctx context.Context, c Choice, in *Context, s *scope) (str
 	return text, nil
 }
 
-// Render renders the chosen files and reads the entities in their output. A
-// template that fails is an *Error; output that is not what it should be is a
-// finding, and the rest of it is read.
+// Render renders the chosen files and parses the entities in their output. A template
+// that fails gives an *Error; invalid output gives a finding, and the rest of the output
+// is parsed.
 func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, error) {
 	s := newScope(in.Definition)
 	defer s.close()
@@ -159,13 +159,13 @@ func (f *Folder) Render(ctx context.Context, c Choice, in Context) (Rendered, er
 	return r, nil
 }
 
-// kindNames name kinds of value for people.
+// kindNames are the names of value kinds in messages.
 var kindNames = [...]string{
 	tree.Null: "nothing", tree.Bool: "a boolean", tree.Int: "a number", tree.Float: "a number",
 	tree.String: "text", tree.List: "a list", tree.Map: "a map",
 }
 
-// note adds a finding about a place in the output, and shows the line there.
+// note adds a finding about a position in the output and shows the line there.
 func (r *Rendered) note(d *xrd.Definition, rule string, at tree.Pos, message, hint string) {
 	r.Findings = append(r.Findings, r.finding(d, rule, at, message, hint))
 }

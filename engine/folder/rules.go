@@ -9,11 +9,11 @@ import (
 	"example.dev/ingestor/template/eta"
 )
 
-// The rules about templates.
+// The rules for templates.
 const (
 	// RuleFolder is a folder, or its metadata.yaml, that cannot be used.
 	RuleFolder = "TPL001"
-	// RuleChoice is a definition that names a file which is not there.
+	// RuleChoice is a definition that names a file that does not exist.
 	RuleChoice = "TPL002"
 	// RuleTemplate is a template that cannot be compiled or rendered.
 	RuleTemplate = "TPL003"
@@ -23,15 +23,15 @@ const (
 	RuleEntity = "TPL005"
 	// RuleExpression is text of a definition that a portal would evaluate.
 	RuleExpression = "TPL006"
-	// RuleFallback is a template that failed, so that the default was used.
+	// RuleFallback is a template that failed and was replaced by the default.
 	RuleFallback = "TPL007"
-	// RuleTwice is a parameter that two pages ask for.
+	// RuleTwice is a parameter that occurs on two pages.
 	RuleTwice = "TPL008"
 	// RuleWarned is a warning that a template reports with helpers.warn.
 	RuleWarned = "TPL009"
 )
 
-// Rules are all rules about templates.
+// Rules are all rules for templates.
 var Rules = []finding.Rule{
 	{ID: RuleFolder, Severity: finding.Error, Title: "template folder cannot be used", Why: "Its metadata.yaml says what it may not, or a file it needs is missing."},
 	{ID: RuleChoice, Severity: finding.Error, Title: "template is not there", Why: "The definition, or metadata.yaml, names a file the folder does not have. With --on-error default it is a warning, and the default is used."},
@@ -56,15 +56,15 @@ func severityOf(id string) finding.Severity {
 
 // Error is a folder or a template that cannot be used.
 type Error struct {
-	// Finding says what is wrong, where, and the way out.
+	// Finding says what is wrong, where, and how to fix it.
 	Finding finding.Finding
-	// Text shows the place, over several lines; it may be empty.
+	// Text is a multi-line excerpt of the position; it may be empty.
 	Text string
-	// Err is the cause, if there is one; of a template an *eta.Error.
+	// Err is the cause, if there is one; for a template an *eta.Error.
 	Err error
 }
 
-// Error returns the message with its place.
+// Error returns the message with its position.
 func (e *Error) Error() string {
 	if where := e.Finding.Where(); where != "" {
 		return where + ": " + e.Finding.Message
@@ -75,11 +75,11 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// mostFrom is how many of the files through which a template was included are
-// named: one that includes itself is included by itself very often.
+// mostFrom is the maximum number of including files that are listed: a template that
+// includes itself has very many.
 const mostFrom = 5
 
-// failed makes an Error of what eta says of the template at path.
+// failed converts an error of eta for the template at path into an Error.
 func failed(err error, path string) *Error {
 	out := &Error{Err: err, Finding: finding.Finding{
 		Rule: RuleTemplate, Severity: severityOf(RuleTemplate), File: path, Message: err.Error(),

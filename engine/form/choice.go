@@ -7,9 +7,9 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// junctors writes oneOf, anyOf, allOf and not. A oneOf whose branches only
-// name required fields becomes a choice between those fields. fields are
-// those of the object the junctors stand in; nil for anything else.
+// junctors writes oneOf, anyOf, allOf and not. A oneOf whose branches only list required
+// fields becomes a choice between those fields. fields are the fields of the object that
+// contains the junctors; nil for any other type.
 func (c *compiler) junctors(out, s *tree.Node, fields []field) {
 	if !slices.ContainsFunc(s.Fields, isJunctor) {
 		return
@@ -45,7 +45,7 @@ func (c *compiler) junctors(out, s *tree.Node, fields []field) {
 	}
 }
 
-// isJunctor reports whether a keyword joins schemas, as few schemas do.
+// isJunctor reports whether a keyword combines schemas, which is rare.
 func isJunctor(f tree.Field) bool {
 	switch f.Key {
 	case "oneOf", "anyOf", "allOf", "not":
@@ -54,8 +54,7 @@ func isJunctor(f tree.Field) bool {
 	return false
 }
 
-// orNull lets null pass the branches of a junctor where null is a value of s,
-// as it does in a cluster.
+// orNull lets null pass the branches of a junctor if s is nullable, as a cluster does.
 func orNull(s *tree.Node, key string, branches *tree.Node) *tree.Node {
 	if !s.Get("nullable").IsTrue() {
 		return branches
@@ -79,8 +78,8 @@ func orNull(s *tree.Node, key string, branches *tree.Node) *tree.Node {
 	return branches
 }
 
-// requiredGroups reports whether every branch says only which fields are
-// required, and perhaps a title.
+// requiredGroups reports whether every branch lists only required fields, and perhaps a
+// title and a description.
 func requiredGroups(branches *tree.Node) bool {
 	for _, b := range branches.Items {
 		if !b.IsMap() || !b.Get("required").IsList() {
@@ -97,9 +96,9 @@ func requiredGroups(branches *tree.Node) bool {
 	return true
 }
 
-// choice compiles branches that name required fields; nil if nobody could
-// choose any. Where exactly one may hold, each branch takes its own fields
-// from out, so that only those are shown.
+// choice compiles branches that list required fields; nil if no branch can be selected.
+// If exactly one branch may hold, each branch takes its own fields from out, so that
+// only those are shown.
 func (c *compiler) choice(out *tree.Node, key string, branches *tree.Node, fields map[string]*field) *tree.Node {
 	move := key == "oneOf" && disjoint(branches, fields)
 	props := out.Get("properties")
@@ -121,7 +120,7 @@ func (c *compiler) choice(out *tree.Node, key string, branches *tree.Node, field
 			}
 		}
 		if absent {
-			// Nobody could choose it.
+			// This branch can never be selected.
 			continue
 		}
 		branch := tree.Obj(tree.F("title", tree.Str(branchTitle(b, titles))), tree.F("required", tree.Strs(required)))
@@ -153,8 +152,8 @@ func branchTitle(b *tree.Node, titles []string) string {
 	return strings.Join(titles, " and ")
 }
 
-// disjoint reports whether no field stands in two branches, every named field
-// is in the form, and none is required anyway.
+// disjoint reports whether no field is in two branches, every named field is in the
+// form, and none is required anyway.
 func disjoint(branches *tree.Node, fields map[string]*field) bool {
 	seen := map[string]bool{}
 	for _, b := range branches.Items {
@@ -168,8 +167,8 @@ func disjoint(branches *tree.Node, fields map[string]*field) bool {
 	return len(seen) > 0
 }
 
-// conditions compiles the branches of a junctor; nil if there is none, or
-// none that could be kept. It reports whether they mean the same.
+// conditions compiles the branches of a junctor; nil if there are none, or none that can
+// be kept. It reports whether the result is equivalent.
 func (c *compiler) conditions(key string, branches *tree.Node, fields map[string]*field) (*tree.Node, bool) {
 	if !branches.IsList() || len(branches.Items) == 0 {
 		return nil, branches == nil
@@ -186,10 +185,10 @@ func (c *compiler) conditions(key string, branches *tree.Node, fields map[string
 	empty := func(n *tree.Node) bool { return len(n.Fields) == 0 }
 	switch {
 	case key == "oneOf" && !exact:
-		// A branch that takes more than it should would spoil the others.
+		// A branch that accepts too much would make the oneOf fail for valid values.
 		return nil, false
 	case key == "anyOf" && slices.ContainsFunc(out.Items, empty):
-		// What takes anything asks nothing.
+		// A branch that accepts anything makes the anyOf redundant.
 		return nil, exact
 	case key == "allOf":
 		out.Items = slices.DeleteFunc(out.Items, empty)
@@ -200,10 +199,9 @@ func (c *compiler) conditions(key string, branches *tree.Node, fields map[string
 	return out, exact
 }
 
-// condition compiles a schema that only restricts: no titles, no help, no
-// widgets, and the names of the form where it speaks of fields on the page.
-// It reports false if the result takes more than the schema does, because a
-// browser cannot check all of it.
+// condition compiles a schema that only restricts: without titles, help and widgets, and
+// with the form's names for fields on the page. It reports false if the result accepts
+// more than the schema does, because a browser cannot check all of it.
 func (c *compiler) condition(s *tree.Node, fields map[string]*field) (*tree.Node, bool) {
 	name := func(key string) string {
 		if f := fields[key]; f != nil {
@@ -269,8 +267,7 @@ func (c *compiler) condition(s *tree.Node, fields map[string]*field) (*tree.Node
 	return out, exact
 }
 
-// unchecked reports whether a keyword restricts in a way that condition leaves
-// out.
+// unchecked reports whether a keyword is a restriction that condition leaves out.
 func unchecked(f tree.Field) bool {
 	switch f.Key {
 	case "type":

@@ -8,20 +8,18 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// setting is one field of spec that tells Crossplane how to make the resource:
-// a parameter of the Crossplane page, or, where the whole of spec is one
-// parameter, a property inside it.
+// setting is one field of spec that configures Crossplane: a parameter of the Crossplane
+// page or, if the whole of spec is one parameter, a property inside it.
 type setting struct {
 	param string
-	// path is the place of the value below spec, or below spec.crossplane for
-	// definitions of the second generation.
+	// path is the path of the value below spec, or below spec.crossplane for v2
+	// definitions.
 	path   []string
 	schema *tree.Node
 }
 
-// settings returns what the definition lets a developer tell Crossplane, in the
-// order of the page. It depends on the definition, never on how many
-// Compositions are known.
+// settings returns the Crossplane settings that the definition exposes, in page order.
+// It depends only on the definition, never on how many Compositions are known.
 func (c *compiler) settings() []setting {
 	d := c.def
 	var out []setting
@@ -62,8 +60,8 @@ func (c *compiler) settings() []setting {
 	return out
 }
 
-// compositionName asks for a Composition: one of those that are known, or the
-// name of any where none is.
+// compositionName returns the schema for selecting a Composition: one of the known ones,
+// or any name if none is known.
 func (c *compiler) compositionName() *tree.Node {
 	known, proposed := c.opts.Compositions, c.def.DefaultComposition
 	out := objectName("Composition", "How the "+c.target.Kind+" is made")
@@ -81,14 +79,15 @@ func (c *compiler) compositionName() *tree.Node {
 	return out
 }
 
-// mustChoose reports whether Crossplane could only pick a Composition at random.
+// mustChoose reports whether Crossplane could otherwise only pick a Composition at
+// random.
 func (c *compiler) mustChoose() bool {
 	return len(c.opts.Compositions) > 1 && c.def.DefaultComposition == "" && c.def.EnforcedComposition == ""
 }
 
-// secretSettings ask for the connection secret, which composites and claims of
-// the first generation have. A composite belongs to no namespace, so that it
-// must say where its Secret is.
+// secretSettings returns the settings for the connection secret, which v1 composites and
+// claims have. A composite is cluster-scoped, so it must specify the namespace of its
+// Secret.
 func (c *compiler) secretSettings() []setting {
 	if c.def.Modern() {
 		return nil
@@ -111,8 +110,8 @@ func (c *compiler) secretSettings() []setting {
 	return out
 }
 
-// crossplanePage asks for the settings, and puts the answers into the manifest's
-// spec. It is nil where they are part of the parameter spec already.
+// crossplanePage returns the page for the settings and puts their expressions into the
+// manifest's spec. It returns nil if the parameter spec already contains the settings.
 func (c *compiler) crossplanePage(spec *tree.Node) *tree.Node {
 	if !c.opts.CompositionDetails || !spec.IsMap() {
 		return nil
@@ -152,9 +151,9 @@ func chooseBy(out *tree.Node, selector, name string) {
 	out.Set("else", tree.Obj(tree.F("required", tree.Strs([]string{name}))))
 }
 
-// expressions returns the fields of spec that the settings make, and for each
-// the expression of its value. An object is absent as a whole when its first
-// parameter is: an empty reference would be refused.
+// expressions returns the fields of spec that the settings set, and for each the
+// expression of its value. An object is omitted as a whole if its first parameter is
+// absent: the API server would reject an empty reference.
 func (c *compiler) expressions(settings []setting) (keys, parts []string) {
 	for i := 0; i < len(settings); i++ {
 		s := settings[i]
@@ -170,7 +169,7 @@ func (c *compiler) expressions(settings []setting) (keys, parts []string) {
 		}
 		unless := ""
 		if s.param == paramComposition && s.schema.Has("default") {
-			// A name that is only proposed gives way to labels somebody wrote.
+			// Labels entered by the user override a name that is only a default.
 			unless = paramSelector
 		}
 		parts = append(parts, wrapped(unless, pairs...))
@@ -178,8 +177,8 @@ func (c *compiler) expressions(settings []setting) (keys, parts []string) {
 	return keys, parts
 }
 
-// wrapped returns an expression for an object of keys and parameters, which is
-// absent when the first parameter is, or when the parameter unless is there.
+// wrapped returns an expression for an object of keys and parameters. The object is
+// undefined if the first parameter is absent, or if the parameter unless is present.
 func wrapped(unless string, pairs ...string) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -197,8 +196,8 @@ func wrapped(unless string, pairs ...string) string {
 	return b.String()
 }
 
-// anyOf returns an expression for an object of keys and expressions, which is
-// absent when none of the settings was given.
+// anyOf returns an expression for an object of keys and expressions. The object is
+// undefined if none of the settings is given.
 func anyOf(keys, parts []string, settings []setting) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -219,8 +218,7 @@ func anyOf(keys, parts []string, settings []setting) string {
 	return b.String()
 }
 
-// nested writes the settings into the schema of the whole spec, under the names
-// they have there.
+// nested adds the settings to the schema of the whole spec, under their names in spec.
 func (c *compiler) nested(spec *tree.Node) {
 	if !c.opts.CompositionDetails {
 		return
@@ -258,7 +256,7 @@ func (c *compiler) nested(spec *tree.Node) {
 	}
 }
 
-// objectName asks for the name of an object of a cluster.
+// objectName returns the schema for the name of a cluster object.
 func objectName(title, description string) *tree.Node {
 	return tree.Obj(
 		tree.F("title", tree.Str(title)),
@@ -269,7 +267,7 @@ func objectName(title, description string) *tree.Node {
 	)
 }
 
-// labels asks for labels, as a selector has them.
+// labels returns the schema for labels of a selector.
 func labels(title, description string) *tree.Node {
 	return tree.Obj(
 		tree.F("title", tree.Str(title)),
@@ -279,7 +277,7 @@ func labels(title, description string) *tree.Node {
 	)
 }
 
-// advanced puts a field into the section that is closed at first.
+// advanced moves a field into the section that is initially collapsed.
 func advanced(schema *tree.Node) *tree.Node {
 	schema.Set("ui:options", tree.Obj(tree.F("advanced", yes)))
 	return schema

@@ -6,16 +6,16 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The bounds of a form. What lies beyond the first two becomes YAML text; more
-// findings than the third nobody reads.
+// The limits of a form. Parts beyond maxDepth or maxProperties become YAML text; more
+// than maxFindings findings are useless.
 const (
 	maxDepth      = 12
 	maxProperties = 2000
 	maxFindings   = 1000
 )
 
-// settleDepth finds how deep the form may go without having more properties
-// than it can show, and makes room for those.
+// settleDepth computes the depth at which the form stays within maxProperties, and
+// allocates room for the properties.
 func (c *compiler) settleDepth(spec *tree.Node) {
 	var counts [maxDepth + 1]int
 	countProperties(spec, 0, &counts)
@@ -27,7 +27,7 @@ func (c *compiler) settleDepth(spec *tree.Node) {
 			break
 		}
 	}
-	// A property has its map and a title of its own, and about four keywords.
+	// A property has its map, its title, and about four keywords.
 	c.make = tree.NewMaker(2*total+total/2, 4*total+total/2)
 }
 
@@ -49,7 +49,7 @@ func countProperties(s *tree.Node, depth int, counts *[maxDepth + 1]int) {
 	}
 }
 
-// reportDeep says what settleDepth, or the depth, made YAML text.
+// reportDeep reports the parts that became YAML text because of the limits.
 func (c *compiler) reportDeep() {
 	if len(c.deep) == 0 {
 		return

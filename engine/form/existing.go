@@ -6,28 +6,26 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The names of the parameters that a form for deleting has beside those that
-// say what.
+// The parameters of a delete form besides those that identify the resource.
 const (
 	ParamConfirm     = "confirm"
 	ParamPropagation = "propagation"
 )
 
-// Existing is about a resource that is there. Its forms are made of the form it
-// is created with, whoever made that.
+// Existing describes forms for an existing resource. They are derived from its create
+// form, regardless of who made that form.
 type Existing struct {
-	// Kind is what the resource is called.
+	// Kind is the kind of the resource.
 	Kind string
-	// Pages are those of the form it is created with, and Manifest what that form
-	// makes.
+	// Pages are the pages of the create form; Manifest is the manifest of that form.
 	Pages, Manifest *tree.Node
-	// Fixed says that nothing of its spec can be changed.
+	// Fixed is true if nothing in the spec can be changed.
 	Fixed bool
 }
 
-// Update returns the pages for changing the resource. A field that is left empty
-// stays as it is, so that none but those that say which resource is required and
-// nothing is proposed; what cannot be changed is shown only.
+// Update returns the pages for updating the resource. A field that is left empty stays
+// unchanged. Therefore only the fields that identify the resource are required, and
+// there are no defaults. Immutable fields are read-only.
 func (x Existing) Update() *tree.Node {
 	out := tree.Arr()
 	where := x.property(ParamCluster)
@@ -58,8 +56,7 @@ func (x Existing) Update() *tree.Node {
 	return out
 }
 
-// updatePage returns a page for changing what it asks for; nil if it asks for
-// nothing any more.
+// updatePage returns a page for updating the fields of page; nil if no fields remain.
 func (x Existing) updatePage(page *tree.Node) *tree.Node {
 	names := x.naming()
 	props, required := tree.Obj(), []string(nil)
@@ -123,7 +120,7 @@ func (x Existing) Delete() *tree.Node {
 	return out
 }
 
-// naming are the parameters that say which resource it is.
+// naming returns the parameters that identify the resource.
 func (x Existing) naming() []string {
 	var out []string
 	for _, key := range []string{"name", "namespace"} {
@@ -136,7 +133,7 @@ func (x Existing) naming() []string {
 	return out
 }
 
-// inSpec reports whether a parameter is for the spec.
+// inSpec reports whether a parameter is used in the spec.
 func (x Existing) inSpec(param string) bool {
 	var within func(n *tree.Node) bool
 	within = func(n *tree.Node) bool {
@@ -151,7 +148,7 @@ func (x Existing) inSpec(param string) bool {
 	return within(x.Manifest.Get("spec"))
 }
 
-// property returns the schema of a parameter; nil if no page asks for it.
+// property returns the schema of a parameter; nil if no page has it.
 func (x Existing) property(name string) *tree.Node {
 	var found *tree.Node
 	for _, page := range x.Pages.List() {
@@ -164,8 +161,8 @@ func (x Existing) property(name string) *tree.Node {
 	return found
 }
 
-// locating returns the schema of a parameter that says which resource it is:
-// nothing is proposed, and nothing is created there.
+// locating returns the schema of a parameter that identifies the resource: without a
+// default, and described as the location of an existing resource.
 func (x Existing) locating(name string, schema *tree.Node) *tree.Node {
 	out := without(schema, "default")
 	switch name {
@@ -177,8 +174,7 @@ func (x Existing) locating(name string, schema *tree.Node) *tree.Node {
 	return out
 }
 
-// lift calls yield for each parameter that a page asks for, those on a condition
-// too.
+// lift calls yield for each parameter of a page, including conditional ones.
 func lift(page *tree.Node, yield func(name string, schema *tree.Node)) {
 	if !page.IsMap() {
 		return
@@ -203,14 +199,14 @@ func lift(page *tree.Node, yield func(name string, schema *tree.Node)) {
 	}
 }
 
-// changeable returns a schema for a value that may be left as it is: it proposes
-// nothing, and what cannot be changed is shown only. Items of lists and values of
-// maps are new when somebody adds them, so that theirs stay as they are.
+// changeable returns a schema for a value that may be left unchanged: without defaults,
+// and read-only if immutable. Items of lists and values of maps are new when the user
+// adds them, so their schemas stay as they are.
 func changeable(s *tree.Node) *tree.Node {
 	if !s.IsMap() {
 		return s
 	}
-	// Empty means unchanged here, whatever an empty field of a new resource means.
+	// Empty means unchanged here, not what it means for a new resource.
 	out := without(s, "default", "ui:placeholder")
 	if s.Get("ui:options", "immutable").IsTrue() {
 		return shown(out)
@@ -227,7 +223,7 @@ func changeable(s *tree.Node) *tree.Node {
 		}
 		all := tree.Arr()
 		for _, b := range branches.Items {
-			// What a branch requires is what tells it from the others.
+			// The required list of a branch distinguishes it from the others, so keep it.
 			if own := b.Get("properties"); own.IsMap() {
 				b = without(b)
 				b.Set("properties", changeableAll(own))
@@ -241,9 +237,9 @@ func changeable(s *tree.Node) *tree.Node {
 	for _, name := range s.Get("required").Strings() {
 		switch p := props.Get(name); {
 		case p.Has("default"):
-			// The cluster fills it in.
+			// The cluster applies the default.
 		case typeOf(p) == "object":
-			// A browser would make it by itself.
+			// A browser would create the object by itself.
 			conditional = append(conditional, name)
 		default:
 			required = append(required, name)
@@ -264,8 +260,8 @@ func changeableAll(props *tree.Node) *tree.Node {
 	return out
 }
 
-// touched requires the conditional fields of an object as soon as any other is
-// there.
+// touched requires the conditional fields of an object as soon as any other field is
+// present.
 func touched(out, props *tree.Node, conditional []string) {
 	if len(conditional) == 0 {
 		return
@@ -290,7 +286,7 @@ func touched(out, props *tree.Node, conditional []string) {
 	out.Set("dependencies", conditions)
 }
 
-// shown returns a schema whose value can be seen and not changed.
+// shown returns a read-only copy of a schema.
 func shown(s *tree.Node) *tree.Node {
 	out := without(s)
 	out.Set("readOnly", yes)
@@ -298,8 +294,7 @@ func shown(s *tree.Node) *tree.Node {
 	return out
 }
 
-// without returns a copy of an object without some keys. What is in it is
-// shared.
+// without returns a shallow copy of an object without some keys.
 func without(n *tree.Node, keys ...string) *tree.Node {
 	out := tree.Obj()
 	if n == nil {

@@ -9,23 +9,23 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// field is one property on its way into the form.
+// field is one property of a schema that is being compiled into the form.
 type field struct {
 	key    string
 	schema *tree.Node
-	// param is the name in the form; the same as key but on the page itself.
+	// param is the name in the form. It differs from key only on the page itself.
 	param    string
 	required bool
 	advanced bool
 	ordered  bool
 	order    int64
-	// group is where the field stands on a large page.
+	// group is the group of the field on a large page.
 	group int
 }
 
-// fields returns the properties of s in the order of the form: by x-ui-order,
-// then required ones, then, on a large page, by group, then by name; advanced
-// ones last. skip names those that are left out.
+// fields returns the properties of s in form order: by x-ui-order, then required ones,
+// then, on a large page, by group, then by name; advanced ones last. skip reports which
+// to leave out.
 func (c *compiler) fields(s *tree.Node, skip func(string) bool) []field {
 	props := s.Get("properties")
 	if !props.IsMap() {
@@ -60,8 +60,8 @@ func (c *compiler) fields(s *tree.Node, skip func(string) bool) []field {
 	return out
 }
 
-// sortFields puts fields in the order of the form. Nearly all objects have
-// few: each field goes straight to its place.
+// sortFields sorts fields in form order. Nearly all objects have few fields, for which
+// an insertion sort is used.
 func sortFields(all []field) {
 	const few = 32
 	if len(all) > few {
@@ -77,8 +77,8 @@ func sortFields(all []field) {
 	}
 }
 
-// set is a list of strings to look things up in: short ones as they are, long
-// ones, which only a hostile document has, by their hash.
+// set is a set of strings: a slice for short lists, a map for long ones, which only a
+// hostile document has.
 type set struct {
 	few  []*tree.Node
 	many map[string]bool
@@ -123,7 +123,7 @@ func compareFields(a, b *field) int {
 	return strings.Compare(a.key, b.key)
 }
 
-// compareBool puts true before false.
+// compareBool orders true before false.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -134,8 +134,8 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// properties writes fields, the required ones among them, and the conditions
-// between them, into the object out.
+// properties writes the fields, the list of required fields, and the conditions between
+// fields into the object out.
 func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 	props := c.make.Map(len(fields))
 	page := c.begin(fields)
@@ -156,7 +156,7 @@ func (c *compiler) properties(out, s *tree.Node, fields []field, depth int) {
 		switch {
 		case !f.required:
 		case hasOwnDefault(f.schema):
-			// A cluster fills it in before it validates: nobody has to answer.
+			// A cluster applies the default before it validates, so the field is optional.
 		case c.untouched > 0 && complexType(f.schema):
 			conditional = append(conditional, f.param)
 		default:
@@ -189,7 +189,7 @@ func tellApart(props *tree.Node, fields []field) {
 			continue
 		}
 		for _, j := range [...]int{at, i} {
-			// The first of them may have been told apart already.
+			// The first one may have been renamed already.
 			if p := props.Fields[j].Value; p.Get("title").Str() == title {
 				p.Set("title", tree.Str(title+" ("+fields[j].key+")"))
 			}
@@ -197,9 +197,9 @@ func tellApart(props *tree.Node, fields []field) {
 	}
 }
 
-// onceTouched requires fields as soon as any other field is there. A browser
-// makes a required object or list by itself, and with it the optional object
-// around it; one that is required on a condition it leaves alone.
+// onceTouched requires fields as soon as any other field is present. A browser creates a
+// required object or list by itself, and with it the optional object around it; it does
+// not create one that is required conditionally.
 func onceTouched(fields []field, conditional []string) *tree.Node {
 	if len(conditional) == 0 {
 		return nil

@@ -8,14 +8,13 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Fill returns the values of a form for a resource that is there: what its steps
-// would have been given to apply just that. template is the spec of a Template,
-// live the resource as the cluster has it, its managed fields included. What the
-// machinery has filled in itself is left out, so that it stays the machinery's.
+// Fill returns form values for an existing resource: the values with which the
+// template's steps would apply exactly that resource. template is the spec of a
+// Template, live the resource as the cluster has it, including its managed fields.
+// Fields set by Crossplane are left out, so that Crossplane keeps owning them.
 //
-// It undoes the expressions that Compile writes, whose parameters are each the
-// whole of a value. What a template makes in any other way cannot be undone, and
-// is left out.
+// Fill inverts the expressions that Compile writes, in which each parameter is a whole
+// value. Other expressions cannot be inverted and are left out.
 func Fill(template, live *tree.Node) *tree.Node {
 	values := tree.Obj()
 	input := applied(template)
@@ -28,8 +27,8 @@ func Fill(template, live *tree.Node) *tree.Node {
 	return values
 }
 
-// applied returns the input of the step that applies the resource, or proposes
-// it; nil if there is none.
+// applied returns the input of the step that applies or proposes the resource; nil if
+// there is none.
 func applied(template *tree.Node) *tree.Node {
 	for _, action := range []string{words.ActionApply, words.ActionChangeRequest} {
 		for _, step := range template.Get("steps").List() {
@@ -42,11 +41,11 @@ func applied(template *tree.Node) *tree.Node {
 	return nil
 }
 
-// filling collects values.
+// filling collects form values.
 type filling struct{ values *tree.Node }
 
-// undo finds the values that make of a part of the manifest what is there. in is
-// the key the part stands under.
+// undo finds the values with which part of the manifest evaluates to there. in is the
+// key of the part.
 func (f filling) undo(part, there *tree.Node, in string) {
 	switch {
 	case part == nil || there == nil:
@@ -69,7 +68,7 @@ func (f filling) undo(part, there *tree.Node, in string) {
 	}
 }
 
-// spelled returns what stands under a key, in either vocabulary.
+// spelled returns the value of a key, in either vocabulary.
 func spelled(n *tree.Node, key string) *tree.Node {
 	for _, s := range words.Spellings(words.Key, words.In(words.Key, key)) {
 		if v := n.Get(s); v != nil {
@@ -97,8 +96,8 @@ type shape struct {
 	fields map[string]shape
 }
 
-// readShape reads a text that is one expression; false if it is any other than
-// those that Compile writes.
+// readShape parses a text that is one expression. It returns false for expressions other
+// than those that Compile writes.
 func readShape(text string) (shape, bool) {
 	inner, ok := strings.CutPrefix(text, "${{")
 	if !ok {
@@ -110,7 +109,7 @@ func readShape(text string) (shape, bool) {
 	return s, !r.bad && r.in == ""
 }
 
-// parametersIn returns the parameters that a text with expressions names.
+// parametersIn returns the parameters that the expressions in a text refer to.
 func parametersIn(text string) []string {
 	const word = "parameters"
 	var out []string
@@ -124,8 +123,7 @@ func parametersIn(text string) []string {
 	return out
 }
 
-// reader reads expressions. Once something is not as it should be, all it
-// returns means nothing.
+// reader parses expressions. Once bad is set, its results are meaningless.
 type reader struct {
 	in  string
 	bad bool
@@ -141,7 +139,7 @@ func (r *reader) take(token string) bool {
 
 func (r *reader) expect(token string) { r.bad = !r.take(token) || r.bad }
 
-// value is: parameter or object, then perhaps "if" parameters "else undefined".
+// value parses a parameter or object, then optionally "if" parameters "else undefined".
 func (r *reader) value() shape {
 	s := r.plain()
 	if !r.bad && r.take("if ") {
@@ -186,7 +184,7 @@ func (r *reader) plain() shape {
 	return shape{}
 }
 
-// quoted reads a text in double quotes, with the escapes that reference writes.
+// quoted parses a double-quoted string, with the escapes that reference writes.
 func (r *reader) quoted() string {
 	r.expect(`"`)
 	var b strings.Builder

@@ -1,9 +1,9 @@
-// Package form compiles the schema of a definition into the form a developer
-// fills, and the manifest the filled form makes.
+// Package form compiles the schema of a definition into the form that a developer fills
+// in, and the manifest that the form produces.
 //
-// A form is a list of pages, each a JSON Schema with hints for the person's
-// side. Parameters are flat on a page; the manifest names each of them in an
-// expression, and an expression whose parameter was left empty disappears.
+// A form is a list of pages, each a JSON Schema with UI hints. Parameters are flat on a
+// page; the manifest refers to each of them in an expression, and an expression whose
+// parameter is empty is omitted.
 package form
 
 import (
@@ -16,23 +16,23 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// The rules about forms.
+// The rules for forms.
 const (
-	// RulePattern is a pattern no browser can run.
+	// RulePattern is a pattern that no browser can run.
 	RulePattern = "FORM001"
-	// RuleNoSpec is a schema without anything to make fields of.
+	// RuleNoSpec is a schema without properties to make fields from.
 	RuleNoSpec = "FORM002"
 	// RuleDeep is a schema too deep or too large to show in full.
 	RuleDeep = "FORM003"
-	// RuleRenamed is a field whose name is one of the form's own.
+	// RuleRenamed is a field whose name conflicts with one of the form's own.
 	RuleRenamed = "FORM004"
-	// RuleOpen is a spec that takes more fields than it declares.
+	// RuleOpen is a spec that accepts undeclared fields.
 	RuleOpen = "FORM005"
-	// RuleMachinery is a required field that the machinery fills.
+	// RuleMachinery is a required field that Crossplane sets.
 	RuleMachinery = "FORM006"
 )
 
-// Rules are all rules about forms.
+// Rules are all rules for forms.
 var Rules = []finding.Rule{
 	{ID: RulePattern, Severity: finding.Warning, Title: "pattern cannot be run by a browser", Why: "The form can only describe it; the cluster still checks it."},
 	{ID: RuleNoSpec, Severity: finding.Info, Title: "nothing to make fields of", Why: "The form has one field for YAML text instead."},
@@ -42,22 +42,19 @@ var Rules = []finding.Rule{
 	{ID: RuleMachinery, Severity: finding.Warning, Title: "required field is one the machinery fills", Why: "The form does not ask for it, so the cluster refuses what the form makes. Do not require it."},
 }
 
-// Options are what the form depends on besides the definition.
+// Options are the inputs of a form besides the definition.
 type Options struct {
-	// Namespace is proposed for the resource.
+	// Namespace is the default namespace of the resource.
 	Namespace string
-	// CompositionDetails adds the page of what Crossplane is told: the
-	// Composition, its revision, the connection secret and the policies.
+	// CompositionDetails adds the page with the Crossplane settings: the Composition, its
+	// revision, the connection secret and the policies.
 	CompositionDetails bool
-	// Compositions are the names to choose from; with none the form asks for any
-	// name.
+	// Compositions are the names to select from; without any, the form accepts any name.
 	Compositions []string
-	// GitOps adds the page about delivery, with Repository (a URL) and Path
-	// proposed on it.
+	// GitOps adds the delivery page, with Repository (a URL) and Path as defaults.
 	GitOps           bool
 	Repository, Path string
-	// Clusters are the names to choose from; fewer than two leave the question
-	// out.
+	// Clusters are the names to select from. With fewer than two the question is omitted.
 	Clusters []string
 }
 
@@ -65,25 +62,25 @@ type Options struct {
 type Form struct {
 	// Pages is the list of pages: spec.parameters of a Template.
 	Pages *tree.Node
-	// Manifest is the resource, with expressions where the form's values go.
+	// Manifest is the resource, with expressions in place of the form's values.
 	Manifest *tree.Node
-	// Bindings tell which parameter makes which part of the manifest's spec.
+	// Bindings map parameters to parts of the manifest's spec.
 	Bindings []Binding
-	// Fixed says that nothing of the spec can be changed once it is there.
+	// Fixed is true if nothing in the spec can be changed after creation.
 	Fixed    bool
 	Findings []finding.Finding
 }
 
-// Binding ties a parameter to a place in the manifest.
+// Binding binds a parameter to a path in the manifest.
 type Binding struct {
 	Param string
-	// Path is the place, below spec; empty means the whole of spec.
+	// Path is the path below spec; empty means the whole of spec.
 	Path []string
 }
 
-// The names of the form's own parameters. A field of the definition with one
-// of these names is renamed, whether or not its page is in this form, so that
-// a name does not depend on the configuration.
+// The form's own parameters. A field of the definition with one of these names is
+// renamed, whether or not its page is in this form, so that a name does not depend on
+// the configuration.
 const (
 	paramName             = "name"
 	paramNamespace        = "namespace"
@@ -121,11 +118,11 @@ type compiler struct {
 	maxDepth int
 	path     []string
 	make     tree.Maker
-	// untouched counts the objects around that must stay away until somebody
-	// fills them in.
+	// untouched counts the enclosing objects that must stay absent until the user fills
+	// them in.
 	untouched int
-	// large says that the page has more fields than it shows at once, and room is
-	// how many more it may show.
+	// large is true if the page has more fields than it shows at once; room is how many
+	// more it may show.
 	large bool
 	room  int
 	deep  []string
@@ -164,7 +161,7 @@ func (c *compiler) note(rule string, pos tree.Pos, message, hint string) {
 	})
 }
 
-// where names the place the compiler is at.
+// where returns the current path of the compiler.
 func (c *compiler) where() string {
 	return strings.ReplaceAll(strings.Join(append([]string{c.version.Name + ": spec"}, c.path...), "."), ".[]", "[]")
 }
@@ -172,7 +169,7 @@ func (c *compiler) where() string {
 // LabelPattern is the pattern of names and namespaces: a DNS label.
 const LabelPattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
-// NamePattern is the pattern of names of objects: DNS labels with dots between.
+// NamePattern is the pattern of object names: DNS labels separated by dots.
 const NamePattern = "^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$"
 
 // Values that all forms share.
@@ -229,11 +226,10 @@ func (c *compiler) metadataPage() *tree.Node {
 	)
 }
 
-// injected reports whether the machinery, not the developer, fills a field of
-// spec.
+// injected reports whether Crossplane, not the developer, sets a field of spec.
 func (c *compiler) injected(key string) bool { return Injected(c.def, key) }
 
-// Injected reports whether the machinery fills the field of spec.
+// Injected reports whether Crossplane sets a field of spec.
 func Injected(d *xrd.Definition, key string) bool {
 	if d.Modern() {
 		return key == xrd.MachineryV2
@@ -241,7 +237,7 @@ func Injected(d *xrd.Definition, key string) bool {
 	return slices.Contains(xrd.MachineryV1, key)
 }
 
-// manifest makes the resource of its parts.
+// manifest assembles the resource.
 func (c *compiler) manifest(spec *tree.Node) *tree.Node {
 	meta := tree.Obj(tree.F("name", tree.Str(expression(paramName))))
 	if c.target.Namespaced {

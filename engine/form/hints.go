@@ -6,8 +6,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// ui writes the hints for the person's side: help, widgets, and details, the
-// part of the description that is not shown at once.
+// ui writes the UI hints: help, widgets, and details, the part of the description that
+// is not shown at once.
 func (c *compiler) ui(out, s *tree.Node, details string) {
 	var options *tree.Node
 	option := func(key string, v *tree.Node) {
@@ -52,8 +52,8 @@ func (c *compiler) ui(out, s *tree.Node, details string) {
 	}
 }
 
-// widget chooses how a value is shown where its type does not say it all and the
-// author did not choose.
+// widget selects a widget if the type does not determine it and the author did not set
+// one.
 func (c *compiler) widget(out, s *tree.Node, key string) {
 	if out.Has("ui:widget") || out.Has("ui:field") || out.Has("enum") {
 		return
@@ -64,7 +64,7 @@ func (c *compiler) widget(out, s *tree.Node, key string) {
 	case c.untouched == 0 || !hasOwnDefault(s):
 	case typ == "boolean":
 		if s.Get("default").IsTrue() {
-			// A box that is not ticked would say no where nothing means yes.
+			// An unticked box would mean false, while an absent value means true.
 			out.Set("ui:widget", tree.Str("select"))
 		}
 	case !out.Has("ui:placeholder") && (typ == "string" || typ == "integer" || typ == "number"):
@@ -74,8 +74,8 @@ func (c *compiler) widget(out, s *tree.Node, key string) {
 	}
 }
 
-// isPassword reports whether a text is one that nobody should read over a
-// shoulder: its format says so, or its name does. The name of a Secret is none.
+// isPassword reports whether a text must be masked: its format or its name says so. The
+// name of a Secret is not masked.
 func isPassword(s *tree.Node, key string) bool {
 	if s.Get("format").Str() == "password" {
 		return true
@@ -100,7 +100,7 @@ func isPassword(s *tree.Node, key string) bool {
 	return false
 }
 
-// hasHints reports whether s has any hint of its author for the form.
+// hasHints reports whether s has UI hints of its author.
 func hasHints(s *tree.Node) bool {
 	for i := range s.Fields {
 		if strings.HasPrefix(s.Fields[i].Key, "x-ui-") {
@@ -110,8 +110,8 @@ func hasHints(s *tree.Node) bool {
 	return false
 }
 
-// validations returns the messages of validation rules and whether one of
-// them keeps the value from ever being changed.
+// validations returns the messages of validation rules and whether one of them makes the
+// value immutable.
 func validations(rules *tree.Node) (help string, immutable bool) {
 	var lines []string
 	for _, r := range rules.Items {
@@ -133,8 +133,7 @@ func validations(rules *tree.Node) (help string, immutable bool) {
 	return strings.Join(lines, "\n"), immutable
 }
 
-// isTransition reports whether a rule keeps a value, or the whole of spec, as it
-// is.
+// isTransition reports whether a rule makes a value, or the whole of spec, immutable.
 func isTransition(rule string) bool {
 	switch strings.Join(strings.Fields(rule), "") {
 	case "self==oldSelf", "oldSelf==self", "self.spec==oldSelf.spec", "oldSelf.spec==self.spec":

@@ -7,13 +7,12 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// visibleMost is how many fields a page shows at once. A page with more groups
-// them: what is required and single values first, then a closed section for each
-// object, then provider and connection settings.
+// visibleMost is how many fields a page shows at once. A larger page groups them:
+// required fields and single values first, then a collapsed section for each object,
+// then provider and connection settings.
 const visibleMost = 40
 
-// platformSetting matches the fields that are about the platform rather than
-// about the resource.
+// platformSetting matches fields that concern the platform rather than the resource.
 var platformSetting = regexp.MustCompile(`^(provider(Config)?(Name|Ref|Reference|Policy)?|(write|publish)Connection\w*|connectionSecret\w*|deletionPolicy|managementPolic(y|ies))$`)
 
 // The groups of a large page, in order.
@@ -34,16 +33,16 @@ func groupOf(key string, s *tree.Node) int {
 	return groupValue
 }
 
-// isSection reports whether a field is an object with fields of its own.
+// isSection reports whether a field is an object with its own fields.
 func isSection(s *tree.Node) bool {
 	return typeOf(s) == "object" && s.Get("properties").Len() > 0 && !s.Has("x-ui-field")
 }
 
-// isLarge reports whether a page would show more fields than it should.
+// isLarge reports whether a page has more fields than it should show at once.
 func isLarge(s *tree.Node) bool { return countVisible(s, 0) > visibleMost }
 
-// countVisible counts the fields that a page shows when all sections are open,
-// until there are too many.
+// countVisible counts the fields that a page shows when all sections are open. It stops
+// when there are too many.
 func countVisible(s *tree.Node, depth int) int {
 	props := s.Get("properties")
 	if !props.IsMap() || depth > maxDepth {
@@ -65,7 +64,7 @@ func countVisible(s *tree.Node, depth int) int {
 	return n
 }
 
-// singles counts the fields among others that are shown as they are.
+// singles counts the fields that are shown as single values.
 func singles(fields []field) int {
 	n := 0
 	for i := range fields {
@@ -76,15 +75,15 @@ func singles(fields []field) int {
 	return n
 }
 
-// layout decides which fields of one object are shown at once, on a large page.
+// layout decides which fields of one object are shown at once on a large page.
 type layout struct {
 	c *compiler
-	// left is how many optional single values may still be shown.
+	// left is how many more optional single values may be shown.
 	left int
 }
 
-// begin starts the layout of an object whose fields are shown: the room on the
-// page gets smaller by its single values.
+// begin starts the layout of an object and subtracts its single values from the room on
+// the page.
 func (c *compiler) begin(fields []field) layout {
 	if !c.large {
 		return layout{}
@@ -96,7 +95,7 @@ func (c *compiler) begin(fields []field) layout {
 	return l
 }
 
-// field compiles a field, and says whether it is in sight.
+// field compiles a field and marks it as collapsed or advanced if it does not fit.
 func (l *layout) field(f *field, compile func() *tree.Node) *tree.Node {
 	c := l.c
 	if c == nil {

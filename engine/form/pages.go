@@ -16,10 +16,10 @@ func expression(param string) string {
 	return evaluate(reference(param))
 }
 
-// evaluate makes an expression a value of the manifest.
+// evaluate wraps an expression as a value of the manifest.
 func evaluate(expr string) string { return "${{ " + expr + " }}" }
 
-// reference names a parameter inside an expression.
+// reference returns a parameter reference for use inside an expression.
 func reference(param string) string {
 	if plainName(param) {
 		return "parameters." + param
@@ -27,7 +27,7 @@ func reference(param string) string {
 	return `parameters["` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(param) + `"]`
 }
 
-// plainName reports whether a name may stand after a dot.
+// plainName reports whether a name may follow a dot.
 func plainName(s string) bool {
 	switch s {
 	case "", "true", "false", "none", "null":
@@ -41,15 +41,14 @@ func plainName(s string) bool {
 	return true
 }
 
-// The ways of delivery.
+// The delivery methods.
 const (
 	DeliverApply  = "apply"
 	DeliverChange = "change-request"
 )
 
-// deliveryPage asks whether to apply the resource or to propose it in a
-// repository. The questions about the repository appear, and are required,
-// only with the second answer.
+// deliveryPage asks whether to apply the resource or to propose it in a repository. The
+// repository fields are shown and required only for a change request.
 func (c *compiler) deliveryPage() *tree.Node {
 	host, repository := SplitRepository(c.opts.Repository)
 	text := func(title, description, value string) *tree.Node {
@@ -88,8 +87,7 @@ func (c *compiler) deliveryPage() *tree.Node {
 	)
 }
 
-// defaultDelivery proposes a change request when the definition names a
-// repository for it.
+// defaultDelivery defaults to a change request if the definition names a repository.
 func (c *compiler) defaultDelivery() string {
 	if c.opts.Repository != "" {
 		return DeliverChange
@@ -97,9 +95,9 @@ func (c *compiler) defaultDelivery() string {
 	return DeliverApply
 }
 
-// SplitRepository takes a repository's URL apart: https://host/owner/name,
-// git@host:owner/name.git, host/owner/name or owner/name. Host is empty if the
-// URL names none.
+// SplitRepository splits a repository's URL: https://host/owner/name,
+// git@host:owner/name.git, host/owner/name or owner/name. host is empty if the URL has
+// none.
 func SplitRepository(url string) (host, repository string) {
 	s := strings.TrimSuffix(strings.Trim(strings.TrimSpace(url), "/"), ".git")
 	_, rest, named := strings.Cut(s, "://")
@@ -108,13 +106,13 @@ func SplitRepository(url string) (host, repository string) {
 	}
 	first, rest, _ := strings.Cut(s, "/")
 	if !named {
-		// A colon without a scheme stands before a path, not before a port.
+		// A colon without a scheme precedes a path, not a port.
 		if before, after, ok := strings.Cut(first, ":"); ok {
 			first, rest, named = before, after+"/"+rest, true
 		}
 	}
 	if at := strings.LastIndexByte(first, '@'); at >= 0 {
-		// A user, or a credential that must not be shown.
+		// Drop a user or credential, which must not be shown.
 		first, named = first[at+1:], true
 	}
 	if named || strings.Contains(first, ".") {
@@ -123,8 +121,8 @@ func SplitRepository(url string) (host, repository string) {
 	return "", strings.Trim(s, "/")
 }
 
-// Values returns form values that make the given spec, the inverse of filling
-// the form, for the parameters that are bound to parts of spec.
+// Values returns form values that produce the given spec, the inverse of filling in the
+// form, for the parameters that are bound to parts of spec.
 func (f *Form) Values(spec *tree.Node) *tree.Node {
 	values := tree.Obj()
 	for _, b := range f.Bindings {
@@ -135,7 +133,7 @@ func (f *Form) Values(spec *tree.Node) *tree.Node {
 	return values
 }
 
-// Matching returns the names of the Compositions for d, in order.
+// Matching returns the sorted names of the Compositions for d.
 func Matching(d *xrd.Definition, all []*xrd.Composition) []string {
 	var names []string
 	for _, c := range all {

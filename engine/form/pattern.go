@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// browserPattern returns pattern, which a cluster runs as RE2, in a form that
-// means the same to a browser (JavaScript with the u flag) and to RE2. A
-// pattern that is fine as it stands is returned unchanged. It reports false
-// if there is no such form.
+// browserPattern returns pattern, which a cluster runs as RE2, in a form that is
+// equivalent in a browser (JavaScript with the u flag) and RE2. A safe pattern is
+// returned unchanged. It reports false if there is no such form.
 func browserPattern(pattern string) (string, bool) {
 	if browserSafe(pattern) {
 		return pattern, true
@@ -27,8 +26,8 @@ func browserPattern(pattern string) (string, bool) {
 	return b.String(), true
 }
 
-// browserSafe reports whether a pattern consists only of what RE2 and
-// JavaScript read alike. It is strict: what it does not know is not safe.
+// browserSafe reports whether a pattern uses only syntax that RE2 and JavaScript
+// interpret alike. Unknown syntax is not safe.
 func browserSafe(p string) bool {
 	if _, err := syntax.Parse(p, syntax.Perl); err != nil {
 		return false
@@ -72,8 +71,8 @@ func browserSafe(p string) bool {
 	return true
 }
 
-// rangeWithClass reports whether the class escape at i, such as the w of
-// [\w-.], stands beside a dash that a browser takes for a range.
+// rangeWithClass reports whether the class escape at i, such as the w of [\w-.], is next
+// to a dash that a browser parses as a range.
 func rangeWithClass(p string, i int) bool {
 	if !strings.ContainsRune("dDwWsS", rune(p[i])) {
 		return false
@@ -84,13 +83,13 @@ func rangeWithClass(p string, i int) bool {
 	return i > 2 && p[i-2] == '-' && p[i-3] != '['
 }
 
-// classJustOpened reports whether the bracket at i is the first character of
-// its class, where RE2 takes it literally and a browser as the end.
+// classJustOpened reports whether the bracket at i is the first character of its class,
+// where RE2 takes it literally and a browser as the end of the class.
 func classJustOpened(p string, i int) bool {
 	return p[i-1] == '[' || p[i-1] == '^' && i > 1 && p[i-2] == '['
 }
 
-// safeEscape reports whether \c means the same to both.
+// safeEscape reports whether \c means the same in RE2 and JavaScript.
 func safeEscape(c byte, inClass bool) bool {
 	switch c {
 	case 'd', 'D', 'w', 'W', 's', 'S', 'n', 'r', 't', 'f', 'v',
@@ -121,7 +120,7 @@ func quantifier(s string) bool {
 	return err == nil
 }
 
-// writePattern writes a parsed pattern in the common language.
+// writePattern writes a parsed pattern in the syntax common to RE2 and JavaScript.
 func writePattern(b *strings.Builder, re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -177,7 +176,7 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) bool {
 			}
 		}
 	default:
-		// Line anchors inside a text and patterns that match nothing.
+		// Line anchors inside the text, and patterns that match nothing.
 		return false
 	}
 	return true
@@ -225,8 +224,7 @@ func writeRepeat(b *strings.Builder, re *syntax.Regexp) bool {
 	return true
 }
 
-// writeFolded writes a class of all the letters that r stands for when case
-// does not count.
+// writeFolded writes a class of all case variants of r.
 func writeFolded(b *strings.Builder, r rune) {
 	if unicode.SimpleFold(r) == r {
 		writeRune(b, r, false)
@@ -240,8 +238,8 @@ func writeFolded(b *strings.Builder, r rune) {
 	b.WriteByte(']')
 }
 
-// writeClass writes the ranges of a class, or what they leave out when they
-// reach to the end of all characters.
+// writeClass writes the ranges of a class, or their complement if they extend to the end
+// of Unicode.
 func writeClass(b *strings.Builder, ranges []rune) {
 	open, none := "[", `[^\s\S]`
 	if len(ranges) > 2 && ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune {
@@ -271,8 +269,8 @@ func writeClass(b *strings.Builder, ranges []rune) {
 	b.WriteByte(']')
 }
 
-// aroundSurrogates takes the surrogates, which are no characters, off the
-// ends of a range.
+// aroundSurrogates removes surrogates, which are not characters, from the ends of a
+// range.
 func aroundSurrogates(lo, hi rune) (rune, rune) {
 	const first, last = 0xD800, 0xDFFF
 	if lo >= first && lo <= last {

@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The clauses of a validation rule that a form can act on. Submatches are the
-// path below self, and the value.
+// The clauses of a validation rule that a form supports. Submatches are the path below
+// self, and the value.
 var (
 	clausePresent = regexp.MustCompile(`^has\(self((?:\.[A-Za-z_]\w*)+)\)$`)
 	clauseAbsent  = regexp.MustCompile(`^!has\(self((?:\.[A-Za-z_]\w*)+)\)$`)
@@ -18,11 +18,10 @@ var (
 	ruleKept      = regexp.MustCompile(`^self((?:\.[A-Za-z_]\w*)+)==oldSelf((?:\.[A-Za-z_]\w*)+)$`)
 )
 
-// rules makes of validation rules what a form can check before the cluster does:
-// "self.a != 'x' || has(self.b)" requires b where a is x, and "self.a ==
-// oldSelf.a" makes a immutable. out is the object with the given fields; prefix
-// is how rules name it, such as spec.parameters. Rules about anything else stay
-// messages.
+// rules converts validation rules into checks that a form runs before the cluster does:
+// "self.a != 'x' || has(self.b)" requires b if a is x, and "self.a == oldSelf.a" makes a
+// immutable. out is the object with the given fields; prefix is its path in the rules,
+// such as spec.parameters. Other rules remain messages.
 func (c *compiler) rules(out, rules *tree.Node, prefix []string, fields []field) {
 	for _, r := range rules.List() {
 		rule := compactRule(r.Get("rule").Str())
@@ -55,8 +54,8 @@ func (c *compiler) rules(out, rules *tree.Node, prefix []string, fields []field)
 	}
 }
 
-// readClause adds a clause to the condition under which a field is needed, or
-// finds which. It reports whether the form can act on it.
+// readClause adds a clause to the condition under which a field is needed, or sets
+// needed. It reports whether the form supports the clause.
 func readClause(clause string, prefix []string, fields []field, condition *tree.Node, needed *string) bool {
 	param := func(path string) string {
 		rest := below(path, prefix)
@@ -97,8 +96,8 @@ func readClause(clause string, prefix []string, fields []field, condition *tree.
 	return false
 }
 
-// below returns the steps of a path such as .spec.size that follow the prefix;
-// nil if it does not begin with it.
+// below returns the steps of a path such as .spec.size that follow the prefix; nil if
+// the path does not begin with it.
 func below(path string, prefix []string) []string {
 	steps := strings.Split(strings.TrimPrefix(path, "."), ".")
 	if len(steps) <= len(prefix) || !slices.Equal(steps[:len(prefix)], prefix) {
@@ -107,7 +106,7 @@ func below(path string, prefix []string) []string {
 	return steps[len(prefix):]
 }
 
-// keep marks the field at the end of a path as one that cannot be changed.
+// keep marks the field at the end of a path as immutable.
 func keep(out *tree.Node, path []string, fields []field) {
 	for i, step := range path {
 		if i == 0 {
@@ -126,7 +125,7 @@ func keep(out *tree.Node, path []string, fields []field) {
 	}
 }
 
-// compactRule returns a rule without the space between its tokens.
+// compactRule returns a rule without whitespace outside of strings.
 func compactRule(rule string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -144,8 +143,7 @@ func compactRule(rule string) string {
 	return b.String()
 }
 
-// setOption sets one of the options for the person's side, unless the
-// definition's author did.
+// setOption sets a UI option unless the definition's author set it.
 func setOption(out *tree.Node, key string, value *tree.Node) {
 	options := out.Get("ui:options")
 	if options == nil {

@@ -8,23 +8,23 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// FieldYAML is the field in which a person writes YAML. Its value is the
-// object the text says, so that nothing needs to be parsed later. A portal
-// that does not know the field shows the plain editor for the value's type.
+// FieldYAML is the field in which a user writes YAML. Its value is the parsed object, so
+// that nothing needs to be parsed later. A portal that does not know the field shows the
+// plain editor for the value's type.
 const FieldYAML = "YamlText"
 
-// anyType are the types of a value that may be anything. An editor that knows
-// only one takes the first.
+// anyType lists the types of a value that may be anything. An editor that supports only
+// one type uses the first.
 var (
 	anyType    = tree.Strs([]string{"object", "array", "string", "number", "boolean", "null"})
 	anyButNull = tree.Strs([]string{"object", "array", "string", "number", "boolean"})
 )
 
-// schema compiles one schema of the definition into one of the form. key is
-// the property's name, "" for items and map values, which have no title of
-// their own. It never returns nil.
+// schema compiles one schema of the definition into one of the form. key is the
+// property's name, or "" for items and map values, which have no titles. It never
+// returns nil.
 func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
-	// Each keyword becomes one at most; a title may be added.
+	// Each keyword becomes at most one; a title may be added.
 	out := c.make.Map(len(s.Fields) + 1)
 	details := c.caption(out, s, key)
 	c.body(out, s, depth)
@@ -33,13 +33,13 @@ func (c *compiler) schema(s *tree.Node, key string, depth int) *tree.Node {
 	return out
 }
 
-// add appends a field that is known not to be there yet.
+// add appends a field that must not exist yet.
 func add(n *tree.Node, key string, value *tree.Node) {
 	n.Fields = append(n.Fields, tree.Field{Key: key, Value: value})
 }
 
-// caption writes title and description, and returns what of the description
-// is too long to be one.
+// caption writes the title and the first sentence of the description, and returns the
+// rest of the description.
 func (c *compiler) caption(out, s *tree.Node, key string) (details string) {
 	if title := titleOf(s, key); title != "" {
 		add(out, "title", c.make.Str(title))
@@ -59,7 +59,8 @@ func (c *compiler) caption(out, s *tree.Node, key string) (details string) {
 	return details
 }
 
-// titleOf returns the title of a property: the schema's, else its key's.
+// titleOf returns the title of a property: the schema's title, else one derived from its
+// key.
 func titleOf(s *tree.Node, key string) string {
 	if title := strings.TrimSpace(s.Get("title").Str()); title != "" {
 		return title
@@ -85,8 +86,8 @@ func (c *compiler) body(out, s *tree.Node, depth int) {
 	}
 }
 
-// typeOf returns the type of a schema, inferred from its other keywords when
-// it does not say; "" if there is nothing to infer it from.
+// typeOf returns the type of a schema, inferred from other keywords if it is missing; ""
+// if it cannot be inferred.
 func typeOf(s *tree.Node) string {
 	switch t := s.Get("type").Str(); t {
 	case "object", "array", "string", "integer", "number", "boolean":
@@ -105,7 +106,7 @@ func typeOf(s *tree.Node) string {
 	return ""
 }
 
-// addType writes the type, with null beside it where null is allowed.
+// addType writes the type, plus null if the schema is nullable.
 func addType(out, s *tree.Node, typ string) {
 	if s.Get("nullable").IsTrue() {
 		add(out, "type", tree.Arr(tree.Str(typ), tree.Str("null")))
@@ -114,7 +115,7 @@ func addType(out, s *tree.Node, typ string) {
 	add(out, "type", typeNodes[typ])
 }
 
-// typeNodes are the type words, made once.
+// typeNodes are shared nodes for the type names.
 var typeNodes = map[string]*tree.Node{
 	"object": tree.Str("object"), "array": tree.Str("array"), "string": tree.Str("string"),
 	"integer": tree.Str("integer"), "number": tree.Str("number"), "boolean": tree.Str("boolean"),
@@ -132,7 +133,7 @@ func (c *compiler) scalar(out, s *tree.Node, typ string) {
 	c.junctors(out, s, nil)
 }
 
-// choices writes enum and default exactly as they are.
+// choices writes enum and default unchanged.
 func (c *compiler) choices(out, s *tree.Node) {
 	if enum := s.Get("enum"); enum.IsList() && len(enum.Items) > 0 {
 		values := enum.Items
@@ -144,8 +145,8 @@ func (c *compiler) choices(out, s *tree.Node) {
 	c.fallback(out, s)
 }
 
-// distinct makes a list of values, each once: a form with a choice twice is
-// none.
+// distinct returns a list without duplicates: a schema with duplicate enum values is
+// invalid.
 func distinct(values []*tree.Node) *tree.Node {
 	out := &tree.Node{Kind: tree.List, Items: make([]*tree.Node, 0, len(values))}
 	const few = 16
@@ -168,9 +169,9 @@ func distinct(values []*tree.Node) *tree.Node {
 	return out
 }
 
-// fallback writes the default. A null stands for no default unless null is a
-// value of the field. Inside an object that must not fill itself in (see
-// fillsItself), the default is only described; the cluster applies it.
+// fallback writes the default. A null means no default unless the field is nullable.
+// Inside an object that must not fill itself in (see fillsItself), the default is only
+// described; the cluster applies it.
 func (c *compiler) fallback(out, s *tree.Node) {
 	if c.untouched == 0 && hasOwnDefault(s) {
 		add(out, "default", s.Get("default").Sorted())
@@ -194,29 +195,29 @@ func withDefault(description string, s *tree.Node) string {
 	return line + string(tree.AppendJSON(nil, d.Sorted(), ""))
 }
 
-// fillsItself reports whether a browser would make an optional object that
-// nobody touched: it has a default in it, or requires an object or a list. An
-// optional object that nobody touched stays away; what its fields have as
-// defaults the cluster fills in once it is there.
+// fillsItself reports whether a browser would create an optional object that the user
+// did not touch: it contains a default, or requires an object or a list. An untouched
+// optional object must stay absent; the cluster applies the defaults of its fields once
+// it exists.
 func fillsItself(s *tree.Node) bool {
 	if s.Get("required").Len() > maxProperties || s.Get("properties").Len() > maxProperties {
-		// It is too large to be a form.
+		// The object is too large for a form.
 		return false
 	}
 	if s.Get("default").Len() > 0 {
-		// The author says what it is as a whole.
+		// The author gave a default for the whole object.
 		return false
 	}
 	return hasDefault(s) || requiresHolder(s)
 }
 
-// hasOwnDefault reports whether a schema says what stands for a missing value.
+// hasOwnDefault reports whether a schema has a default for a missing value.
 func hasOwnDefault(s *tree.Node) bool {
 	d := s.Get("default")
 	return d != nil && (d.Kind != tree.Null || s.Get("nullable").IsTrue())
 }
 
-// asks reports whether s requires an answer that it has no default for.
+// asks reports whether s requires a value for which it has no default.
 func asks(s *tree.Node) bool {
 	props := s.Get("properties")
 	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool {
@@ -224,15 +225,15 @@ func asks(s *tree.Node) bool {
 	})
 }
 
-// requiresHolder reports whether s requires an object or a list, which a browser
-// makes by itself.
+// requiresHolder reports whether s requires an object or a list, which a browser creates
+// by itself.
 func requiresHolder(s *tree.Node) bool {
 	props := s.Get("properties")
 	return slices.ContainsFunc(s.Get("required").List(), func(r *tree.Node) bool { return complexType(props.Get(r.Str())) })
 }
 
-// hasDefault reports whether a default stands in s, apart from list items and
-// map values, which browsers do not make by themselves.
+// hasDefault reports whether s contains a default, except in list items and map values,
+// which browsers do not create by themselves.
 func hasDefault(s *tree.Node) bool {
 	props := s.Get("properties")
 	if !props.IsMap() {
@@ -243,7 +244,7 @@ func hasDefault(s *tree.Node) bool {
 	})
 }
 
-// text writes what belongs to strings.
+// text writes the keywords of strings.
 func (c *compiler) text(out, s *tree.Node) {
 	copyCounts(out, s, "minLength", "maxLength")
 	if format := s.Get("format").Str(); browserFormat(format) {
@@ -280,7 +281,7 @@ func describe(out *tree.Node, line string) {
 		out.Set("description", tree.Str(line))
 		return
 	}
-	// The description stands after the title, if there is one.
+	// The description follows the title, if there is one.
 	at := 0
 	if out.Has("title") {
 		at = 1
@@ -288,9 +289,9 @@ func describe(out *tree.Node, line string) {
 	out.Fields = slices.Insert(out.Fields, at, tree.F("description", tree.Str(line)))
 }
 
-// browserFormat reports whether browsers check a format the way the cluster
-// does. Others stay in the API document only; duration, for one, means 1h30m
-// to a cluster and P1DT2H to a browser.
+// browserFormat reports whether browsers check a format as the cluster does. Other
+// formats stay in the API document only; a duration, for example, is 1h30m to a cluster
+// and P1DT2H to a browser.
 func browserFormat(f string) bool {
 	switch f {
 	case "date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri", "uuid", "byte", "password",
@@ -300,8 +301,8 @@ func browserFormat(f string) bool {
 	return false
 }
 
-// bounds writes what belongs to numbers. The definition's exclusive bounds
-// are flags beside a bound; the form's are bounds themselves.
+// bounds writes the keywords of numbers. Exclusive bounds are flags beside a bound in
+// the definition, and bounds themselves in the form.
 func bounds(out, s *tree.Node) {
 	for _, b := range [...][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
 		n, exclusive := s.Get(b[0]), s.Get(b[1])
@@ -342,7 +343,7 @@ func (c *compiler) array(out, s *tree.Node, depth int) {
 	addType(out, s, "array")
 	c.fallback(out, s)
 	copyCounts(out, s, "minItems", "maxItems")
-	// A server refuses a set in which something is twice.
+	// An API server rejects a set with duplicates.
 	if s.Get("uniqueItems").IsTrue() || s.Get("x-kubernetes-list-type").Str() == "set" {
 		add(out, "uniqueItems", tree.Boolean(true))
 	}
@@ -351,8 +352,8 @@ func (c *compiler) array(out, s *tree.Node, depth int) {
 	c.path = c.path[:len(c.path)-1]
 }
 
-// entry compiles the schema of list items or map values. A person adds those,
-// so that defaults stand in them wherever the list or map is.
+// entry compiles the schema of list items or map values. The user adds those, so they
+// get defaults even inside an untouched object.
 func (c *compiler) entry(s *tree.Node, depth int) *tree.Node {
 	outer, room := c.untouched, c.room
 	c.untouched, c.room = 0, visibleMost
@@ -395,8 +396,8 @@ func (c *compiler) object(out, s *tree.Node, depth int) {
 	c.junctors(out, s, nil)
 }
 
-// untyped is a schema that does not say its type: an enum of values of any
-// kind, or a value that may be anything.
+// untyped writes a schema without a type: an enum of values of any kind, or a value that
+// may be anything.
 func (c *compiler) untyped(out, s *tree.Node) {
 	enum := s.Get("enum")
 	if !enum.IsList() || len(enum.Items) == 0 {
@@ -410,7 +411,7 @@ func (c *compiler) untyped(out, s *tree.Node) {
 	c.choices(out, s)
 }
 
-// yamlText writes a field for a value without a form of its own.
+// yamlText writes a YAML field for a value that has no form.
 func (c *compiler) yamlText(out, s *tree.Node, typ string, depth int) {
 	if depth >= c.maxDepth && s.Get("properties").Len()+s.Get("items").Len() > 0 {
 		c.deep = append(c.deep, c.where())
@@ -430,7 +431,7 @@ func (c *compiler) yamlText(out, s *tree.Node, typ string, depth int) {
 	}
 	if typ == "array" {
 		copyCounts(out, s, "minItems", "maxItems")
-		// An array needs to say what it holds for any editor to show it.
+		// Editors cannot show an array without items.
 		add(out, "items", tree.Obj())
 	}
 	add(out, "ui:field", tree.Str(FieldYAML))
@@ -450,7 +451,7 @@ func (c *compiler) intOrString(out, s *tree.Node) {
 	add(out, "anyOf", choices)
 }
 
-// unique drops repeated strings, keeping the first of each.
+// unique removes duplicate strings and keeps the first of each.
 func unique(ss []string) []string {
 	out := ss[:0:0]
 	seen := make(map[string]bool, len(ss))

@@ -8,8 +8,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// specPage compiles the fields of spec. It returns the page, nil if there is
-// nothing to ask, and the manifest's spec.
+// specPage compiles the fields of spec. It returns the page, nil if there is nothing to
+// ask, and the manifest's spec.
 func (c *compiler) specPage() (page, manifest *tree.Node) {
 	spec := c.version.Spec()
 	page = tree.Obj(tree.F("title", tree.Str(c.target.Kind)))
@@ -46,7 +46,7 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 	if wrapper := loneWrapper(fields); wrapper != nil {
 		holder = wrapper.schema
 		c.path = append(c.path, wrapper.key)
-		// A wrapper that asks nothing is as optional as it says.
+		// A wrapper without required answers is as optional as its schema says.
 		quiet = !wrapper.required && !asks(holder)
 		fields = c.fields(holder, nil)
 		inner, prefix = tree.Obj(), []string{wrapper.key}
@@ -70,11 +70,11 @@ func (c *compiler) specPage() (page, manifest *tree.Node) {
 	return page, manifest
 }
 
-// openSpec is the page for a schema that declares no fields: YAML text.
+// openSpec returns the page for a schema that declares no fields: YAML text.
 func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 	if spec != nil && spec.Get("additionalProperties").Len() == 0 && !spec.Get("x-kubernetes-preserve-unknown-fields").IsTrue() &&
 		!c.version.Schema.Get("x-kubernetes-preserve-unknown-fields").IsTrue() && spec.Get("properties").IsMap() {
-		// The author declared that there is nothing to fill.
+		// The author declared that there are no fields.
 		return nil, tree.Obj()
 	}
 	at := c.version.Node.At()
@@ -86,14 +86,14 @@ func (c *compiler) openSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 	return c.textSpec(page, spec)
 }
 
-// textSpec is the page on which the whole of spec is written as YAML text.
+// textSpec returns the page on which the whole of spec is YAML text.
 func (c *compiler) textSpec(page, spec *tree.Node) (*tree.Node, *tree.Node) {
 	return c.objectSpec(page, spec, nil)
 }
 
-// objectSpec is the page of a spec that takes more fields than it declares: one
-// parameter is the whole of it, so that what is declared, what is written as
-// YAML text and what Crossplane is told are one object.
+// objectSpec returns the page of a spec that accepts undeclared fields. One parameter is
+// the whole of spec, so that declared fields, YAML text and Crossplane settings are one
+// object.
 func (c *compiler) objectSpec(page, spec *tree.Node, fields []field) (*tree.Node, *tree.Node) {
 	field := tree.Obj(
 		tree.F("title", tree.Str("Spec")),
@@ -118,21 +118,21 @@ func (c *compiler) objectSpec(page, spec *tree.Node, fields []field) (*tree.Node
 		add(field, "ui:field", tree.Str(FieldYAML))
 	}
 	c.state(page, spec)
-	// A resource without a spec would be refused, and an empty object that is
-	// not required is sent by no browser.
+	// The API server would reject a resource without a spec, and browsers do not send an
+	// empty object that is not required.
 	add(page, "required", tree.Strs([]string{paramSpec}))
 	add(page, "properties", tree.Obj(tree.F(paramSpec, field)))
 	c.out.Bindings = append(c.out.Bindings, Binding{Param: paramSpec})
 	return page, tree.Str(expression(paramSpec))
 }
 
-// state writes the page's description: what spec is, or the wrapper in it,
-// what their validation rules say, and a Composition that is enforced.
+// state writes the page's description: the description of spec or of the wrapper in it,
+// the messages of their validation rules, and an enforced Composition.
 func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
 	var about string
 	var lines []string
 	for i, s := range slices.Compact(append([]*tree.Node{c.version.Schema}, schemas...)) {
-		// What the whole schema says of itself is the Template's description.
+		// The description of the whole schema is the Template's description.
 		if first, _ := FirstSentence(s.Get("description").Str()); first != "" && i > 0 {
 			about = first
 		}
@@ -155,8 +155,7 @@ func (c *compiler) state(page *tree.Node, schemas ...*tree.Node) {
 	}
 }
 
-// loneWrapper returns the one field of spec if it is nothing but a wrapper
-// around the real ones.
+// loneWrapper returns the only field of spec if it merely wraps the real fields.
 func loneWrapper(fields []field) *field {
 	if len(fields) != 1 {
 		return nil
@@ -170,14 +169,14 @@ func loneWrapper(fields []field) *field {
 		return nil
 	}
 	if strings.HasSuffix(f.key, "Ref") || s.Get("default").Len() > 0 {
-		// A reference is one thing, and a default as a whole belongs to the
-		// whole: without it either is absent, which an empty one is not.
+		// A reference is a single unit, and a default of the whole object applies to the
+		// whole: both are absent if not set, which an empty object is not.
 		return nil
 	}
 	return f
 }
 
-// rename gives parameters their names in the form.
+// rename assigns parameters their names in the form.
 func (c *compiler) rename(fields []field) {
 	taken := map[string]bool{}
 	for i := range fields {
@@ -196,8 +195,8 @@ func (c *compiler) rename(fields []field) {
 	}
 }
 
-// sortedByKey returns fields in the order the manifest has them, which is
-// the one a cluster would show.
+// sortedByKey returns fields in the order of the manifest, which is the order a cluster
+// would show.
 func sortedByKey(fields []field) []field {
 	out := slices.Clone(fields)
 	slices.SortFunc(out, func(a, b field) int { return strings.Compare(a.key, b.key) })

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// known spells words that are not written like others. Keys are lower case.
+// known maps words to a special spelling. Keys are lower case.
 var known = func() map[string]string {
 	m := map[string]string{}
 	const acronyms = `ACL ACM ACR AKS ALB AMI API ARN ASG ASN AWS AZ BGP CA CDN CEL CI CIDR CNAME CNI CORS CPU CRD CSI CSV
@@ -18,7 +18,7 @@ var known = func() map[string]string {
 		m[strings.ToLower(w)] = w
 		m[strings.ToLower(w)+"s"] = w + "s"
 	}
-	// "ios", "oss", "cas" and "has" are words of their own.
+	// "ios", "oss", "cas" and "has" are words themselves.
 	for _, w := range []string{"ios", "oss", "cas", "has", "dbs", "cis"} {
 		delete(m, w)
 	}
@@ -31,7 +31,7 @@ var known = func() map[string]string {
 	return m
 }()
 
-// Humanise makes a title of a key without breaking acronyms: storageGB becomes
+// Humanise converts a key into a title without breaking acronyms: storageGB becomes
 // Storage GB, dbURL becomes DB URL, PostgreSQLDatabase PostgreSQL Database.
 func Humanise(key string) string {
 	var room [8]string
@@ -41,7 +41,7 @@ func Humanise(key string) string {
 		if len(out) > 0 {
 			out = append(out, ' ')
 		}
-		// A brand may have been taken apart at its inner capitals.
+		// A brand may have been split at its inner capitals.
 		if i+1 < len(parts) {
 			if w := lookup(parts[i], parts[i+1]); w != "" {
 				out = append(out, w...)
@@ -57,10 +57,9 @@ func Humanise(key string) string {
 	return string(out)
 }
 
-// lookup returns how the word made of two parts is spelt, "" if it is spelt
-// like others.
+// lookup returns the special spelling of the word formed by two parts, or "".
 func lookup(a, b string) string {
-	// No word that is spelt otherwise is longer.
+	// No word with a special spelling is longer.
 	var room [14]byte
 	if len(a)+len(b) > len(room) {
 		return ""
@@ -90,8 +89,8 @@ func appendWord(dst []byte, part string) []byte {
 	return append(dst, part[size:]...)
 }
 
-// acronyms takes a run of capitals apart into acronyms, as VPCID into VPC and ID;
-// nil if it is not made of known ones alone.
+// acronyms splits a run of capitals into acronyms, such as VPCID into VPC and ID; nil if
+// it does not consist of known ones alone.
 func acronyms(run string) []string {
 	const shortest, longest = 2, 5
 	if len(run) < 2*shortest || len(run) > 24 || !isUpper(run[0]) || !isUpper(run[1]) {
@@ -112,8 +111,8 @@ func acronyms(run string) []string {
 	return nil
 }
 
-// split takes a key apart at separators and at changes of case, and appends
-// the parts to parts.
+// split splits a key at separators and at changes of case, and appends the parts to
+// parts.
 func split(parts []string, key string) []string {
 	start := 0
 	cut := func(end, next int) {
@@ -137,8 +136,8 @@ func split(parts []string, key string) []string {
 	return parts
 }
 
-// pluralAt reports whether the capital at i ends an acronym in the plural, as
-// the D of subnetIDs does.
+// pluralAt reports whether the capital at i ends a plural acronym, like the D of
+// subnetIDs.
 func pluralAt(key string, i int) bool {
 	return key[i+1] == 's' && (i+2 == len(key) || !isLower(key[i+2]))
 }
@@ -148,8 +147,8 @@ func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// FirstSentence cuts text after its first sentence and returns both parts,
-// trimmed. Line breaks inside a part stay.
+// FirstSentence splits text after its first sentence and returns both parts, trimmed.
+// Line breaks inside a part are kept.
 func FirstSentence(text string) (first, rest string) {
 	text = strings.TrimSpace(text)
 	for i := 0; i < len(text); i++ {
@@ -174,7 +173,7 @@ func FirstSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// abbreviation reports whether s ends with a dot that ends no sentence.
+// abbreviation reports whether s ends with a dot that does not end a sentence.
 func abbreviation(s string) bool {
 	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexAny(s, " \n")+1:], "("))
 	switch word {

@@ -1,5 +1,5 @@
-// Package openapi writes the OpenAPI document of a composite resource: how
-// one is created, and everything its schema says.
+// Package openapi writes the OpenAPI document of a composite resource: how to create
+// one, and its complete schema.
 package openapi
 
 import (
@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// Info is what the document says about itself.
+// Info is the info section of the document.
 type Info struct {
 	Title, Description, Version string
 	// Kind is the kind of API, such as REST; empty leaves it out.
@@ -22,8 +22,8 @@ func Document(d *xrd.Definition, v *xrd.Version, info Info) *tree.Node {
 	return (&converter{}).document(d, v, info)
 }
 
-// writers are converters and their buffers. A document is only needed until
-// it is written, so its memory serves the next one.
+// writers are converters with their buffers. A document is needed only until it is
+// written, so its memory is reused for the next one.
 var writers = sync.Pool{New: func() any { return &writer{} }}
 
 type writer struct {
@@ -90,7 +90,7 @@ func (c *converter) document(d *xrd.Definition, v *xrd.Version, info Info) *tree
 	)
 }
 
-// Parts that all documents share.
+// Nodes that all documents share.
 var (
 	yes           = tree.Boolean(true)
 	inPath        = tree.Str("path")
@@ -123,7 +123,7 @@ func response(description string) *tree.Node {
 	return tree.Obj(tree.F("description", tree.Str(description)))
 }
 
-// schemaName returns kind with what a component's name may not hold left out.
+// schemaName returns kind without the characters that a component name must not contain.
 func schemaName(kind string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
@@ -137,8 +137,8 @@ func schemaName(kind string) string {
 	return name
 }
 
-// object is the schema of the whole resource: what every object has, then
-// what the definition says about spec and status.
+// object returns the schema of the whole resource: the fields of every object, then the
+// definition's spec and status.
 func (c *converter) object(d *xrd.Definition, v *xrd.Version, target xrd.Target) *tree.Node {
 	meta := inCluster
 	if target.Namespaced {
@@ -154,7 +154,7 @@ func (c *converter) object(d *xrd.Definition, v *xrd.Version, target xrd.Target)
 			props.Set(key, c.schema(s))
 		}
 	}
-	// The machinery requires a spec, whatever the definition says.
+	// Crossplane requires a spec, even if the definition does not.
 	required := []string{"apiVersion", "kind", "metadata", "spec"}
 	if !props.Has("spec") {
 		props.Set("spec", openSpec)
@@ -167,7 +167,7 @@ func (c *converter) object(d *xrd.Definition, v *xrd.Version, target xrd.Target)
 	)
 }
 
-// metadata is the schema of an object's metadata.
+// metadata returns the schema of an object's metadata.
 func metadata(namespaced bool) *tree.Node {
 	props := tree.Obj(tree.F("name", aString))
 	if namespaced {

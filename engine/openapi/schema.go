@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// check says what the value of a keyword must be to be copied.
+// check is the type that the value of a keyword must have to be copied.
 type check uint8
 
 const (
@@ -26,8 +26,7 @@ const (
 	schemasByID // a map of schemas
 )
 
-// keywords are those of an OpenAPI 3.0 schema. Their order is that of the
-// document.
+// keywords are the keywords of an OpenAPI 3.0 schema, in the order of the document.
 var keywords = [...]struct {
 	name string
 	want check
@@ -64,7 +63,7 @@ var keywords = [...]struct {
 	{"not", schema},
 }
 
-// rank is the place of each keyword in keywords.
+// rank maps each keyword to its index in keywords.
 var rank = func() map[string]int {
 	m := make(map[string]int, len(keywords))
 	for i, k := range keywords {
@@ -73,16 +72,16 @@ var rank = func() map[string]int {
 	return m
 }()
 
-// The places of the keywords that settleType looks at.
+// The indexes of the keywords that settleType uses.
 var typeAt, itemsAt, anyOfAt = rank["type"], rank["items"], rank["anyOf"]
 
-// Schema returns a definition's schema as OpenAPI 3.0 has it: complete, in a
-// fixed order, without what is not a keyword or has no meaning as one.
+// Schema returns a definition's schema as OpenAPI 3.0: complete, in a fixed order,
+// without unknown keywords and invalid values.
 func Schema(s *tree.Node) *tree.Node {
 	return (&converter{make: tree.NewMaker(room(s))}).schema(s)
 }
 
-// room returns how many nodes and fields the converted schema has, at most.
+// room returns the maximum number of nodes and fields of the converted schema.
 func room(s *tree.Node) (nodes, fields int) {
 	if s == nil {
 		return 0, 0
@@ -126,7 +125,7 @@ func (c *converter) schema(s *tree.Node) *tree.Node {
 			n++
 		}
 	}
-	// One more than needed leaves room for what settleType adds.
+	// One extra field leaves room for what settleType adds.
 	out := c.make.Map(n + len(extensions) + 1)
 	settleType(s, &slots)
 	for i, v := range slots {
@@ -139,8 +138,8 @@ func (c *converter) schema(s *tree.Node) *tree.Node {
 	return out
 }
 
-// settleType makes the type one that OpenAPI knows, and says for an array
-// what it holds, which OpenAPI demands.
+// settleType converts the type to one that OpenAPI knows, and adds items to an array,
+// which OpenAPI requires.
 func settleType(s *tree.Node, slots *[len(keywords)]*tree.Node) {
 	typ, items, anyOf := &slots[typeAt], &slots[itemsAt], &slots[anyOfAt]
 	if s.Get("x-kubernetes-int-or-string").IsTrue() {
@@ -172,7 +171,7 @@ func add(n *tree.Node, key string, v *tree.Node) {
 	n.Fields = append(n.Fields, tree.Field{Key: key, Value: v})
 }
 
-// keyword returns the value of a keyword, or nil if it is not what it must be.
+// keyword returns the value of a keyword, or nil if it is invalid.
 func (c *converter) keyword(want check, v *tree.Node) *tree.Node {
 	switch want {
 	case text:
@@ -217,7 +216,7 @@ func keep(v *tree.Node, ok bool) *tree.Node {
 	return v
 }
 
-// distinct returns the strings of a list, each once; nil if there are none.
+// distinct returns the strings of a list without duplicates; nil if there are none.
 func distinct(v *tree.Node) *tree.Node {
 	var out []string
 	seen := make(map[string]bool, len(v.Items))

@@ -1,5 +1,5 @@
-// Package builtin is the built-in template folder: what xrd-transform uses
-// where a user's own folder says nothing else, and what its init writes.
+// Package builtin holds the built-in template folder: the defaults of xrd-transform
+// where a user's own folder has no override, and the files that its init command writes.
 package builtin
 
 import (

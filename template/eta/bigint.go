@@ -7,10 +7,9 @@ import (
 	"github.com/grafana/sobek/ast"
 )
 
-// checkNumbers refuses integers without bounds, such as 1n: one operation makes
-// one of them that takes all memory there is, and the compiler works out those
-// of constants already. Without a literal and the name BigInt there is no way to
-// come by one.
+// checkNumbers rejects BigInt literals such as 1n: a single operation can create one
+// that takes all memory, and the compiler already evaluates constant ones. Without a
+// literal and the name BigInt there is no way to get one.
 func (t *template) checkNumbers(tree *ast.Program) error {
 	n := bigInt(reflect.ValueOf(tree.Body), map[any]bool{})
 	if n == nil {
@@ -22,11 +21,11 @@ func (t *template) checkNumbers(tree *ast.Program) error {
 	return e
 }
 
-// astPackage is where the types of a program are.
+// astPackage is the package of the AST types.
 var astPackage = reflect.TypeFor[ast.Program]().PkgPath()
 
-// bigInt returns the first literal of an integer without bounds in a part of a
-// program; nil if there is none. The engine has nothing that walks a program.
+// bigInt returns the first BigInt literal in a part of a program; nil if there is none.
+// The engine has no AST walker.
 func bigInt(v reflect.Value, seen map[any]bool) *ast.NumberLiteral {
 	switch v.Kind() {
 	case reflect.Interface:

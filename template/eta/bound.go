@@ -9,9 +9,9 @@ import (
 	"github.com/grafana/sobek/unistring"
 )
 
-// bounder puts calls of our functions in place of what JavaScript does without
-// bounds: adding texts doubles them, and twenty-nine times is half a gigabyte.
-// Nothing in the engine can be asked to look at how long they become.
+// bounder replaces operations that JavaScript does not limit by calls of our functions:
+// concatenation doubles texts, and twenty-nine doublings are half a gigabyte. The engine
+// has no hook to check their length.
 //
 //	a + b          plus(a, b)
 //	a += b         a = plus(a, b)
@@ -19,25 +19,24 @@ import (
 //	`x${a}y${b}`   text("x", a, "y", b, "")
 //	[...a], f(...a) [...list(a)], f(...list(a))
 //
-// What has a number or a short text on one side stays as it is: it cannot
-// double. The functions have names that cannot be written in a template, and
-// come as parameters of the program.
+// An operation with a number or a short text on one side stays as it is: it cannot
+// double. The functions have names that cannot be written in a template, and are passed
+// as parameters of the program.
 type bounder struct {
 	// uses are the functions that the program needs.
 	uses [boundNames]bool
 	// patterns are its regular expressions.
 	patterns []*ast.RegExpLiteral
-	// names are all that a program writes, and anyName says that it may come by
-	// others: one that is worked out as it runs.
+	// names are all names in the program; anyName is true if it may compute others at run
+	// time.
 	names   map[string]bool
 	anyName bool
-	// with is a statement that could put other names before ours, nil if there
-	// is none.
+	// with is a with statement, which could shadow our names; nil if there is none.
 	with *ast.WithStatement
 	seen map[any]bool
 }
 
-// The functions, by their place among the parameters.
+// The functions, by their index among the parameters.
 const (
 	boundPlus = iota
 	boundText
@@ -46,16 +45,16 @@ const (
 	boundNames
 )
 
-// boundName returns the name of a parameter. It holds a space, so that there is
-// no other way to write it.
+// boundName returns the name of a parameter. It contains a space, so that a template
+// cannot write it.
 func boundName(i int) unistring.String {
 	return [boundNames]unistring.String{"bound plus", "bound text", "bound list", "bound part"}[i]
 }
 
-// shortText is how long a text may be that is added without a look.
+// shortText is the maximum length of a text that is concatenated unchecked.
 const shortText = 4 << 10
 
-// rewrite changes a part of a program, and what is in it first.
+// rewrite rewrites a part of a program, inner parts first.
 func (b *bounder) rewrite(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -92,7 +91,7 @@ func (b *bounder) rewrite(v reflect.Value) {
 	}
 }
 
-// note takes note of a part of a program.
+// note records facts about a part of a program.
 func (b *bounder) note(n any) {
 	switch n := n.(type) {
 	case *ast.WithStatement:
@@ -116,12 +115,12 @@ func (b *bounder) note(n any) {
 	}
 }
 
-// mayName reports whether a program may come by what has a name.
+// mayName reports whether a program may access a member of the given name.
 func (b *bounder) mayName(name string) bool {
 	return b.anyName || b.names[name] || b.names["getOwnPropertyDescriptor"] || b.names["getOwnPropertyDescriptors"]
 }
 
-// instead returns what takes the place of an expression, nil if it stays.
+// instead returns the replacement of an expression, nil if it stays.
 func (b *bounder) instead(e ast.Expression) ast.Expression {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
@@ -140,13 +139,14 @@ func (b *bounder) instead(e ast.Expression) ast.Expression {
 	return nil
 }
 
-// call calls one of the functions, at the place of what it stands for.
+// call returns a call of one of the functions, at the position of the expression that it
+// replaces.
 func (b *bounder) call(which int, at file.Idx, args ...ast.Expression) ast.Expression {
 	b.uses[which] = true
 	return &ast.CallExpression{Callee: &ast.Identifier{Name: boundName(which), Idx: at}, LeftParenthesis: at, RightParenthesis: at, ArgumentList: args}
 }
 
-// assign makes a call of +=.
+// assign replaces += by a call.
 func (b *bounder) assign(e *ast.AssignExpression) ast.Expression {
 	at := e.Left.Idx0()
 	var object, key ast.Expression
@@ -160,14 +160,14 @@ func (b *bounder) assign(e *ast.AssignExpression) ast.Expression {
 		object, key = left.Left, left.Member
 	}
 	if _, isSuper := object.(*ast.SuperExpression); object == nil || isSuper || moves(reflect.ValueOf(e.Right), map[any]bool{}) {
-		// It grows by a part at a time.
+		// Here the value grows only by a limited part at a time.
 		return &ast.AssignExpression{Operator: e.Operator, Left: e.Left, Right: b.call(boundPart, at, e.Right)}
 	}
 	name := func(name unistring.String) *ast.Identifier { return &ast.Identifier{Name: name, Idx: at} }
 	member := func() ast.Expression {
 		return &ast.BracketExpression{Left: name("bound object"), Member: name("bound key"), LeftBracket: at, RightBracket: at}
 	}
-	// The old value is read before the new one is worked out.
+	// The old value is read before the new one is evaluated.
 	return &ast.CallExpression{
 		LeftParenthesis: at, RightParenthesis: at, ArgumentList: []ast.Expression{object, key},
 		Callee: &ast.ArrowFunctionLiteral{
@@ -182,8 +182,8 @@ func (b *bounder) assign(e *ast.AssignExpression) ast.Expression {
 	}
 }
 
-// template makes a call of a template literal, if there is more than one value
-// in it that may be long.
+// template replaces a template literal by a call if more than one of its values may be
+// long.
 func (b *bounder) template(e *ast.TemplateLiteral) ast.Expression {
 	long := 0
 	for _, v := range e.Expressions {
@@ -204,7 +204,7 @@ func (b *bounder) template(e *ast.TemplateLiteral) ast.Expression {
 	return b.call(boundText, e.OpenQuote, args...)
 }
 
-// isShort reports whether an expression is no long text, whatever is in the
+// isShort reports whether an expression can never be a long text, regardless of
 // variables.
 func isShort(e ast.Expression) bool {
 	switch e := e.(type) {
@@ -224,9 +224,9 @@ func isShort(e ast.Expression) bool {
 	return false
 }
 
-// moves reports whether a part of a program has something that means something
-// else in another function, such as a yield or an await. It may say so of one
-// that has a function with it.
+// moves reports whether a part of a program contains something that changes its meaning
+// in another function, such as a yield or an await. It may also report true if that is
+// in a nested function.
 func moves(v reflect.Value, seen map[any]bool) bool {
 	switch v.Kind() {
 	case reflect.Interface:

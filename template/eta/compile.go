@@ -16,8 +16,8 @@ import (
 	"github.com/grafana/sobek/parser"
 )
 
-// The names the generated code has for what it is handed. A template that uses
-// them harms nobody but itself.
+// The names of the parameters in the generated code. A template that uses them only
+// harms itself.
 const (
 	writeName  = "__eta"
 	setterName = "__eta_o"
@@ -26,7 +26,7 @@ const (
 	dataName   = "it"
 )
 
-// functions are what a template may call, in the order of their numbers.
+// functions are the functions that a template may call, ordered by number.
 var functions = []struct{ name, head string }{
 	{"include", "include=(p,d)=>" + callName + "(0," + selfName + ",p,d)"},
 	{"layout", "layout=(p,d)=>" + callName + "(1," + selfName + ",p,d)"},
@@ -35,8 +35,8 @@ var functions = []struct{ name, head string }{
 	{"output", "output=" + writeName},
 }
 
-// span says that the piece of the body from start on, whose code is from begin
-// to end, comes from offset at of the template.
+// span maps the piece of the body that begins at start, with its code from begin to end,
+// to offset at of the template.
 type span struct{ start, begin, end, at int }
 
 // program is a template compiled for a set of bare names.
@@ -44,18 +44,19 @@ type program struct {
 	t     *template
 	names []string
 	code  *sobek.Program
-	// bounds are the functions it is handed behind the names, and patterns says
-	// that it has regular expressions, one of which makes round notes in a round.
+	// bounds are the functions passed after the names. patterns is true if the program has
+	// regular expressions; round is the maximum number of notes that one of them makes per
+	// iteration.
 	bounds   []int
 	patterns bool
 	round    int
-	// methods are those of JavaScript that it may call, as far as they have to be
-	// bounded.
+	// methods are the JavaScript methods that the program may call and that must be
+	// limited.
 	methods []int
 }
 
-// generate makes the body: a call for each text and value, the code of tags as
-// it stands.
+// generate generates the body: a call for each text and value, and the code of tags
+// unchanged.
 func (t *template) generate() {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -95,7 +96,7 @@ func (t *template) generate() {
 	}
 }
 
-// nextLine returns where the next line begins, by the rules of the engine.
+// nextLine returns the start of the next line, by the engine's rules.
 func nextLine(s string) int {
 	for i, r := range s {
 		switch r {
@@ -132,8 +133,8 @@ func writeQuoted(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// offset returns where in the template a place of the generated code comes
-// from. The head is line 1 of it. It reports false for a place in the head.
+// offset returns the offset in the template of a position in the generated code, whose
+// line 1 is the head. It returns false for a position in the head.
 func (t *template) offset(line, column int) (int, bool) {
 	line -= 2
 	if line < 0 || len(t.spans) == 0 {
@@ -158,8 +159,8 @@ func (t *template) offset(line, column int) (int, bool) {
 	return at, true
 }
 
-// afterText returns the place of the code after an offset that is in text that
-// is written as it stands, and any other offset as it is.
+// afterText returns the offset of the code that follows if offset is in literal text;
+// any other offset unchanged.
 func (t *template) afterText(offset int) int {
 	text := false
 	for _, p := range t.parts {
@@ -173,7 +174,7 @@ func (t *template) afterText(offset int) int {
 	return offset
 }
 
-// firstTag returns the place of the first code.
+// firstTag returns the offset of the first code.
 func (t *template) firstTag() int {
 	for _, p := range t.parts {
 		if p.kind == code || p.kind == value {
@@ -183,14 +184,14 @@ func (t *template) firstTag() int {
 	return 0
 }
 
-// errorAt makes an error at a place of the generated code.
+// errorAt returns an error at a position of the generated code.
 func (t *template) errorAt(line, column int, msg string) *Error {
 	offset, _ := t.offset(line, column)
 	return errorAt(t.name, t.text, offset, msg)
 }
 
-// program compiles the template for the bare names of data that it uses. The
-// error is an *Error.
+// program compiles the template for the bare names of data that it uses. The error is an
+// *Error.
 func (t *template) program(keys []string) (*program, error) {
 	var names []string
 	for _, k := range keys {
@@ -216,7 +217,7 @@ func (t *template) program(keys []string) (*program, error) {
 	return p, nil
 }
 
-// head returns the beginning of the program, one line.
+// head returns the beginning of the program, on one line.
 func (t *template) head(names []string) string {
 	var b strings.Builder
 	b.WriteString("(" + strings.Join(append([]string{writeName, setterName, callName, selfName, dataName}, names...), ",") + ")=>{")
@@ -230,12 +231,12 @@ func (t *template) head(names []string) string {
 	if sep == "," {
 		b.WriteByte(';')
 	}
-	// The block lets a template declare names that it was handed.
+	// The block lets a template redeclare its parameters.
 	b.WriteString("{\n")
 	return b.String()
 }
 
-// compile makes the program: a function of what the template is handed.
+// compile compiles the program: a function of the template's parameters.
 func (t *template) compile(names []string) (p *program, err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -265,8 +266,8 @@ func (t *template) compile(names []string) (p *program, err error) {
 	return p, nil
 }
 
-// bound puts calls in place of what has no bounds, and refuses what cannot be
-// bounded.
+// bound replaces unlimited operations by calls, and rejects those that cannot be
+// limited.
 func (p *program) bound(tree *ast.Program) error {
 	b := bounder{seen: map[any]bool{}, names: map[string]bool{}}
 	b.rewrite(reflect.ValueOf(tree.Body))
@@ -302,8 +303,8 @@ func (p *program) bound(tree *ast.Program) error {
 	return nil
 }
 
-// checkShape makes sure that the program is the one function: braces that do
-// not match may give a program of another shape.
+// checkShape ensures that the program is a single function: unbalanced braces may give a
+// program of another shape.
 func (t *template) checkShape(tree *ast.Program, size int) error {
 	if len(tree.Body) == 1 {
 		if st, ok := tree.Body[0].(*ast.ExpressionStatement); ok {
@@ -317,8 +318,8 @@ func (t *template) checkShape(tree *ast.Program, size int) error {
 	return t.unbalanced("unexpected }")
 }
 
-// bracedOnce reports whether the block of the template is the last statement
-// of the function, and ends where the function does.
+// bracedOnce reports whether the block of the template is the last statement of the
+// function, and ends where the function does.
 func bracedOnce(body *ast.BlockStatement) bool {
 	if len(body.List) == 0 || len(body.List) > 2 {
 		return false
@@ -327,7 +328,7 @@ func bracedOnce(body *ast.BlockStatement) bool {
 	return ok && block.RightBrace == body.RightBrace-1
 }
 
-// unbalanced makes an error of the first bracket that matches no other.
+// unbalanced returns an error about the first unbalanced bracket.
 func (t *template) unbalanced(msg string) *Error {
 	if b := t.scan.stray; b != nil {
 		e := errorAt(t.name, t.text, b.at, fmt.Sprintf("cannot compile template: unexpected %c", b.char))
@@ -343,7 +344,7 @@ func (t *template) unbalanced(msg string) *Error {
 	return errorAt(t.name, t.text, 0, "cannot compile template: "+msg)
 }
 
-// syntaxError makes an *Error of what the parser or compiler says.
+// syntaxError converts an error of the parser or compiler to an *Error.
 func (t *template) syntaxError(err error) *Error {
 	if t.scan.stray != nil || len(t.scan.open) > 0 {
 		return t.unbalanced("")
@@ -358,7 +359,7 @@ func (t *template) syntaxError(err error) *Error {
 	return errorAt(t.name, t.text, 0, "cannot compile template: "+strconv.Quote(err.Error()))
 }
 
-// lower makes the first letter of a message small, as ours are.
+// lower converts the first letter of a message to lower case, like our messages.
 func lower(s string) string {
 	if s == "" || len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
 		return s
@@ -366,7 +367,7 @@ func lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// bareName reports whether a key of data can be a name in JavaScript.
+// bareName reports whether a key of data can be a JavaScript name.
 func bareName(k string) bool {
 	if k == "" || !wordStart(k[0]) || reserved[k] {
 		return false
@@ -379,7 +380,7 @@ func bareName(k string) bool {
 	return true
 }
 
-// reserved are the words that are no name, and the names that are taken.
+// reserved are the reserved words, and the names that are in use.
 var reserved = func() map[string]bool {
 	m := map[string]bool{writeName: true, setterName: true, callName: true, selfName: true, dataName: true}
 	for _, f := range functions {

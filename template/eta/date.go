@@ -2,9 +2,9 @@ package eta
 
 import "github.com/grafana/sobek"
 
-// utcDates makes a Date for which it is UTC everywhere: the same template must
-// give the same text wherever it is rendered, and the engine's knows the time
-// zone of the process. A text without a zone is taken for UTC too.
+// utcDates creates a Date class that uses UTC everywhere: the same template must give
+// the same text wherever it is rendered, and the engine's class uses the time zone of
+// the process. A text without a zone is also parsed as UTC.
 var utcDates = sobek.MustCompile("date", `(Old) => {
 	const proto = Old.prototype
 	const put = (name, f) => Object.defineProperty(proto, name, { value: f, writable: true, configurable: true })
@@ -32,7 +32,7 @@ var utcDates = sobek.MustCompile("date", `(Old) => {
 	return Object.assign(Date, { UTC: Old.UTC, now: Old.now, parse })
 }`, false)
 
-// dates returns the Date of templates, made of the engine's.
+// dates returns the Date class of templates, derived from the engine's.
 func (r *run) dates(old sobek.Value) sobek.Value {
 	v, err := r.vm.RunProgram(utcDates)
 	r.must(err)

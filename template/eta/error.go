@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Place is a place in a template, counted from 1; columns count characters.
+// Place is a position in a template, counted from 1; columns count characters.
 type Place struct {
 	File         string
 	Line, Column int
@@ -20,18 +20,17 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Error is a template that cannot be read or rendered: where in the template,
-// why, and the way out. Line is 0 if it is about the file as a whole.
+// Error is a template that cannot be parsed or rendered: where in the template, why, and
+// how to fix it. Line is 0 if the error is about the file as a whole.
 type Error struct {
 	File         string
 	Line, Column int
 	Msg, Hint    string
 	// Text is the line of the template.
 	Text string
-	// From are the calls of include or layout that led to the file, the
-	// nearest first.
+	// From are the calls of include or layout that led to the file, the innermost first.
 	From []Place
-	// Err is what a Func returned, or what the context or file system said.
+	// Err is the error of a Func, the context or the file system.
 	Err error
 }
 
@@ -40,15 +39,14 @@ func (e *Error) Error() string {
 	return Place{e.File, e.Line, e.Column}.String() + ": " + e.Msg
 }
 
-// Unwrap returns what the error came from, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// widest is how many characters of a line an excerpt shows.
+// widest is the maximum number of characters of a line in an excerpt.
 const widest = 240
 
-// Excerpt returns the line of the template and, below it, a caret where the
-// error is; or "" if the line is not known. Of a very long line it is the part
-// around that place.
+// Excerpt returns the line of the template with a caret below the position of the error,
+// or "" if the line is unknown. A very long line is cut to the part around the position.
 func (e *Error) Excerpt() string {
 	if e.Line == 0 || e.Text == "" {
 		return ""
@@ -64,8 +62,7 @@ func (e *Error) Excerpt() string {
 	b.WriteString(string(line))
 	b.WriteByte('\n')
 	for _, r := range line[:min(at, len(line))] {
-		// A tab stays one, so that the caret stands below its place however
-		// wide it is shown.
+		// A tab stays a tab, so that the caret is aligned at any tab width.
 		if r != '\t' {
 			r = ' '
 		}
@@ -75,7 +72,7 @@ func (e *Error) Excerpt() string {
 	return b.String()
 }
 
-// errorAt makes an error at an offset of a template's text.
+// errorAt returns an error at an offset of a template's text.
 func errorAt(file, text string, offset int, msg string) *Error {
 	offset = max(0, min(offset, len(text)))
 	before := text[:offset]

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a render, unless Limits says otherwise.
+// The default limits of a render.
 const (
 	DefaultTime   = 2 * time.Second
 	DefaultOutput = 4 << 20
@@ -20,43 +20,43 @@ const (
 	DefaultMemory = 64 << 20
 )
 
-// MaxTime is the most a render may be given.
+// MaxTime is the maximum time of a render.
 const MaxTime = 10 * time.Second
 
-// The bounds of a template's text. They keep the JavaScript compiler, which
-// calls itself for every level of nesting, from running out of stack.
+// The limits of a template's text. They keep the JavaScript compiler, which recurses for
+// every level of nesting, from running out of stack.
 const (
 	maxText    = 1 << 20
 	maxCode    = 128 << 10
 	maxNesting = 200
 )
 
-// maxVariants is how many programs of one template are kept: there is one for
+// maxVariants is the maximum number of cached programs per template: there is one for
 // each set of bare names it was rendered with.
 const maxVariants = 64
 
-// Func is a function that templates may call. It is handed nil for null and
-// undefined, bool, int64, float64, string, and a *tree.Node for a list or a
-// map, which is a copy in the order of the keys. It may return anything that
-// may stand in Data. An error is thrown where the function was called.
+// Func is a function that templates may call. Its arguments are nil for null and
+// undefined, bool, int64, float64, string, and a *tree.Node for a list or a map, which
+// is a copy that keeps the order of keys. It may return anything that is allowed in
+// Data. An error is thrown at the call in the template.
 type Func func(args []any) (any, error)
 
-// Data are the names a template sees, bare and below `it`. A value is nil, a
-// bool, number, string, *tree.Node, []any, []string, map[string]any,
-// map[string]string, Func or map[string]Func. A *tree.Node keeps its order of
-// keys, a Go map is put in key order. Templates get copies.
+// Data are the names that a template sees, bare and below `it`. A value is nil, a bool,
+// number, string, *tree.Node, []any, []string, map[string]any, map[string]string, Func
+// or map[string]Func. A *tree.Node keeps its order of keys, a Go map is sorted by key.
+// Templates get copies.
 type Data map[string]any
 
-// Limits bound one render. A zero field means its default.
+// Limits limit one render. A zero field means its default.
 type Limits struct {
-	// Time is how long it may take, at most MaxTime. Default 2 s.
+	// Time is the maximum duration, at most MaxTime. Default 2 s.
 	Time time.Duration
-	// Output is how many bytes it may write. Default 4 MiB.
+	// Output is the maximum output in bytes. Default 4 MiB.
 	Output int
-	// Depth is how deep files may include one another. Default 32.
+	// Depth is the maximum nesting of includes. Default 32.
 	Depth int
-	// Memory is by how many bytes the memory of the whole process may grow
-	// during a render that takes more than a moment. Default 64 MiB.
+	// Memory is by how many bytes the memory of the whole process may grow during a render
+	// that takes longer than a moment. Default 64 MiB.
 	Memory int
 }
 
@@ -78,7 +78,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// Set is a folder of templates. It may be used by several goroutines at once.
+// Set is a folder of templates. It is safe for concurrent use.
 type Set struct {
 	files  fs.FS
 	limits Limits
@@ -87,22 +87,21 @@ type Set struct {
 	templates map[string]*entry
 }
 
-// entry is a template that is read when it is first asked for.
+// entry is a template that is loaded on first use.
 type entry struct {
 	once sync.Once
 	t    *template
 	err  error
 }
 
-// New returns the templates in files, which must not change while the Set is
-// in use: each file is read and compiled once. A file system that follows links
-// out of the folder lets templates do so; that of an os.Root does not.
+// New returns the templates in files, which must not change while the Set is in use:
+// each file is read and compiled once. If the file system follows links out of the
+// folder, templates can too; that of an os.Root does not.
 func New(files fs.FS, limits Limits) *Set {
 	return &Set{files: files, limits: limits.orDefaults(), templates: map[string]*entry{}}
 }
 
-// Render renders the named template. An error about the template or in it is
-// an *Error.
+// Render renders the named template. An error about the template or in it is an *Error.
 func (s *Set) Render(ctx context.Context, name string, data Data) (string, error) {
 	file, err := resolve("", name)
 	if err != nil {
@@ -115,8 +114,7 @@ func (s *Set) Render(ctx context.Context, name string, data Data) (string, error
 	return s.render(ctx, t, data)
 }
 
-// RenderText renders text as if it were the named file. It is compiled each
-// time.
+// RenderText renders text as if it were the named file. It is compiled on each call.
 func (s *Set) RenderText(ctx context.Context, name, text string, data Data) (string, error) {
 	t, err := parse(name, text)
 	if err != nil {
@@ -125,7 +123,7 @@ func (s *Set) RenderText(ctx context.Context, name, text string, data Data) (str
 	return s.render(ctx, t, data)
 }
 
-// Check parses and compiles the named template, and does not run it.
+// Check parses and compiles the named template without running it.
 func (s *Set) Check(name string) error {
 	file, err := resolve("", name)
 	if err != nil {
@@ -150,7 +148,7 @@ func (s *Set) template(file string) (*template, error) {
 	s.mu.Unlock()
 	e.once.Do(func() { e.t, e.err = s.read(file) })
 	if e.err != nil && errors.Is(e.err, fs.ErrNotExist) {
-		// Names that lead nowhere are not remembered: there is no end of them.
+		// Names that do not exist are not cached: there can be arbitrarily many.
 		s.mu.Lock()
 		delete(s.templates, file)
 		s.mu.Unlock()
@@ -160,7 +158,7 @@ func (s *Set) template(file string) (*template, error) {
 
 // read reads and parses a file.
 func (s *Set) read(file string) (*template, error) {
-	// One that is not a file, such as a pipe, may keep whoever opens it waiting.
+	// Opening something other than a regular file, such as a pipe, may block.
 	if info, err := fs.Stat(s.files, file); err == nil && !info.Mode().IsRegular() {
 		return nil, &Error{File: file, Msg: "cannot open template: it is not a file"}
 	}
@@ -188,7 +186,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// checkText says why text cannot be a template.
+// checkText returns an error if text cannot be a template.
 func checkText(name, text string) error {
 	if len(text) > maxText {
 		return &Error{File: name, Msg: fmt.Sprintf("cannot read template: it is larger than %d KiB", maxText>>10)}

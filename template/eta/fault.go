@@ -11,20 +11,19 @@ import (
 	"example.dev/ingestor/internal/text"
 )
 
-// fault is a mistake that has a way out and gets its place from where it is
-// thrown.
+// fault is an error with a hint; its position is where it is thrown.
 type fault struct{ msg, hint string }
 
 func (f *fault) Error() string { return f.msg }
 
-// itself returns err if it is a T, and not one that wraps a T: what was thrown
-// in JavaScript wraps what it was thrown for.
+// itself returns err if it is a T, but not if it wraps a T: a JavaScript exception wraps
+// its cause.
 func itself[T error](err error) (T, bool) {
 	t, ok := any(err).(T)
 	return t, ok
 }
 
-// errorOf makes an *Error of whatever a render ended with.
+// errorOf converts any error of a render to an *Error.
 func (r *run) errorOf(err error) *Error {
 	if r.fatal != nil {
 		return r.fatal
@@ -36,7 +35,7 @@ func (r *run) errorOf(err error) *Error {
 	var ex *sobek.Exception
 	var stop *sobek.InterruptedError
 	var deep *sobek.StackOverflowError
-	// late says that the machine may be past what it was doing.
+	// late is true if the machine may have moved past the cause.
 	late := false
 	out := &Error{File: r.main.name, Err: err}
 	switch {
@@ -72,7 +71,7 @@ func (r *run) errorOf(err error) *Error {
 	return out
 }
 
-// hint returns the way out of an error of JavaScript, if it is a common one.
+// hint returns a hint for common JavaScript errors.
 func (r *run) hint(msg string) string {
 	switch {
 	case strings.HasPrefix(msg, "ReferenceError: ") && len(r.acts) > 0:
@@ -84,9 +83,9 @@ func (r *run) hint(msg string) string {
 	return ""
 }
 
-// locate returns the first place in a template that the frames lead through.
-// The engine does not know the place of every loop: if what it knows may be
-// late and is mere text, or nothing, it means the tag that follows.
+// locate returns the first position in a template on the call stack. The engine does not
+// record the position of every loop: if the position may be late and is literal text, or
+// unknown, the tag that follows is meant.
 func (r *run) locate(frames []sobek.StackFrame, late bool) *Error {
 	var begun *template
 	for _, f := range frames {
@@ -121,7 +120,7 @@ func (r *run) named(name string) *template {
 	return nil
 }
 
-// here returns the place in a template that calls the function that runs now.
+// here returns the position in a template that calls the current function.
 func (r *run) here() Place {
 	at := r.locate(r.vm.CaptureCallStack(0, nil), false)
 	if at == nil {
@@ -130,7 +129,7 @@ func (r *run) here() Place {
 	return Place{at.File, at.Line, at.Column}
 }
 
-// fail ends the render for good, at the place that runs now.
+// fail ends the render irrevocably, at the current position.
 func (r *run) fail(f *fault) {
 	if r.fatal != nil {
 		return
@@ -144,13 +143,14 @@ func (r *run) fail(f *fault) {
 	r.vm.Interrupt(f)
 }
 
-// longest is how much of what was thrown is said: a template may throw a book.
+// longest is the maximum length of a thrown message: a template may throw a very long
+// text.
 const longest = 1000
 
-// shorten shortens what was thrown for a message.
+// shorten shortens a thrown message.
 func shorten(s string) string { return text.Shorten(s, longest) }
 
-// message returns what a thrown value says.
+// message returns the message of a thrown value.
 func message(v sobek.Value) string {
 	const silent = "an object without a message was thrown"
 	o, ok := v.(*sobek.Object)
@@ -166,7 +166,7 @@ func message(v sobek.Value) string {
 	}
 	text := msg.String()
 	if strings.HasPrefix(text, "Could not convert &{") {
-		// The engine shows what it looks like inside.
+		// The engine would show its internal representation.
 		text = "Cannot convert an object to text"
 	}
 	if n := name.String(); n != "Error" && n != "GoError" {

@@ -7,7 +7,7 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// writeValue writes what a tag gives, and is output to templates.
+// writeValue writes the value of a tag. Templates call it as output.
 func (r *run) writeValue(call sobek.FunctionCall) sobek.Value {
 	if r.fatal != nil {
 		return sobek.Undefined()
@@ -31,8 +31,8 @@ func (r *run) emit(text string) {
 	r.out.WriteString(text)
 }
 
-// textOf returns the text of a value that is to be written. What would be
-// nonsense in a document is thrown as an error.
+// textOf returns the text of a value to write. It throws an error for values that make
+// no sense in a document.
 func (r *run) textOf(v sobek.Value) string {
 	if sobek.IsUndefined(v) {
 		r.throw(&fault{msg: "cannot write undefined: there is no such value", hint: `say what to write then: <%= value ?? "" %>`})
@@ -51,11 +51,11 @@ func (r *run) textOf(v sobek.Value) string {
 	return text
 }
 
-// plainObject is what JavaScript says of an object that has no text.
+// plainObject is the JavaScript text of an object without a text of its own.
 const plainObject = "[object Object]"
 
-// setterFor returns the object whose property v writes what it is set to, if
-// the template needs one.
+// setterFor returns the object whose property v writes what is assigned to it, if the
+// template needs one.
 func (r *run) setterFor(t *template) sobek.Value {
 	if r.setter != nil {
 		return r.setter
@@ -72,8 +72,8 @@ func (r *run) setterFor(t *template) sobek.Value {
 	return sobek.Undefined()
 }
 
-// callFunction is include, layout, block and capture: the first argument says
-// which, the second which file calls.
+// callFunction implements include, layout, block and capture: the first argument selects
+// the function, the second the calling file.
 func (r *run) callFunction(call sobek.FunctionCall) sobek.Value {
 	if r.fatal != nil {
 		return sobek.Undefined()
@@ -96,9 +96,8 @@ func (r *run) callFunction(call sobek.FunctionCall) sobek.Value {
 	}
 }
 
-// includeFunction renders another file, which sees what this one sees and what
-// it is handed besides. Its text comes without its last line break: the line
-// that includes it has one already.
+// includeFunction renders another file, which sees the data of this one and the data
+// passed to it. Its last line break is removed: the including line already has one.
 func (r *run) includeFunction(a *activation, name, data sobek.Value) sobek.Value {
 	if sobek.IsUndefined(name) || sobek.IsNull(name) {
 		r.throw(&fault{msg: fmt.Sprintf("cannot include %v: it is not the name of a file", name)})
@@ -111,9 +110,9 @@ func (r *run) includeFunction(a *activation, name, data sobek.Value) sobek.Value
 	return r.vm.ToValue(strings.TrimSuffix(out, "\n"))
 }
 
-// blockFunction is a part of a layout that a file may fill: in a file that has
-// a layout it keeps the text for it, in a layout it gives what was kept, or
-// what the function writes.
+// blockFunction implements a part of a layout that a file may fill: in a file with a
+// layout it stores the text, in a layout it returns the stored text, or the output of
+// the function.
 func (r *run) blockFunction(a *activation, name, fn sobek.Value) sobek.Value {
 	empty := r.vm.ToValue("")
 	if a.layout != "" {
@@ -137,7 +136,7 @@ func (r *run) blockFunction(a *activation, name, fn sobek.Value) sobek.Value {
 	return r.captureFunction(fn)
 }
 
-// captureFunction returns what a function writes, instead of writing it.
+// captureFunction returns the output of a function instead of writing it.
 func (r *run) captureFunction(fn sobek.Value) sobek.Value {
 	call, ok := sobek.AssertFunction(fn)
 	if !ok {
@@ -163,7 +162,7 @@ func (r *run) merged(it *sobek.Object, data sobek.Value) *sobek.Object {
 	return out
 }
 
-// assign gives o the properties of data, if it has any.
+// assign copies the properties of data to o, if it has any.
 func (r *run) assign(o *sobek.Object, data sobek.Value) {
 	from, ok := data.(*sobek.Object)
 	if !ok {

@@ -7,16 +7,15 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// The bounds of what the functions of JavaScript make at a stroke. They run
-// outside of the machine, where nothing can interrupt them.
+// The limits of what JavaScript functions create in one call. They run outside of the
+// machine, where they cannot be interrupted.
 const (
 	maxString = 4 << 20
 	maxLength = 1 << 18
 )
 
-// known are the global names of a template. There is no eval, nothing that
-// allocates blocks of memory, no integers without bounds, and nothing that can
-// stand in for an object.
+// known are the global names of a template. There is no eval, nothing that allocates
+// blocks of memory, no BigInt, and no proxies.
 var known = func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields(`Object Function Array String Number RegExp Date Boolean Symbol Math JSON
@@ -28,8 +27,8 @@ var known = func() map[string]bool {
 	return m
 }()
 
-// globals is the global object: the known names, made when they are first
-// used, and what the template adds.
+// globals is the global object: the known names, created on first use, and those that
+// the template adds.
 type globals struct {
 	r     *run
 	std   *sobek.Object
@@ -67,7 +66,7 @@ func (g *globals) Get(key string) sobek.Value {
 	return v
 }
 
-// Set adds a global name, or puts a value in place of another.
+// Set sets a global name.
 func (g *globals) Set(key string, v sobek.Value) bool {
 	g.added[key] = v
 	return true
@@ -78,7 +77,7 @@ func (g *globals) Has(key string) bool {
 	return g.added[key] != nil || known[key] || key == "globalThis"
 }
 
-// Delete removes what the template added.
+// Delete removes a name that the template added.
 func (g *globals) Delete(key string) bool {
 	delete(g.added, key)
 	return !known[key]
@@ -87,29 +86,28 @@ func (g *globals) Delete(key string) bool {
 // Keys returns nothing: global names are not enumerable.
 func (g *globals) Keys() []string { return nil }
 
-// confine takes from the machine what a template has no use for, and bounds
-// what it leaves.
+// confine removes from the machine what a template does not need, and limits the rest.
 func (r *run) confine() {
 	r.std, r.bounded = r.vm.GlobalObject(), make([]bool, len(methods))
 	g := &globals{r: r, std: r.std, added: map[string]sobek.Value{}}
 	g.self = r.vm.NewDynamicObject(g)
 	r.vm.SetGlobalObject(g.self)
 
-	// Those the engine calls by itself.
+	// The functions that the engine calls by itself.
 	list := r.proto(listMethod)
 	r.define(list, "join", r.join)
 	r.guard(list, "values", func(call sobek.FunctionCall) { r.boundLength(call.This) })
 	r.must(list.DefineDataPropertySymbol(sobek.SymIterator, list.Get("values"), sobek.FLAG_TRUE, sobek.FLAG_TRUE, sobek.FLAG_FALSE))
 }
 
-// method is a function of JavaScript that makes much of little.
+// method is a JavaScript function whose result can be much larger than its input.
 type method struct {
 	of    methodOf
 	name  string
 	bound func(r *run, o *sobek.Object, name string)
 }
 
-// methodOf is what has a method.
+// methodOf is the kind of object that has a method.
 type methodOf int
 
 const (
@@ -139,15 +137,15 @@ func (r *run) proto(of methodOf) *sobek.Object {
 	}
 }
 
-// methods are those that are bounded before a program that may name them is run:
-// there are many, and most programs need none of them.
+// methods are limited before a program that may name them is run: there are many, and
+// most programs need none of them.
 var methods = slices.Concat(textMethods, listMethods, []method{
 	{functionMethod, "apply", func(r *run, o *sobek.Object, name string) {
 		r.guard(o, name, func(call sobek.FunctionCall) { r.boundLength(call.Argument(1)) })
 	}},
 })
 
-// need bounds methods, given by their places.
+// need limits the methods with the given indexes.
 func (r *run) need(which []int) {
 	for _, i := range which {
 		if !r.bounded[i] {
@@ -158,14 +156,15 @@ func (r *run) need(which []int) {
 	}
 }
 
-// guard puts a check before a function of JavaScript.
+// guard adds a check before a JavaScript function.
 func (r *run) guard(o *sobek.Object, name string, check func(sobek.FunctionCall)) {
 	if f := r.guarded(o.Get(name), check); f != nil {
 		r.define(o, name, f)
 	}
 }
 
-// guarded returns a function that checks and then calls v, or nil if v is none.
+// guarded returns a function that checks and then calls v, or nil if v is not a
+// function.
 func (r *run) guarded(v sobek.Value, check func(sobek.FunctionCall)) func(sobek.FunctionCall) sobek.Value {
 	call, ok := sobek.AssertFunction(v)
 	if !ok {
@@ -181,20 +180,20 @@ func (r *run) guarded(v sobek.Value, check func(sobek.FunctionCall)) func(sobek.
 	}
 }
 
-// define gives an object a function, as those of JavaScript are.
+// define defines a function of an object, with the attributes of built-in ones.
 func (r *run) define(o *sobek.Object, name string, f func(sobek.FunctionCall) sobek.Value) {
 	r.must(o.DefineDataProperty(name, r.vm.ToValue(f), sobek.FLAG_TRUE, sobek.FLAG_TRUE, sobek.FLAG_FALSE))
 }
 
-// must throws an error, if there is one.
+// must throws err if it is not nil.
 func (r *run) must(err error) {
 	if err != nil {
 		r.throw(err)
 	}
 }
 
-// boundFunction returns one of the functions that programs call instead of what
-// has no bounds.
+// boundFunction returns one of the functions that programs call instead of unlimited
+// operations.
 func (r *run) boundFunction(which int) sobek.Value {
 	if r.bounds[which] == nil {
 		r.bounds[which] = r.vm.ToValue([boundNames]func(sobek.FunctionCall) sobek.Value{r.plus, r.text, r.spread, r.part}[which])
@@ -202,11 +201,11 @@ func (r *run) boundFunction(which int) sobek.Value {
 	return r.bounds[which]
 }
 
-// maxParsed is how many values JSON may have that is read.
+// maxParsed is the maximum number of values in JSON to parse.
 const maxParsed = 1 << 18
 
-// guardJSON bounds how deep JSON may be nested, because its functions call
-// themselves for each level, and how much of it there may be.
+// guardJSON limits the nesting of JSON, because its functions recurse for each level,
+// and its size.
 func (r *run) guardJSON(o *sobek.Object) {
 	r.guard(o, "parse", func(call sobek.FunctionCall) {
 		depth, deepest, values := 0, 0, 0

@@ -10,13 +10,13 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// listMethods bounds the methods of lists, and what makes lists.
+// listMethods limits the methods of lists, and the functions that create lists.
 var listMethods = slices.Concat(
 	lengthMethods(listMethod, maxLength, func(call sobek.FunctionCall) sobek.Value { return call.This },
 		"fill", "map", "flatMap", "slice", "keys", "entries", "sort", "toSorted", "toReversed", "toSpliced", "with"),
 	lengthMethods(listFunction, maxLength, firstArgument, "from"),
 	lengthMethods(objectFunction, maxLength, firstArgument, "keys", "values", "getOwnPropertyNames"),
-	// They make a list or an object of each.
+	// These create a list or an object for each element.
 	lengthMethods(objectFunction, maxLength/4, firstArgument, "entries", "getOwnPropertyDescriptors"),
 	[]method{
 		{listMethod, "toLocaleString", func(r *run, o *sobek.Object, name string) {
@@ -53,7 +53,7 @@ var listMethods = slices.Concat(
 
 func firstArgument(call sobek.FunctionCall) sobek.Value { return call.Argument(0) }
 
-// lengthMethods are methods that work on a list of a length, or on a text.
+// lengthMethods returns methods whose cost depends on the length of a list or text.
 func lengthMethods(of methodOf, most int, list func(sobek.FunctionCall) sobek.Value, names ...string) []method {
 	var all []method
 	for _, name := range names {
@@ -68,8 +68,7 @@ func lengthMethods(of methodOf, most int, list func(sobek.FunctionCall) sobek.Va
 	return all
 }
 
-// lengthOf returns how many values a list has, or characters a text, if a value
-// is one; otherwise 0.
+// lengthOf returns the length of a list or text; 0 for other values.
 func lengthOf(v sobek.Value) int {
 	if s, ok := v.(sobek.String); ok {
 		return s.Length()
@@ -90,7 +89,7 @@ func lengthOf(v sobek.Value) int {
 	return int(min(max(0, n.ToFloat()), math.MaxInt32))
 }
 
-// boundLength refuses a list that is too long.
+// boundLength rejects a list that is too long.
 func (r *run) boundLength(v sobek.Value) {
 	if lengthOf(v) > maxLength {
 		r.tooLongList()
@@ -101,8 +100,8 @@ func (r *run) tooLongList() {
 	r.throw(&fault{msg: fmt.Sprintf("cannot work on a list of more than %d values", maxLength)})
 }
 
-// boundFlat refuses a list that has too many values in the lists in it, down to
-// a depth: each may be there many times.
+// boundFlat rejects a list that has too many values including nested lists, down to a
+// depth: the same list may occur many times.
 func (r *run) boundFlat(v sobek.Value, depth float64, left *int) {
 	o, ok := v.(*sobek.Object)
 	if *left--; *left < 0 {
@@ -117,14 +116,14 @@ func (r *run) boundFlat(v sobek.Value, depth float64, left *int) {
 	}
 }
 
-// spread refuses to spread a list that is too long.
+// spread rejects spreading a list that is too long.
 func (r *run) spread(call sobek.FunctionCall) sobek.Value {
 	r.boundLength(call.Argument(0))
 	return call.Argument(0)
 }
 
-// join is that of lists. It is written here because the engine's has no bound,
-// neither of size nor of depth.
+// join implements join of lists. The engine's has no limit, neither of size nor of
+// depth.
 func (r *run) join(call sobek.FunctionCall) sobek.Value {
 	o := call.This.ToObject(r.vm)
 	r.boundLength(o)
@@ -134,7 +133,7 @@ func (r *run) join(call sobek.FunctionCall) sobek.Value {
 	}
 	for _, outer := range r.joining {
 		if outer == o {
-			// A list that contains itself is empty there, as everywhere.
+			// A list that contains itself is empty there, as in JavaScript.
 			return r.vm.ToValue("")
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/grafana/sobek/parser"
 )
 
-// maxCalls is how deep functions may call one another.
+// maxCalls is the maximum call depth of functions.
 const maxCalls = 2000
 
-// newMachine returns a machine for one render, that has no clock, no chance
-// and nothing from outside.
+// newMachine returns a machine for one render, without a clock, random numbers and
+// access to the outside.
 func newMachine() *sobek.Runtime {
 	vm := sobek.New()
 	vm.SetMaxCallStackSize(maxCalls)
@@ -28,8 +28,8 @@ func newMachine() *sobek.Runtime {
 	return vm
 }
 
-// noNames keeps what is inside of Go values from templates: the error of a Func
-// is one, and a template that catches it may ask for its text only.
+// noNames hides the contents of Go values from templates: the error of a Func is one,
+// and a template that catches it may only read its text.
 type noNames struct{}
 
 // FieldName hides the field.
@@ -38,14 +38,13 @@ func (noNames) FieldName(reflect.Type, reflect.StructField) string { return "" }
 // MethodName hides the method.
 func (noNames) MethodName(reflect.Type, reflect.Method) string { return "" }
 
-// noCompiler refuses the text that eval and the constructors of functions are
-// handed, whichever way a template comes by them. The parser asks each option
-// before it begins, and this one never answers.
+// noCompiler rejects the code passed to eval and the function constructors, however a
+// template gets access to them. The parser calls each option before it begins, and this
+// one panics.
 var noCompiler = reflect.MakeFunc(reflect.TypeFor[parser.Option](), func([]reflect.Value) []reflect.Value {
 	panic(sobek.New().ToValue("cannot make code of text in a template"))
 }).Interface().(parser.Option)
 
-// init bounds how long a regular expression may be looked for, which nothing
-// else can end. It is longer than any render: one that is cut off must not pass
-// for one that does not match.
+// init limits the time of matching a regular expression, which cannot be interrupted
+// otherwise. It exceeds any render: a match that times out must not pass for no match.
 func init() { regexp2.DefaultMatchTimeout = MaxTime + grace }

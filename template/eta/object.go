@@ -8,31 +8,29 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// object is a map of a document as a template sees it. A value is copied when
-// it is first read, because of most documents most is not; what the template
-// changes stays in the copy.
+// object is a map of a document as a template sees it. A value is copied on first
+// access, because most of a document is usually not accessed; changes of the template
+// stay in the copy.
 type object struct {
 	r *run
 	n *tree.Node
 	// values are the copies, one for each field of n; nil if not made yet.
 	values []sobek.Value
-	// index is where a key is, in a map of many.
+	// index maps keys to indexes, for large maps.
 	index map[string]int
-	// keys and all take the place of the above once a template has added or
-	// removed a key.
+	// keys and all replace the fields above once a template has added or removed a key.
 	keys []string
 	all  map[string]sobek.Value
 }
 
-// fewFields is how many fields are searched one after the other.
+// fewFields is the number of fields up to which a linear search is used.
 const fewFields = 8
 
 func (r *run) newObject(n *tree.Node) sobek.Value {
 	return r.vm.NewDynamicObject(&object{r: r, n: n})
 }
 
-// find returns where a key is, or -1. Of a key that is there twice the last
-// counts.
+// find returns the index of a key, or -1. Of a duplicate key the last one counts.
 func (o *object) find(key string) int {
 	fields := o.n.Fields
 	if len(fields) <= fewFields {
@@ -95,7 +93,7 @@ func (o *object) Set(key string, v sobek.Value) bool {
 	return true
 }
 
-// Has reports whether there is such a key.
+// Has reports whether the key exists.
 func (o *object) Has(key string) bool {
 	if o.all != nil {
 		_, ok := o.all[key]
@@ -115,7 +113,7 @@ func (o *object) Delete(key string) bool {
 	return true
 }
 
-// Keys returns the keys in the order of the document, then those added.
+// Keys returns the keys in document order, then those added.
 func (o *object) Keys() []string {
 	if o.all != nil {
 		return slices.Clone(o.keys)
@@ -129,7 +127,7 @@ func (o *object) Keys() []string {
 	return keys
 }
 
-// own copies all that is left to be copied.
+// own copies all fields that are not copied yet.
 func (o *object) own() {
 	if o.all != nil {
 		return
@@ -142,8 +140,8 @@ func (o *object) own() {
 	o.all = all
 }
 
-// copied is nodeOf for a map that no key was added to or removed from: what the
-// template has not looked at need not become JavaScript first.
+// copied is nodeOf for a map without added or removed keys: fields that the template has
+// not accessed need not be converted to JavaScript first.
 func (o *object) copied(depth int, left *int) (*tree.Node, error) {
 	out := tree.Obj()
 	out.Fields = make([]tree.Field, 0, len(o.n.Fields))
@@ -168,9 +166,9 @@ func (o *object) copied(depth int, left *int) (*tree.Node, error) {
 	return out, nil
 }
 
-// copied returns what nodeOf would of a part of a document. Numbers become those
-// of JavaScript, so that they are the same whether or not a template has looked
-// at them.
+// copied returns what nodeOf would return for a part of a document. Numbers are
+// converted as in JavaScript, so that they are the same whether or not a template has
+// accessed them.
 func (r *run) copied(n *tree.Node, depth int, left *int) (*tree.Node, error) {
 	if n == nil || n.Kind == tree.Int || n.Kind == tree.Float {
 		return nodeOf(r.node(n), depth, left)

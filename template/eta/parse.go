@@ -6,64 +6,64 @@ import (
 	"sync/atomic"
 )
 
-// The ends of a tag.
+// The delimiters of a tag.
 const (
 	openTag  = "<%"
 	closeTag = "%>"
 )
 
-// kind says what a part of a template is.
+// kind is the kind of a part of a template.
 type kind byte
 
 const (
 	literal kind = iota
-	// code is run.
+	// code is executed.
 	code
-	// value is run, and what it gives is written.
+	// value is evaluated, and its result is written.
 	value
-	// comment is passed over.
+	// comment is ignored.
 	comment
 )
 
-// part is a piece of a template: text as it stands, or a tag.
+// part is a part of a template: literal text, or a tag.
 type part struct {
 	kind kind
-	// text is what a literal writes, or the code of a tag.
+	// text is the output of a literal, or the code of a tag.
 	text string
-	// at is where text begins in the template, from where the tag does.
+	// at is the offset of text in the template, from that of the tag.
 	at, from int
-	// left and right are the controls at the ends of a tag: 0, '-' or '_'.
+	// left and right are the trim controls of a tag: 0, '-' or '_'.
 	left, right byte
-	// whole says that each bracket a tag opens is closed in it.
+	// whole is true if the brackets within the tag are balanced.
 	whole bool
 }
 
-// template is one that was parsed.
+// template is a parsed template.
 type template struct {
 	name, text string
 	parts      []part
 	scan       scanner
-	// words are all names its code might use.
+	// words are all names that its code might use.
 	words map[string]bool
-	// body is the JavaScript made of the parts, without a head. lines are where
-	// its lines begin, spans where its pieces come from.
+	// body is the JavaScript generated from the parts, without the head. lines are the
+	// offsets of its lines, spans the origins of its pieces.
 	body  string
 	lines []int
 	spans []span
 
-	// size is how much it wrote when it was last rendered.
+	// size is the size of the output of the last render.
 	size atomic.Int64
 
 	mu       sync.Mutex
 	programs map[string]*program
 }
 
-// parse reads a template. The error is an *Error.
+// parse parses a template. The error is an *Error.
 func parse(name, text string) (*template, error) {
 	if err := checkText(name, text); err != nil {
 		return nil, err
 	}
-	// Some editors put a mark before the text, which is none of it.
+	// Some editors write a byte order mark, which is not part of the text.
 	text = strings.TrimPrefix(text, "\uFEFF")
 	t := &template{name: name, text: text, words: map[string]bool{}, programs: map[string]*program{}}
 	if err := t.split(); err != nil {
@@ -74,7 +74,7 @@ func parse(name, text string) (*template, error) {
 	return t, nil
 }
 
-// split cuts the text into parts.
+// split splits the text into parts.
 func (t *template) split() error {
 	t.scan = scanner{name: t.name, text: t.text}
 	s, size := &t.scan, 0
@@ -105,7 +105,7 @@ func (t *template) split() error {
 	return nil
 }
 
-// tag reads a tag, which begins here.
+// tag parses the tag at the current offset.
 func (t *template) tag() (part, error) {
 	s := &t.scan
 	p := part{kind: code, from: s.at}
@@ -137,8 +137,8 @@ func (t *template) tag() (part, error) {
 	return p, nil
 }
 
-// commentTag reads a comment, which ends at the next end of a tag whatever
-// stands in it.
+// commentTag parses a comment, which ends at the next closing delimiter regardless of
+// its content.
 func (t *template) commentTag(p part) (part, error) {
 	s := &t.scan
 	p.kind, p.at = comment, s.at
@@ -154,11 +154,11 @@ func (t *template) commentTag(p part) (part, error) {
 	return p, nil
 }
 
-// blanks counts the white space s begins with.
+// blanks returns the length of the white space at the beginning of s.
 func blanks(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
-// addWords adds everything in code that may be a name, also where it is in a
-// string: it does no harm to know too many.
+// addWords adds everything in code that may be a name, even inside strings: too many
+// names do no harm.
 func addWords(words map[string]bool, code string) {
 	start := -1
 	for i := range len(code) + 1 {

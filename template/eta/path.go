@@ -10,9 +10,8 @@ import (
 // extension is added to a name that has none.
 const extension = ".eta"
 
-// resolve returns the file that a template means by name. One that begins with
-// ./ or ../ is relative to the file it is named in; any other is counted from
-// the template folder.
+// resolve returns the file of a template name. A name that begins with ./ or ../ is
+// relative to the file that contains it; any other to the template folder.
 func resolve(from, name string) (string, error) {
 	if name == "" {
 		return "", &fault{msg: "cannot include a template without a name"}

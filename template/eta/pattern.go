@@ -11,37 +11,35 @@ import (
 	"github.com/grafana/sobek/parser"
 )
 
-// The bounds of regular expressions. The engine compiles most of them for RE2,
-// which writes out what is repeated a number of times, and tries the others, and
-// all that go on where they ended last, with a machine that keeps a note for
-// each round of a group that is repeated.
+// The limits of regular expressions. The engine compiles most of them for RE2, which
+// expands counted repetitions. It runs the others, and all that continue where they
+// ended last, with a backtracking matcher that keeps a note for each iteration of a
+// repeated group.
 const (
 	maxPattern      = 16 << 10
 	maxInstructions = 100_000
 	maxGroups       = 100
-	// maxNotes is how many notes there may be, and maxRound how many each round
-	// may make.
+	// maxNotes is the maximum number of notes, and maxRound the maximum per iteration.
 	maxNotes = 1 << 20
 	maxRound = 16
-	// maxFound is how many places, and groups in them, may be found at once, and
-	// maxMatches how many that are objects.
+	// maxFound is the maximum number of matches, and groups in them, that may be found at
+	// once, and maxMatches the maximum if they are objects.
 	maxFound   = 1 << 19
 	maxMatches = 1 << 16
-	// untracked is how long a text may be of which no note is taken.
+	// untracked is the length of texts up to which they are not tracked.
 	untracked = maxNotes / maxRound
 )
 
-// pattern is what a regular expression may cost.
+// pattern is the maximum cost of a regular expression.
 type pattern struct {
-	// instructions counts those that are left when what is repeated is written
-	// out, and groups those that are found.
+	// instructions counts the instructions with repetitions expanded; groups counts the
+	// groups.
 	instructions, groups int
-	// round is how many notes each round makes of a group that is repeated.
+	// round is the number of notes per iteration of a repeated group.
 	round int
 }
 
-// measurePattern reads a regular expression, as far as that is needed to tell
-// what it costs.
+// measurePattern parses a regular expression as far as needed to estimate its cost.
 func measurePattern(source string) pattern {
 	const most = 1 << 30
 	type part struct {
@@ -80,7 +78,7 @@ func measurePattern(source string) pattern {
 			p.groups++
 			open = append(open, part{})
 			if strings.HasPrefix(source[i+1:], "?") {
-				// What kind of group it is.
+				// Skip the kind of the group.
 				i += 1 + len(groupKind.FindString(source[i+2:]))
 			}
 		case ')':
@@ -116,8 +114,8 @@ var (
 	counted   = regexp.MustCompile(`^\{([0-9]{1,6})(?:,([0-9]{0,6}))?\}`)
 )
 
-// checkPattern says what keeps a regular expression from being used, and how
-// many notes each round makes of one that backtracks.
+// checkPattern returns why a regular expression cannot be used, and the number of notes
+// per iteration of one that backtracks.
 func checkPattern(source, flags string) (round int, err error) {
 	if len(source) > maxPattern {
 		return 0, fmt.Errorf("cannot use a regular expression of more than %d characters", maxPattern)
@@ -144,9 +142,10 @@ func checkPattern(source, flags string) (round int, err error) {
 	return p.round, nil
 }
 
-// backtrack notes that the template has a regular expression that makes so many
-// notes in a round, and track that it has a text of a length. Both together must
-// stay within bounds: nothing can tell when the one is tried on the other.
+// backtrack records that the template has a regular expression that makes round notes
+// per iteration; track records that it has a text of a length. The product must stay
+// within limits: there is no way to know when the expression is matched against the
+// text.
 func (r *run) backtrack(round int) error {
 	r.round = max(r.round, round)
 	if r.round*r.longest <= maxNotes {
@@ -165,11 +164,11 @@ func (r *run) track(length int) {
 	}
 }
 
-// checkSource bounds a regular expression that is made of a text.
+// checkSource limits a regular expression that is created from a text.
 func (r *run) checkSource(source, flags sobek.Value) {
 	if o, ok := source.(*sobek.Object); ok && o.ClassName() == "RegExp" {
 		if sobek.IsUndefined(flags) {
-			// It has been looked at.
+			// The expression has already been checked.
 			return
 		}
 		source = o.Get("source")
@@ -188,8 +187,8 @@ func (r *run) checkSource(source, flags sobek.Value) {
 	r.must(r.backtrack(round))
 }
 
-// guardRegExp bounds what can be done with regular expressions. It is called
-// before a template gets at the first one.
+// guardRegExp limits the operations on regular expressions. It is called before a
+// template can access the first one.
 func (r *run) guardRegExp() {
 	if r.regExp != nil {
 		return
@@ -220,8 +219,8 @@ func (r *run) guardRegExp() {
 	r.must(proto.DefineAccessorProperty("flags", r.vm.ToValue(r.flags), nil, sobek.FLAG_FALSE, sobek.FLAG_FALSE))
 }
 
-// finder bounds a function that finds the places of a regular expression in a
-// text: all of them, or those of one that is global.
+// finder limits a function that finds the matches of a regular expression in a text: all
+// matches if all is set, else only for a global one.
 func (r *run) finder(v sobek.Value, all bool) func(sobek.FunctionCall) sobek.Value {
 	const short = maxMatches / (maxGroups + 1)
 	call, _ := sobek.AssertFunction(v)
@@ -247,8 +246,8 @@ func (r *run) finder(v sobek.Value, all bool) func(sobek.FunctionCall) sobek.Val
 	}
 }
 
-// boundFound refuses to find too many places at once, fewer if an object is made
-// of each.
+// boundFound rejects finding too many matches at once; the limit is lower if an object
+// is created for each.
 func (r *run) boundFound(places int, objects bool) {
 	most := maxFound
 	if objects {
@@ -262,9 +261,9 @@ func (r *run) boundFound(places int, objects bool) {
 	}
 }
 
-// flags is that of regular expressions. The engine asks for it before it makes
-// an object of each place that it finds, which it does for an expression that
-// was changed in any way.
+// flags implements flags of regular expressions. The engine reads it before it creates
+// an object for each match, which it does for an expression that was modified in any
+// way.
 func (r *run) flags(call sobek.FunctionCall) sobek.Value {
 	r.boundFound(r.finding, true)
 	o := call.This.ToObject(r.vm)
@@ -277,8 +276,8 @@ func (r *run) flags(call sobek.FunctionCall) sobek.Value {
 	return r.vm.ToValue(string(flags))
 }
 
-// guardMatches bounds how many places matchAll finds: what goes through them may
-// be a function of the engine, which keeps them all.
+// guardMatches limits the number of matches of matchAll: the consumer may be a function
+// of the engine, which keeps them all.
 func (r *run) guardMatches(all sobek.Value) func(sobek.FunctionCall) sobek.Value {
 	call, _ := sobek.AssertFunction(all)
 	guarded := false

@@ -16,39 +16,38 @@ type run struct {
 	set   *Set
 	vm    *sobek.Runtime
 	watch *watch
-	// main is the template that was asked for.
+	// main is the requested template.
 	main *template
-	// out is what was written by the file, or the capture, that runs now.
+	// out is the output of the current file or capture.
 	out *strings.Builder
-	// acts are all files rendered so far; stack those that are being rendered.
+	// acts are all files rendered so far; stack are those being rendered.
 	acts  []*activation
 	stack []*activation
-	// calls are the functions of programs that ran already.
+	// calls are the functions of programs that have already run.
 	calls map[*program]sobek.Callable
-	// write, setter and call are handed to every program.
+	// write, setter and call are passed to every program.
 	write, setter, call sobek.Value
-	// fatal is what ended the render for good; a template cannot catch it.
+	// fatal is the error that ended the render irrevocably; a template cannot catch it.
 	fatal *Error
-	// traced is the error that passed a file last, from how it was included.
+	// traced is the error that passed a file last; from is how that file was included.
 	traced error
 	from   []Place
-	// joining are the lists that are being joined, one in the other.
+	// joining are the nested lists that are being joined.
 	joining []*sobek.Object
-	// std is the global object of the engine, and bounded says which methods are
-	// bounded already.
+	// std is the global object of the engine; bounded marks the methods that are already
+	// limited.
 	std     *sobek.Object
 	bounded []bool
-	// bounds are the functions that programs call instead of what has no bounds,
-	// and add is + as it is; nil if they have not been needed yet.
+	// bounds are the functions that programs call instead of unlimited operations, and add
+	// is the plain +; nil if they have not been needed yet.
 	bounds [boundNames]sobek.Value
 	add    sobek.Callable
-	// regExp makes regular expressions; nil if there were none yet. round is how
-	// many notes one of them makes in a round, and longest how long the longest
-	// text is.
+	// regExp is the RegExp constructor; nil if it has not been needed yet. round is the
+	// maximum number of notes per iteration, and longest the length of the longest text.
 	regExp         sobek.Value
 	round, longest int
-	// finding is how many places are looked for at most, and matches counts those
-	// that matchAll has found.
+	// finding is the maximum number of matches being searched; matches counts those that
+	// matchAll has found.
 	finding, matches int
 }
 
@@ -58,16 +57,16 @@ type activation struct {
 	it *sobek.Object
 	// from is where it was included.
 	from Place
-	// layout is the file that its text goes into, named at layoutFrom.
+	// layout is the file into which its text is put, as requested at layoutFrom.
 	layout     string
 	layoutData sobek.Value
 	layoutFrom Place
 	blocks     *sobek.Object
 }
 
-// render renders a template in a machine of its own. It returns in time even
-// if the machine does not: a function of JavaScript cannot be interrupted, and
-// some can be made to run for days.
+// render renders a template in its own machine. It returns in time even if the machine
+// does not: a JavaScript function cannot be interrupted, and some can be made to run for
+// days.
 func (s *Set) render(ctx context.Context, t *template, data Data) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", &Error{File: t.name, Msg: "cannot render: " + err.Error(), Err: err}
@@ -99,8 +98,7 @@ func (s *Set) render(ctx context.Context, t *template, data Data) (string, error
 // render is the part of a render that runs on the machine.
 func (r *run) render(data Data) (out string, err error) {
 	defer func() {
-		// The engine says most of what goes wrong in it with an error, and
-		// running out of something with a panic.
+		// The engine reports most failures as errors, and exhausted resources as panics.
 		if x := recover(); x != nil {
 			e, ok := x.(error)
 			if !ok {
@@ -139,7 +137,7 @@ func (r *run) render(data Data) (out string, err error) {
 	return out, nil
 }
 
-// file renders one file, and the layout it asks for.
+// file renders one file, and the layout it requests.
 func (r *run) file(a *activation) (string, error) {
 	p, err := a.t.program(a.it.Keys())
 	if err != nil {
@@ -186,7 +184,7 @@ func (r *run) file(a *activation) (string, error) {
 	return out, err
 }
 
-// layout renders the layout of a file around what the file wrote.
+// layout renders the layout of a file around the output of the file.
 func (r *run) layout(a *activation, body string) (string, error) {
 	it := r.merged(a.it, nil)
 	r.put(it, "body", r.vm.ToValue(strings.TrimSuffix(body, "\n")))
@@ -196,7 +194,8 @@ func (r *run) layout(a *activation, body string) (string, error) {
 	}
 	out, err := r.include(a.t.name, a.layout, it, a.layoutFrom)
 	if f, ok := itself[*fault](err); ok {
-		// The layout cannot be had: that is an error of the call, which is over.
+		// The layout is not available: that is an error of the layout call, which has already
+		// returned.
 		e := &Error{File: a.layoutFrom.File, Line: a.layoutFrom.Line, Column: a.layoutFrom.Column,
 			Msg: f.msg, Hint: f.hint, Text: lineOf(a.t.text, a.layoutFrom.Line), From: r.places(), Err: f}
 		r.traced, err = e, e
@@ -204,7 +203,7 @@ func (r *run) layout(a *activation, body string) (string, error) {
 	return out, err
 }
 
-// include renders the named file, as from a file called from.
+// include renders the named file, as included from the file from.
 func (r *run) include(from, name string, it *sobek.Object, at Place) (string, error) {
 	file, err := resolve(from, name)
 	if err != nil {
@@ -224,8 +223,8 @@ func (r *run) include(from, name string, it *sobek.Object, at Place) (string, er
 	return out, err
 }
 
-// included says of an error in a file that was to be included how it came to
-// that. One that has no place in the file gets that of the include.
+// included adds to an error in an included file how the file was included. An error
+// without a position in the file gets the position of the include.
 func (r *run) included(err error, at Place) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || errors.Is(err, r.traced) {
@@ -243,7 +242,8 @@ func (r *run) included(err error, at Place) error {
 	return &c
 }
 
-// tooDeep says that files include one another too deep, and in which circle.
+// tooDeep returns an error about includes that are nested too deep, with the cycle if
+// there is one.
 func (r *run) tooDeep(file string) error {
 	names := []string{file}
 	for _, a := range slices.Backward(r.stack) {
@@ -259,8 +259,8 @@ func (r *run) tooDeep(file string) error {
 	return &fault{msg: fmt.Sprintf("cannot include %q: files include one another more than %d deep", file, r.set.limits.Depth)}
 }
 
-// places returns how the file that runs now was included, the nearest first
-// and each but once.
+// places returns how the current file was included, the innermost first, without
+// duplicates.
 func (r *run) places() []Place {
 	var places []Place
 	for _, a := range slices.Backward(r.stack) {
@@ -271,7 +271,7 @@ func (r *run) places() []Place {
 	return places
 }
 
-// trace remembers how the file was included that an error comes from.
+// trace records how the file in which an error occurred was included.
 func (r *run) trace(err error) {
 	if err == nil || errors.Is(err, r.traced) {
 		return
@@ -279,8 +279,7 @@ func (r *run) trace(err error) {
 	r.traced, r.from = err, r.places()
 }
 
-// throw throws an error that a file or function ended with, so that the
-// template may catch it.
+// throw throws the error of a file or function, so that the template may catch it.
 func (r *run) throw(err error) {
 	var ex *sobek.Exception
 	var stop *sobek.InterruptedError

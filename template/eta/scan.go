@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// bracket is one that the code of a template opens or closes.
+// bracket is a bracket in the code of a template.
 type bracket struct {
 	char byte
 	at   int
 }
 
-// scanner reads the JavaScript of a template just far enough to tell where a
-// tag ends: what looks like the end may stand in a string or a comment.
+// scanner scans the JavaScript of a template just far enough to find the end of a tag:
+// what looks like the end may be in a string or a comment.
 type scanner struct {
 	name, text string
-	// at is what is read next.
+	// at is the current offset.
 	at int
-	// operand says that a value stands before: a slash divides then, and does
-	// not begin a regular expression.
+	// operand is true after a value: a slash is then a division and not the start of a
+	// regular expression.
 	operand bool
-	// open are the brackets not closed yet, over all tags. stray is the first
-	// that closes none or the wrong one.
+	// open are the unclosed brackets over all tags. stray is the first closing bracket
+	// without a matching one.
 	open  []bracket
 	stray *bracket
 }
@@ -32,9 +32,9 @@ func (s *scanner) errorf(at int, hint, format string, args ...any) *Error {
 	return e
 }
 
-// code reads the code of a tag that begins at start, up to its end. It returns
-// where the code ends, how the tag ends (0, '-' or '_'), and whether each
-// bracket it opens is closed in it and the reverse.
+// code scans the code of a tag that begins at start, up to its end. It returns the end
+// of the code, the trim control (0, '-' or '_'), and whether the brackets within the tag
+// are balanced.
 func (s *scanner) code(start int) (end int, control byte, whole bool, err *Error) {
 	s.operand = false
 	before := len(s.open)
@@ -51,7 +51,7 @@ func (s *scanner) code(start int) (end int, control byte, whole bool, err *Error
 	return 0, 0, false, nil
 }
 
-// closing reports whether a tag ends here, and passes over its end.
+// closing reports whether a tag ends here, and skips its end.
 func (s *scanner) closing(start int) (stop int, control byte, ok bool) {
 	rest := s.text[s.at:]
 	n := len(closeTag)
@@ -66,7 +66,7 @@ func (s *scanner) closing(start int) (stop int, control byte, ok bool) {
 	return stop, control, true
 }
 
-// token passes over one token, comment or white space.
+// token skips one token, comment or white space.
 func (s *scanner) token() *Error {
 	c := s.text[s.at]
 	switch {
@@ -97,7 +97,7 @@ func (s *scanner) token() *Error {
 		s.at++
 		s.operand = true
 	case (c == '+' || c == '-') && strings.HasPrefix(s.text[s.at+1:], string(c)):
-		// i++ / 2 divides, ++ before a name says nothing yet.
+		// i++ / 2 divides; ++ before a name does not change operand.
 		s.at += 2
 	default:
 		s.at++
@@ -106,7 +106,7 @@ func (s *scanner) token() *Error {
 	return nil
 }
 
-// close takes a closing bracket.
+// close handles a closing bracket.
 func (s *scanner) close(c byte) {
 	n := len(s.open)
 	opens := map[byte]byte{')': '(', ']': '[', '}': '{'}[c]
@@ -117,13 +117,13 @@ func (s *scanner) close(c byte) {
 	if s.stray == nil {
 		s.stray = &bracket{c, s.at}
 	}
-	// It stands for something, or the rest would seem wrong as well.
+	// Treat it as the match of the open bracket, so that the rest is not reported as well.
 	if n > 0 {
 		s.open = s.open[:n-1]
 	}
 }
 
-// quoted passes over a string, which ends on its line.
+// quoted skips a string, which must end on its line.
 func (s *scanner) quoted(quote byte) *Error {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -142,7 +142,7 @@ func (s *scanner) quoted(quote byte) *Error {
 	return s.errorf(start, fmt.Sprintf("close it with %c on the same line", quote), "cannot read template: unclosed string")
 }
 
-// literal passes over a template literal and the code in it.
+// literal skips a template literal and the code in it.
 func (s *scanner) literal() *Error {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -165,8 +165,8 @@ func (s *scanner) literal() *Error {
 	return s.errorf(start, "close it with `", "cannot read template: unclosed string")
 }
 
-// inner passes over the ${ } of a template literal that began at start. The
-// brace is read next.
+// inner skips the ${ } of a template literal that began at start. The brace is the next
+// character.
 func (s *scanner) inner(start int) *Error {
 	depth := len(s.open)
 	if err := s.token(); err != nil {
@@ -183,7 +183,7 @@ func (s *scanner) inner(start int) *Error {
 	return nil
 }
 
-// slash passes over a comment, a regular expression, or a division.
+// slash skips a comment, a regular expression, or a division.
 func (s *scanner) slash() *Error {
 	start, rest := s.at, s.text[s.at:]
 	switch {
@@ -194,7 +194,7 @@ func (s *scanner) slash() *Error {
 		}
 		s.at += 2 + end + 2
 	case strings.HasPrefix(rest, "//"):
-		// It ends with the line, or with the tag.
+		// The comment ends with the line, or with the tag.
 		for s.at < len(s.text) && s.text[s.at] != '\n' && s.text[s.at] != '\r' && !strings.HasPrefix(s.text[s.at:], closeTag) {
 			s.at++
 		}
@@ -211,8 +211,7 @@ func (s *scanner) slash() *Error {
 	return nil
 }
 
-// regexp passes over a regular expression, or, if it has no end on this line,
-// over the slash alone.
+// regexp skips a regular expression or, if it does not end on this line, only the slash.
 func (s *scanner) regexp() {
 	class := false
 	for i := s.at + 1; i < len(s.text) && s.text[i] != '\n' && s.text[i] != '\r'; i++ {
@@ -233,7 +232,7 @@ func (s *scanner) regexp() {
 	s.operand = false
 }
 
-// word passes over a name or keyword.
+// word skips a name or keyword.
 func (s *scanner) word() {
 	start := s.at
 	for s.at < len(s.text) && wordPart(s.text[s.at]) && !s.underscoreEnd() {
@@ -242,20 +241,19 @@ func (s *scanner) word() {
 	s.operand = !beforeValue[s.text[start:s.at]]
 }
 
-// underscoreEnd reports whether an underscore here belongs to the end of the
-// tag.
+// underscoreEnd reports whether an underscore here belongs to the end of the tag.
 func (s *scanner) underscoreEnd() bool {
 	return s.text[s.at] == '_' && strings.HasPrefix(s.text[s.at+1:], closeTag)
 }
 
-// beforeValue are the keywords after which a value comes.
+// beforeValue are the keywords that precede a value.
 var beforeValue = map[string]bool{
 	"await": true, "case": true, "delete": true, "do": true, "else": true, "in": true, "instanceof": true,
 	"new": true, "of": true, "return": true, "throw": true, "typeof": true, "void": true, "yield": true,
 }
 
-// wordStart reports whether a word begins with c. Any character beyond ASCII
-// counts as a letter.
+// wordStart reports whether a word can begin with c. Any non-ASCII character counts as a
+// letter.
 func wordStart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
 }

@@ -10,22 +10,21 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// writer writes JSON. It is written here because the engine's has no bounds: a
-// few values that are nested deep, or a function that makes them, may give any
-// amount of text.
+// writer writes JSON. The engine's implementation has no limits: a few deeply nested
+// values, or a function that creates them, may give any amount of text.
 type writer struct {
 	r *run
-	// replace is asked for each value, unless it is nil, and only are the keys
-	// that are written, unless it is nil.
+	// replace, if not nil, is called for each value; only, if not nil, are the keys to
+	// write.
 	replace sobek.Callable
 	only    []string
-	// gap is what each level is indented by.
+	// gap is the indent of each level.
 	gap  string
 	out  []byte
 	open []*sobek.Object
 }
 
-// stringify is JSON.stringify.
+// stringify implements JSON.stringify.
 func (r *run) stringify(call sobek.FunctionCall) sobek.Value {
 	w := &writer{r: r, gap: gapOf(call.Argument(2))}
 	if o, ok := call.Argument(1).(*sobek.Object); ok {
@@ -46,7 +45,7 @@ func (r *run) stringify(call sobek.FunctionCall) sobek.Value {
 	return r.vm.ToValue(string(w.out))
 }
 
-// gapOf returns the indentation that a value asks for.
+// gapOf returns the indent that a value specifies.
 func gapOf(v sobek.Value) string {
 	const most = 10
 	if o, ok := v.(*sobek.Object); ok {
@@ -66,7 +65,7 @@ func gapOf(v sobek.Value) string {
 	return ""
 }
 
-// onlyKeys returns the keys that a list names.
+// onlyKeys returns the keys in a list.
 func (r *run) onlyKeys(list *sobek.Object) []string {
 	r.boundLength(list)
 	keys, seen := []string{}, map[string]bool{}
@@ -84,8 +83,7 @@ func (r *run) onlyKeys(list *sobek.Object) []string {
 	return keys
 }
 
-// value writes a value that its holder has under a key, and reports whether it
-// can be written.
+// value writes the value of a key of holder, and reports whether it can be written.
 func (w *writer) value(holder *sobek.Object, key string, v sobek.Value) bool {
 	v = w.prepared(holder, key, v)
 	switch {
@@ -115,8 +113,8 @@ func (w *writer) value(holder *sobek.Object, key string, v sobek.Value) bool {
 	return true
 }
 
-// prepared returns what stands for a value: what its toJSON gives, and then the
-// function that is asked for each.
+// prepared returns the replacement of a value: the result of its toJSON, then of the
+// replacer function.
 func (w *writer) prepared(holder *sobek.Object, key string, v sobek.Value) sobek.Value {
 	if o, ok := v.(*sobek.Object); ok {
 		if f, ok := sobek.AssertFunction(o.Get("toJSON")); ok {
@@ -177,14 +175,14 @@ func (w *writer) object(o *sobek.Object) {
 			w.write(" ")
 		}
 		if !w.value(o, key, o.Get(key)) {
-			// There is no such thing in JSON.
+			// The value has no JSON representation.
 			w.out, empty = w.out[:before], wasEmpty
 		}
 	}
 	w.end(empty, "}")
 }
 
-// next begins another value of an object or list.
+// next begins another entry of an object or list.
 func (w *writer) next(empty *bool) {
 	if !*empty {
 		w.write(",")
@@ -204,7 +202,7 @@ func (w *writer) end(empty bool, bracket string) {
 	w.write(bracket)
 }
 
-// line begins a line, if there are lines.
+// line begins a new line, if the output is indented.
 func (w *writer) line() {
 	if w.gap == "" {
 		return
@@ -220,7 +218,7 @@ func (w *writer) write(s string) {
 	w.out = append(w.out, s...)
 }
 
-// quote writes a text.
+// quote writes a text as JSON.
 func (w *writer) quote(s sobek.String) {
 	const hex = "0123456789abcdef"
 	w.r.bound(float64(len(w.out) + s.Length()))
@@ -254,7 +252,7 @@ func (w *writer) quote(s sobek.String) {
 	w.out = append(w.out, '"')
 }
 
-// pair reports whether two units of a text are one character.
+// pair reports whether two code units of a text are one character.
 func (w *writer) pair(s sobek.String, i int) bool {
 	return i+1 < s.Length() && utf16.DecodeRune(rune(s.CharAt(i)), rune(s.CharAt(i+1))) != utf8.RuneError
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// textMethods bounds the methods of texts.
+// textMethods limits the methods of texts.
 var textMethods = []method{
 	{textMethod, "repeat", func(r *run, o *sobek.Object, name string) {
 		r.guard(o, name, func(call sobek.FunctionCall) {
@@ -40,7 +40,7 @@ func boundReplacing(r *run, o *sobek.Object, name string) {
 	r.define(o, name, r.replacer(r.guarded(o.Get(name), r.boundPlaces)))
 }
 
-// boundMatching looks at a text that is made a regular expression.
+// boundMatching checks a text that is converted to a regular expression.
 func boundMatching(r *run, o *sobek.Object, name string) {
 	r.guard(o, name, func(call sobek.FunctionCall) {
 		if _, ok := call.Argument(0).(*sobek.Object); !ok {
@@ -49,7 +49,7 @@ func boundMatching(r *run, o *sobek.Object, name string) {
 	})
 }
 
-// boundRaw refuses to put together parts that are too long.
+// boundRaw rejects joining parts that are too long.
 func (r *run) boundRaw(call sobek.FunctionCall) {
 	o, ok := call.Argument(0).(*sobek.Object)
 	if !ok {
@@ -70,7 +70,7 @@ func (r *run) boundRaw(call sobek.FunctionCall) {
 	}
 }
 
-// bound refuses a text that would be too long.
+// bound rejects a text that would be too long.
 func (r *run) bound(size float64) {
 	if size > maxString {
 		r.throw(&fault{msg: fmt.Sprintf("cannot make a text of more than %d MiB", maxString>>20)})
@@ -78,15 +78,15 @@ func (r *run) bound(size float64) {
 	r.track(int(max(0, size)))
 }
 
-// boundPart refuses a text of which a function makes one that is so many times
-// as long.
+// boundPart rejects a text from which a function makes one that is the given number of
+// times as long, if that is too long.
 func (r *run) boundPart(times int) func(sobek.FunctionCall) {
 	return func(call sobek.FunctionCall) {
 		r.bound(float64(times) * float64(max(textSize(call.This), textSize(call.Argument(0)))))
 	}
 }
 
-// boundPlaces refuses to look for a text in another that holds it very often.
+// boundPlaces rejects searching a text that occurs too often in another.
 func (r *run) boundPlaces(call sobek.FunctionCall) {
 	n := textSize(call.This)
 	if _, ok := call.Argument(0).(*sobek.Object); ok || n <= maxLength {
@@ -97,15 +97,15 @@ func (r *run) boundPlaces(call sobek.FunctionCall) {
 	}
 }
 
-// replacer bounds what replacing in a text gives. The function is that of a text,
-// or of a regular expression; the other one of the two is its argument.
+// replacer limits the result of a replacement. The function is that of a text or of a
+// regular expression; the other of the two is its argument.
 func (r *run) replacer(replace func(sobek.FunctionCall) sobek.Value) func(sobek.FunctionCall) sobek.Value {
 	return func(call sobek.FunctionCall) sobek.Value {
 		text, what := call.This, call.Argument(0)
 		if o, ok := text.(*sobek.Object); ok && o.ClassName() == "RegExp" {
 			text, what = what, text
 		} else if _, ok := what.(*sobek.Object); ok {
-			// The regular expression has a function of its own.
+			// The regular expression has its own function.
 			return replace(call)
 		}
 		by := call.Argument(1)
@@ -124,8 +124,8 @@ func (r *run) replacer(replace func(sobek.FunctionCall) sobek.Value) func(sobek.
 	}
 }
 
-// countedFunction bounds what a function gives for all places together, beside
-// what the text has already.
+// countedFunction limits the total of a function's results for all matches, in addition
+// to the text itself.
 func (r *run) countedFunction(f sobek.Callable, size int) sobek.Value {
 	return r.vm.ToValue(func(call sobek.FunctionCall) sobek.Value {
 		v, err := f(sobek.Undefined(), call.Arguments...)
@@ -137,8 +137,8 @@ func (r *run) countedFunction(f sobek.Callable, size int) sobek.Value {
 	})
 }
 
-// boundReplace refuses what putting a text for another, or for a regular
-// expression, may give at worst.
+// boundReplace rejects a replacement of a text or a regular expression whose worst-case
+// result is too long.
 func (r *run) boundReplace(text, what, by sobek.Value) {
 	n, each := float64(textSize(text)), float64(textSize(by))
 	with := ""
@@ -146,7 +146,7 @@ func (r *run) boundReplace(text, what, by sobek.Value) {
 		with = by.String()
 	}
 	rx, isPattern := what.(*sobek.Object)
-	// What a $ stands for is in the text once, or as a whole for each place.
+	// What a $ refers to occurs in the text once, or as a whole for each match.
 	refs := strings.Count(with, "$")
 	wholes := strings.Count(with, "$`") + strings.Count(with, "$'")
 	if isPattern && refs > 0 && strings.Contains(rx.Get("source").String(), "(?") {
@@ -171,7 +171,7 @@ func (r *run) boundReplace(text, what, by sobek.Value) {
 	r.bound(worst(places))
 }
 
-// textSize returns how long a value is as text, if it is one.
+// textSize returns the length of a value if it is text, else 0.
 func textSize(v sobek.Value) int {
 	switch v := v.(type) {
 	case sobek.String:
@@ -184,11 +184,11 @@ func textSize(v sobek.Value) int {
 	return 0
 }
 
-// weight is what a value counts among those that are taken at a stroke: as many
-// as maxValues come to a text of maxString.
+// weight is the weight of a value among those that are converted at once: maxValues
+// correspond to a text of maxString.
 func weight(v sobek.Value) int { return weightOf(textSize(v)) }
 
-// weightOf is weight for a value that is so long as text.
+// weightOf is weight for a value with a text of the given length.
 func weightOf(size int) int { return 1 + size/(maxString/maxValues) }
 
 // textValue returns a value as text.
@@ -208,7 +208,7 @@ func (r *run) textValue(v sobek.Value) sobek.String {
 	return r.vm.ToValue(v.String()).(sobek.String)
 }
 
-// concat makes one text of values.
+// concat concatenates values.
 func (r *run) concat(values []sobek.Value) sobek.Value {
 	size := 0
 	var b sobek.StringBuilder
@@ -221,7 +221,7 @@ func (r *run) concat(values []sobek.Value) sobek.Value {
 	return b.String()
 }
 
-// plus is + of two values, of which one may be a text.
+// plus implements + of two values, one of which may be text.
 func (r *run) plus(call sobek.FunctionCall) sobek.Value {
 	a, b := call.Argument(0), call.Argument(1)
 	s, isA := a.(sobek.String)
@@ -246,14 +246,13 @@ func (r *run) plus(call sobek.FunctionCall) sobek.Value {
 	return v
 }
 
-// plainAdd is + as it is, for values that have to be made a text or a number
-// first.
+// plainAdd is the plain +, for values that must first be converted to text or a number.
 var plainAdd = sobek.MustCompile("add", "(a, b) => a + b", false)
 
-// text is a template literal.
+// text implements template literals.
 func (r *run) text(call sobek.FunctionCall) sobek.Value { return r.concat(call.Arguments) }
 
-// part refuses a text that makes another grow by much.
+// part rejects a text that makes another grow by much.
 func (r *run) part(call sobek.FunctionCall) sobek.Value {
 	r.bound(float64(textSize(call.Argument(0))) * 16)
 	return call.Argument(0)

@@ -2,8 +2,8 @@ package eta
 
 import "strings"
 
-// trim takes away the white space that a tag asks to be taken, and the lines
-// that hold nothing but tags that write nothing.
+// trim removes the white space that tags request to remove, and the lines that contain
+// only tags without output.
 func (t *template) trim() {
 	texts := make([]string, len(t.parts))
 	for i, p := range t.parts {
@@ -41,7 +41,7 @@ func (t *template) trim() {
 	}
 }
 
-// oneBreak makes every line break a newline, as upstream does.
+// oneBreak converts every line break to a newline, as upstream does.
 var oneBreak = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // trimAfter trims the text after a tag that ends with a control.
@@ -70,14 +70,14 @@ func trimBefore(text string, control byte) string {
 	return text
 }
 
-// spaces is what JavaScript trims.
+// spaces are the characters that JavaScript trims.
 const spaces = " \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
-// lone says of each part whether it is a tag on a line that holds nothing but
-// blanks and tags that write nothing.
+// lone reports for each part whether it is a tag on a line that contains only blanks and
+// tags without output.
 func (t *template) lone() []bool {
 	lone := make([]bool, len(t.parts))
-	// first is the first part of the line, good whether it is such a line so far.
+	// first is the first part of the line; good is true if the line qualifies so far.
 	first, good := 0, true
 	flush := func(end int) {
 		for i := first; good && i < end; i++ {
@@ -101,7 +101,7 @@ func (t *template) lone() []bool {
 	return lone
 }
 
-// ends returns what text has before its first line break and after its last.
+// ends returns the text before the first line break and after the last.
 func ends(text string) (head, tail string, breaks bool) {
 	i := strings.IndexAny(text, "\r\n")
 	if i < 0 {

@@ -13,7 +13,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// The bounds of what goes to a Func and comes from one.
+// The limits of the arguments and results of a Func.
 const (
 	maxDepth  = 200
 	maxValues = 1 << 18
@@ -21,7 +21,7 @@ const (
 
 var errDepth = &fault{msg: "cannot take a value that is nested too deep, too large, or contains itself"}
 
-// put gives an object a property, whatever its name means to JavaScript.
+// put sets a property of an object, even if its name is special in JavaScript.
 func (r *run) put(o *sobek.Object, key string, v sobek.Value) {
 	if key == "__proto__" {
 		r.must(o.DefineDataProperty(key, v, sobek.FLAG_TRUE, sobek.FLAG_TRUE, sobek.FLAG_TRUE))
@@ -93,7 +93,7 @@ func (r *run) object(keys []string, field func(string) (sobek.Value, error)) (so
 	return o, nil
 }
 
-// node returns a copy of a document. One that is absent is undefined.
+// node returns a copy of a document; undefined if it is absent.
 func (r *run) node(n *tree.Node) sobek.Value {
 	if n == nil {
 		return sobek.Undefined()
@@ -119,12 +119,12 @@ func (r *run) node(n *tree.Node) sobek.Value {
 	}
 }
 
-// number returns the number a text stands for, as exactly as JavaScript has it.
+// number parses a number as exactly as JavaScript can represent it.
 func (r *run) number(text string) sobek.Value {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return r.vm.ToValue(i)
 	}
-	// One that is out of range is infinite, as it is in JavaScript.
+	// A number out of range is infinite, as in JavaScript.
 	f, _ := strconv.ParseFloat(text, 64)
 	return r.vm.ToValue(f)
 }
@@ -165,7 +165,7 @@ func (r *run) callGo(f Func, args []any) (any, error) {
 	return f(args)
 }
 
-// plain returns a JavaScript value as a Func gets it.
+// plain converts a JavaScript value to an argument of a Func.
 func plain(v sobek.Value, left *int) (any, error) {
 	if sobek.IsUndefined(v) || sobek.IsNull(v) {
 		return nil, nil
@@ -191,8 +191,8 @@ func plain(v sobek.Value, left *int) (any, error) {
 	}
 }
 
-// nodeOf returns a JavaScript value as a document. What JSON has no word for
-// is absent, as it is in JSON.stringify.
+// nodeOf converts a JavaScript value to a document. Values without a JSON representation
+// are absent, as in JSON.stringify.
 func nodeOf(v sobek.Value, depth int, left *int) (*tree.Node, error) {
 	if *left -= weight(v); depth > maxDepth || *left < 0 {
 		return nil, errDepth
@@ -251,8 +251,8 @@ func listOf(o *sobek.Object, depth int, left *int) (*tree.Node, error) {
 	return n, nil
 }
 
-// funcs are functions that are made when they are first used: most templates
-// use few of those they are handed.
+// funcs are functions that are created on first use: most templates use few of the
+// functions they get.
 type funcs struct {
 	r    *run
 	all  map[string]Func
@@ -260,7 +260,7 @@ type funcs struct {
 	gone map[string]bool
 }
 
-// Get returns the function named key, or what the template put there.
+// Get returns the function named key, or what the template set instead.
 func (f *funcs) Get(key string) sobek.Value {
 	if v := f.made[key]; v != nil {
 		return v
@@ -274,19 +274,19 @@ func (f *funcs) Get(key string) sobek.Value {
 	return v
 }
 
-// Set lets a template put something in place of a function, for this render.
+// Set lets a template replace a function, for this render.
 func (f *funcs) Set(key string, v sobek.Value) bool {
 	f.made[key] = v
 	return true
 }
 
-// Has reports whether there is something named key.
+// Has reports whether key exists.
 func (f *funcs) Has(key string) bool {
 	_, ok := f.all[key]
 	return f.made[key] != nil || ok && !f.gone[key]
 }
 
-// Delete lets a template take a function away, for this render.
+// Delete lets a template remove a function, for this render.
 func (f *funcs) Delete(key string) bool {
 	delete(f.made, key)
 	if f.gone == nil {
@@ -296,7 +296,7 @@ func (f *funcs) Delete(key string) bool {
 	return true
 }
 
-// Keys returns all names in order.
+// Keys returns all names, sorted.
 func (f *funcs) Keys() []string {
 	var keys []string
 	for k := range f.all {

@@ -17,21 +17,21 @@ var (
 )
 
 const (
-	// grace is how long a machine that was interrupted may take to stop.
+	// grace is how long an interrupted machine may take to stop.
 	grace = time.Second
-	// firstLook is when a render is looked at first, and lookEvery how often from
-	// then on. One of ordinary length is over before the first look.
+	// firstLook is the delay of the first check of a render, and lookEvery the interval
+	// after it. A render of ordinary length ends before the first check.
 	firstLook = 20 * time.Millisecond
 	lookEvery = 5 * time.Millisecond
 )
 
-// watch ends a render whose time is over, whose context is done, or which
-// takes too much memory.
+// watch ends a render whose time is over, whose context is done, or which takes too much
+// memory.
 type watch struct {
 	vm     *sobek.Runtime
 	limits Limits
-	// lost says that the machine did not stop when it was told to, and why it
-	// was told.
+	// lost receives the reason for the interrupt if the machine did not stop when it was
+	// interrupted.
 	lost chan error
 
 	// base is the memory of the process when the watch began.
@@ -41,9 +41,9 @@ type watch struct {
 	why    error
 	over   bool
 	inside int
-	// every is how often it is looked at, and looks how often it was. doubt is
-	// how much memory the process must have for a look to find out what of it
-	// is held.
+	// every is the interval of the checks, and looks their number so far. doubt is the
+	// memory of the process above which a check runs the garbage collector to find out how
+	// much is in use.
 	every  time.Duration
 	looks  int
 	doubt  uint64
@@ -55,14 +55,14 @@ func newWatch(vm *sobek.Runtime, limits Limits) *watch {
 	return &watch{vm: vm, limits: limits, lost: make(chan error, 1)}
 }
 
-// start begins the watch. The function it returns ends it.
+// start begins the watch. The returned function ends it.
 func (w *watch) start(ctx context.Context) (end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.base = heapBytes()
 	w.doubt = w.base + uint64(w.limits.Memory)
 	w.every = min(lookEvery, max(time.Millisecond, w.limits.Time/4))
-	// The first look stands for several.
+	// The first check counts as several.
 	first := max(1, min(firstLook, w.limits.Time/4)/w.every)
 	w.looks = int(first) - 1
 	w.looker = time.AfterFunc(first*w.every, w.look)
@@ -82,7 +82,7 @@ func (w *watch) start(ctx context.Context) (end func()) {
 	}
 }
 
-// stop tells the machine to stop, and gives it some time to do so.
+// stop interrupts the machine, and gives it some time to stop.
 func (w *watch) stop(why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,9 +94,8 @@ func (w *watch) stop(why error) {
 	w.waiter = time.AfterFunc(grace, w.giveUp)
 }
 
-// giveUp says that the machine is lost, unless it waits for a Func: that is
-// not the template's doing, and whoever gave the Func must not find it running
-// after the render.
+// giveUp reports that the machine is lost, unless it waits for a Func: that is not the
+// template's fault, and the Func must not be running after the render.
 func (w *watch) giveUp() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,8 +109,8 @@ func (w *watch) giveUp() {
 	w.lost <- w.why
 }
 
-// enter says that a Func is about to be called. It reports false if the render
-// was stopped: the Func must not be called then.
+// enter records that a Func is about to be called. It returns false if the render was
+// stopped: the Func must not be called then.
 func (w *watch) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,18 +121,17 @@ func (w *watch) enter() bool {
 	return true
 }
 
-// leave says that a Func has returned.
+// leave records that a Func has returned.
 func (w *watch) leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inside--
 }
 
-// look looks at the time and the memory that a render takes. Time is counted in
-// looks: on a machine that is busy with other things neither the render nor the
-// looks get on, and that is not the template's fault. Nothing can tell what
-// memory one render holds, but one that runs for long while the process grows
-// by so much is not one to wait for.
+// look checks the time and the memory of a render. Time is counted in checks: on a busy
+// machine neither the render nor the checks make progress, and that is not the
+// template's fault. The memory of a single render cannot be measured, but a long render
+// during which the process grows that much is not worth waiting for.
 func (w *watch) look() {
 	w.mu.Lock()
 	w.looks++
@@ -143,8 +141,8 @@ func (w *watch) look() {
 	case late:
 		w.stop(errTime)
 	case heapBytes() > doubt:
-		// What nobody holds any more does not count. To find that out is hard
-		// work, and is not done again for little.
+		// Garbage does not count. Collecting it is expensive, so it is not repeated for a
+		// small growth.
 		runtime.GC()
 		held, most := heapBytes(), w.base+uint64(w.limits.Memory)
 		if held > most {
@@ -160,7 +158,7 @@ func (w *watch) look() {
 	}
 }
 
-// heapBytes returns how many bytes the objects in memory take.
+// heapBytes returns the size of the objects on the heap in bytes.
 func heapBytes() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

@@ -1,6 +1,6 @@
 package expression
 
-// expr is an expression; at is where it stands in the text.
+// expr is an expression; at returns its offset in the text.
 type expr interface{ at() int }
 
 type place int
@@ -29,7 +29,7 @@ type (
 		keys   []string
 		values []expr
 	}
-	// sequence is what stands in brackets: the last of it counts.
+	// sequence is a parenthesised list of expressions: its value is that of the last.
 	sequence struct {
 		place
 		items []expr
@@ -38,7 +38,7 @@ type (
 		place
 		target, key expr
 	}
-	// span is a part of a list: from, to and by may be nil.
+	// span is a slice of a list: from, to and by may be nil.
 	span struct {
 		place
 		target, from, to, by expr
@@ -63,8 +63,8 @@ type (
 		place
 		condition, then, otherwise expr
 	}
-	// binary is an operator with two sides: + - ~ * / % ** == != === !== < >
-	// <= >= and, or, in.
+	// binary is an operator with two operands: + - ~ * / % ** == != === !== < > <= >= and,
+	// or, in.
 	binary struct {
 		place
 		operator    string

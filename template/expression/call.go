@@ -6,7 +6,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// nodes returns positional arguments as the functions of an Env see them.
+// nodes returns positional arguments as nodes for the functions of an Env.
 func (m *machine) nodes(args given, at int) []*tree.Node {
 	out := make([]*tree.Node, len(args.positional))
 	for i, v := range args.positional {
@@ -15,7 +15,7 @@ func (m *machine) nodes(args given, at int) []*tree.Node {
 	return out
 }
 
-// host makes a function of one of the Env.
+// host wraps a function of the Env.
 func (m *machine) host(name string, f Func) *function {
 	return &function{name: name, call: func(at int, args given) value {
 		if len(args.names) > 0 {
@@ -29,7 +29,7 @@ func (m *machine) host(name string, f Func) *function {
 	}}
 }
 
-// global returns a function that every template has, or nil.
+// global returns a built-in function, or nil.
 func (m *machine) global(name string) *function {
 	switch name {
 	case "range":
@@ -42,7 +42,7 @@ func (m *machine) global(name string) *function {
 	return nil
 }
 
-// numbers is range([start,] stop[, step]).
+// numbers implements range([start,] stop[, step]).
 func (m *machine) numbers(at int, args given) value {
 	start, stop, step := 0.0, m.numberOf(args.at(0), at), 1.0
 	if _, one := args.at(1).(undefined); !one {
@@ -63,7 +63,7 @@ func (m *machine) numbers(at int, args given) value {
 	return m.newList(out)
 }
 
-// cycler hands out its arguments one after another.
+// cycler implements cycler: it returns its arguments in turn.
 func (m *machine) cycler(args given) value {
 	i := -1
 	f := &function{name: "cycler", fields: map[string]value{"current": none{}}}
@@ -86,7 +86,7 @@ func (m *machine) cycler(args given) value {
 	return f
 }
 
-// joiner hands out nothing the first time, then its separator.
+// joiner implements joiner: it returns "" on the first call, then its separator.
 func joiner(args given) value {
 	separator := args.at(0)
 	if !truthy(separator) {

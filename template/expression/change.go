@@ -2,11 +2,11 @@ package expression
 
 import "slices"
 
-// listChanges are the methods that change a list, for as long as one text is
-// evaluated. What the list came from stays as it is.
+// listChanges are the methods that modify a list while one text is evaluated. The source
+// of the list is not changed.
 var listChanges = map[string]listMethod{
 	"push": func(m *machine, l *list, a given, _ int) value {
-		// Growing in place keeps a loop that collects from copying each round.
+		// Growing in place avoids a copy per iteration in loops that collect values.
 		m.spend(len(a.positional))
 		l.items = append(m.items(l), a.positional...)
 		m.changed = true

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// truthy is what a condition makes of a value. Lists and objects are true, even
-// if there is nothing in them.
+// truthy returns the boolean value of v in a condition. Lists and objects are true, even
+// if they are empty.
 func truthy(v value) bool {
 	switch v := v.(type) {
 	case undefined, none:
@@ -24,7 +24,7 @@ func truthy(v value) bool {
 	return true
 }
 
-// primitive makes a bool, number, string, none or undefined of a value.
+// primitive converts a value to a bool, number, string, none or undefined.
 func (m *machine) primitive(v value, at int) value { return m.flatten(v, at, 0) }
 
 func (m *machine) flatten(v value, at, depth int) value {
@@ -47,7 +47,7 @@ func (m *machine) flatten(v value, at, depth int) value {
 	return v
 }
 
-// joined writes values one after another; undefined and null are nothing.
+// joined joins values; undefined and null are written as nothing.
 func (m *machine) joined(items []value, separator string, at, depth int) string {
 	if depth > m.limits.Depth {
 		panic(tooDeep(at))
@@ -83,7 +83,7 @@ func primitiveText(v value) string {
 	return "undefined"
 }
 
-// textOf makes a text of a value as JavaScript does.
+// textOf converts a value to text as JavaScript does.
 func (m *machine) textOf(v value, at int) string {
 	if e, ok := v.(exact); ok {
 		return e.node.Text
@@ -91,7 +91,7 @@ func (m *machine) textOf(v value, at int) string {
 	return primitiveText(m.primitive(v, at))
 }
 
-// shown is what is written of a value: nothing of undefined and null.
+// shown returns the output of a value: nothing for undefined and null.
 func (m *machine) shown(v value, at int) string {
 	switch v.(type) {
 	case undefined, none:
@@ -100,7 +100,7 @@ func (m *machine) shown(v value, at int) string {
 	return m.textOf(v, at)
 }
 
-// numberOf makes a number of a value.
+// numberOf converts a value to a number.
 func (m *machine) numberOf(v value, at int) float64 {
 	switch p := m.primitive(v, at).(type) {
 	case none:
@@ -119,7 +119,7 @@ func (m *machine) numberOf(v value, at int) float64 {
 	return math.NaN()
 }
 
-// integerOf makes a whole number of a value, within what an int holds.
+// integerOf converts a value to an integer within ±2^53.
 func (m *machine) integerOf(v value, at int) int {
 	f := m.numberOf(v, at)
 	if math.IsNaN(f) {
@@ -129,7 +129,7 @@ func (m *machine) integerOf(v value, at int) int {
 	return int(math.Max(-most, math.Min(most, math.Trunc(f))))
 }
 
-// stringOf returns the text of a text, and whether it is one.
+// stringOf returns the text of a string, and whether v is one.
 func stringOf(v value) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -140,7 +140,7 @@ func stringOf(v value) (string, bool) {
 	return "", false
 }
 
-// same is ===. It counts the comparing of texts.
+// same implements ===. It charges for comparing texts.
 func (m *machine) same(a, b value) bool {
 	if s, ok := a.(string); ok {
 		t, ok := b.(string)
@@ -161,7 +161,7 @@ func (m *machine) same(a, b value) bool {
 	return a == b
 }
 
-// floatOf returns the number a value is, and whether it is one.
+// floatOf returns the value of a number, and whether v is one.
 func floatOf(v value) (float64, bool) {
 	switch v := v.(type) {
 	case number:
@@ -173,7 +173,7 @@ func floatOf(v value) (float64, bool) {
 	return 0, false
 }
 
-// alike is ==.
+// alike implements ==.
 func (m *machine) alike(a, b value, at int) bool {
 	if m.same(a, b) {
 		return true
@@ -229,7 +229,7 @@ func (m *machine) compare(a, b value, at int) (int, bool) {
 	return 0, f == g
 }
 
-// compareText compares texts by the units of UTF-16.
+// compareText compares texts by UTF-16 code units.
 func compareText(a, b string) int {
 	if isASCII(a) && isASCII(b) {
 		return strings.Compare(a, b)
@@ -252,10 +252,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// units are what JavaScript counts in a text.
+// units returns the UTF-16 code units of a text, which JavaScript counts.
 func units(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
-// length counts the units of a text.
+// length returns the number of code units of a text.
 func length(s string) int {
 	if isASCII(s) {
 		return len(s)
@@ -263,8 +263,7 @@ func length(s string) int {
 	return len(units(s))
 }
 
-// cut returns the units of a text from one place to another, as far as there
-// are any.
+// cut returns the code units of a text between two offsets, clamped to its length.
 func cut(s string, from, to int) string {
 	if isASCII(s) {
 		from, to = max(0, min(from, len(s))), max(0, min(to, len(s)))
@@ -275,7 +274,7 @@ func cut(s string, from, to int) string {
 	return string(utf16.Decode(u[from:max(from, to)]))
 }
 
-// letters returns the units of a text as texts.
+// letters returns each code unit of a text as a text.
 func letters(s string) []value {
 	if isASCII(s) {
 		out := make([]value, len(s))
@@ -292,5 +291,5 @@ func letters(s string) []value {
 	return out
 }
 
-// upper puts a text in upper case. One letter becomes two.
+// upper converts a text to upper case. ß becomes SS.
 func upper(s string) string { return strings.ReplaceAll(strings.ToUpper(s), "ß", "SS") }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// dump writes a value as JSON, as JSON.stringify does: what is undefined is
-// left out of objects and is null in lists.
+// dump returns a value as JSON, as JSON.stringify does: undefined is left out of objects
+// and is null in lists.
 func dump(m *machine, in value, a given, at int) value {
 	if in == (undefined{}) {
 		return undefined{}
@@ -113,10 +113,10 @@ func (d *dumper) record(r *record, depth int) {
 	d.out = append(d.out, '}')
 }
 
-// quote writes a text.
+// quote writes a text as JSON.
 func (d *dumper) quote(s string) {
 	const longest = len(`\u0000`)
-	// A part at a time, so that one that grows is found to be too long.
+	// Quote in parts, so that an output that grows too large is detected early.
 	const part = 64 << 10
 	if len(s)*longest <= part {
 		d.out = appendQuoted(d.out, s)
@@ -136,7 +136,7 @@ func (d *dumper) quote(s string) {
 	d.out = append(d.out, '"')
 }
 
-// appendQuoted writes a text as JSON, escaping no more than must be.
+// appendQuoted appends a text as JSON and escapes only what is necessary.
 func appendQuoted(out []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	out = append(out, '"')

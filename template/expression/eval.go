@@ -57,8 +57,7 @@ func (m *machine) eval(e expr) value {
 	return undefined{}
 }
 
-// symbol returns what a name means: what the text has set, the scope, a
-// function, in this order.
+// symbol resolves a name: variables of the text, then the scope, then functions.
 func (m *machine) symbol(e *symbol) value {
 	if v, ok := m.vars.get(e.name); ok {
 		return v
@@ -172,7 +171,7 @@ func (m *machine) concat(a, b string, at int) string {
 	return a + b
 }
 
-// add is +: of texts, if one side is a text, else of numbers.
+// add implements +: concatenation if one operand is text, else addition.
 func (m *machine) add(a, b value, at int) value {
 	a, b = m.primitive(a, at), m.primitive(b, at)
 	_, isA := a.(string)
@@ -200,7 +199,7 @@ func (m *machine) contains(in, what value, at int) value {
 	return nil
 }
 
-// kindOf names the kind of a value in messages.
+// kindOf returns the kind of a value for messages.
 func kindOf(v value) string {
 	switch v.(type) {
 	case undefined:
@@ -223,8 +222,8 @@ func kindOf(v value) string {
 	return "a regular expression"
 }
 
-// member looks something up in a value. What is not there is undefined, and so
-// is everything in what is undefined.
+// member looks up a key in a value. A missing member is undefined, and so is every
+// member of undefined.
 func (m *machine) member(target, key value, at int) value {
 	switch target.(type) {
 	case undefined, none:
@@ -241,7 +240,7 @@ func (m *machine) member(target, key value, at int) value {
 	return undefined{}
 }
 
-// own returns what a value itself has under a name.
+// own returns the value's own member of a name, without methods.
 func (m *machine) own(target value, name string) (value, bool) {
 	switch t := target.(type) {
 	case *record:
@@ -270,7 +269,7 @@ func (m *machine) own(target value, name string) (value, bool) {
 	return undefined{}, false
 }
 
-// span returns a part of a list, or of the letters of a text.
+// span returns a slice of a list, or of the code units of a text.
 func (m *machine) span(e *span) value {
 	items := m.mapped(m.eval(e.target))
 	bound := func(b expr, otherwise int) int {
@@ -339,7 +338,7 @@ func (m *machine) calls(e *call) value {
 	return f.call(e.at(), args)
 }
 
-// path names what is called in messages.
+// path returns the name of a callee for messages.
 func path(e expr) string {
 	switch e := e.(type) {
 	case *symbol:
@@ -355,7 +354,7 @@ func path(e expr) string {
 	return "a value"
 }
 
-// filter hands a value to a filter: one of the Env, or else of the language.
+// filter applies a filter: one of the Env, else one of the language.
 func (m *machine) filter(e *filtered, in value) value {
 	at := e.at()
 	host, hosted := m.env.Filters[e.name]

@@ -10,45 +10,42 @@ import (
 	"example.dev/ingestor/internal/text"
 )
 
-// Scope is what names mean: parameters, steps, user, secrets, each, context.
+// Scope maps names to values: parameters, steps, user, secrets, each, context.
 type Scope map[string]*tree.Node
 
-// Filter is what stands behind a |. Its input and arguments are nil where they
-// are undefined, and it returns nil for undefined. What it is handed is
-// read-only. Its error must not hold the input, which may be a secret.
+// Filter is the function after a |. Its input and arguments are nil if they are
+// undefined, and it returns nil for undefined. It must not modify its arguments. Its
+// error must not contain the input, which may be a secret.
 type Filter func(in *tree.Node, args []*tree.Node) (*tree.Node, error)
 
-// Func is a function that expressions may call, with the manners of a Filter.
+// Func is a function that expressions may call; the rules of Filter apply.
 type Func func(args []*tree.Node) (*tree.Node, error)
 
-// Env is the language: what can be called, and how tags are written. The zero
-// Env has what every template has and none of the scaffolder's filters. An Env
-// is read only, so that several goroutines may use one.
+// Env is the language environment: the available functions and the tags. The zero Env
+// has the built-in functions and none of the scaffolder's filters. An Env is only read,
+// so it is safe for concurrent use.
 type Env struct {
-	// Filters and Globals come before those of the language.
+	// Filters and Globals override those of the language.
 	Filters map[string]Filter
 	Globals map[string]Func
 	// Open and Close are the tags of expressions; "" means ${{ and }}.
 	Open, Close string
-	// TrimBlocks takes the line break after a {% %} away, LstripBlocks the
-	// indentation before one that begins a line.
+	// TrimBlocks removes the line break after a {% %}, LstripBlocks the indent before one
+	// that begins a line.
 	TrimBlocks, LstripBlocks bool
 	Limits                   Limits
 }
 
-// Limits bound one call of Evaluate or Text. A zero is the default.
+// Limits limit one call of Evaluate or Text. Zero means the default.
 type Limits struct {
-	// Steps bounds the work; the default is a million. Every part of an
-	// expression and every value is one, and so are 32 bytes of text, and 64
-	// characters that are held against an instruction of a regular expression.
-	// With the default an evaluation takes about a second at most, and far less
-	// than 200 MB.
+	// Steps limits the work; the default is a million. One step is a part of an expression,
+	// a value, 32 bytes of text, or 64 characters matched against one instruction of a
+	// regular expression. With the default, an evaluation takes about a second at most, and
+	// far less than 200 MB.
 	Steps int
-	// Output bounds, in bytes, what is written and each text on the way there;
-	// the default is 16 MiB.
+	// Output limits the output and each intermediate text, in bytes; the default is 16 MiB.
 	Output int
-	// Depth bounds how deep expressions, values and calls are nested; the
-	// default is 256.
+	// Depth limits the nesting of expressions, values and calls; the default is 256.
 	Depth int
 }
 
@@ -64,7 +61,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// The tags of statements and comments, which are the same everywhere.
+// The tags of statements and comments, which are fixed.
 const (
 	openBlock, closeBlock     = "{%", "%}"
 	openComment, closeComment = "{#", "#}"
@@ -81,19 +78,19 @@ func (e *Env) tags() (opening, closing string) {
 	return opening, closing
 }
 
-// Error is an expression that cannot be read or evaluated.
+// Error is an expression that cannot be parsed or evaluated.
 type Error struct {
-	// Path is where in the value the text stands, such as spec.tags[2]; "" is
-	// the value itself. Pos is where the text was written.
+	// Path is the path of the text in the value, such as spec.tags[2]; "" is the value
+	// itself. Pos is the position of the text in its source.
 	Path string
 	Pos  tree.Pos
-	// Expression is what stands between the tags.
+	// Expression is the text between the tags.
 	Expression string
-	// Line and Column are the place in the text, counted from 1; columns count
+	// Line and Column are the position in the text, counted from 1; columns count
 	// characters.
 	Line, Column int
 	Msg, Hint    string
-	// Err is what a Filter or Func returned, or nil.
+	// Err is the error of a Filter or Func, or nil.
 	Err error
 }
 
@@ -106,22 +103,21 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns what the error came from, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Evaluate returns n with the expressions in its texts evaluated. A text that
-// is one expression becomes the value, with its type; in any other the values
-// become text. A field or item whose value is undefined is left out, and nil
-// stands for a whole that is. Keys are no expressions. Parts without
-// expressions, and values handed through, are shared with n and scope. A nil
-// env is Default.
+// Evaluate returns n with the expressions in its texts evaluated. A text that is a
+// single expression becomes its value, with its type; in other texts the values become
+// text. A field or item whose value is undefined is left out; the result is nil if n
+// itself is undefined. Keys are not evaluated. Parts without expressions, and values
+// passed through, are shared with n and scope. A nil env means Default.
 func Evaluate(n *tree.Node, scope Scope, env *Env) (*tree.Node, error) {
 	e := newEvaluation(scope, env)
 	return e.node(n, nil, 0)
 }
 
-// Text returns s with its expressions replaced by text and its statements run:
-// what a file of fetch:template becomes. A nil env is Default.
+// Text returns s with its expressions replaced by text and its statements executed, as
+// for a file of fetch:template. A nil env means Default.
 func Text(s string, scope Scope, env *Env) (string, error) {
 	e := newEvaluation(scope, env)
 	if !e.marked(s) {
@@ -137,9 +133,8 @@ func Text(s string, scope Scope, env *Env) (string, error) {
 	return "", bad.describe(s, nil, tree.Pos{})
 }
 
-// Truthy reports whether a step with this value in its if is run: not with
-// nothing, null, false, 0, "" and the empty list. An empty object and the text
-// "false" are true.
+// Truthy reports whether a step with this value as its if runs: not for nil, null,
+// false, 0, "" and the empty list. An empty object and the text "false" are true.
 func Truthy(n *tree.Node) bool {
 	if n == nil {
 		return false
@@ -175,7 +170,7 @@ func newEvaluation(scope Scope, env *Env) *evaluation {
 	return &evaluation{env: env, opening: opening, machine: newMachine(scope, env)}
 }
 
-// marked reports whether a text may hold a tag.
+// marked reports whether a text may contain a tag.
 func (e *evaluation) marked(s string) bool {
 	return strings.Contains(s, e.opening) || strings.Contains(s, openBlock) || strings.Contains(s, openComment)
 }
@@ -198,7 +193,7 @@ func (e *evaluation) node(n *tree.Node, path []string, depth int) (*tree.Node, e
 	return n, nil
 }
 
-// fields evaluates a map. It is copied when a field changes, not before.
+// fields evaluates a map. It is copied only when a field changes.
 func (e *evaluation) fields(n *tree.Node, path []string, depth int) (*tree.Node, error) {
 	out, copied := n, false
 	for i, f := range n.Fields {
@@ -253,7 +248,7 @@ func (e *evaluation) whole(n *tree.Node, path []string) (*tree.Node, error) {
 	t, bad := parseTemplate(s, e.env, e.machine.limits.Depth)
 	if bad != nil {
 		if !strings.Contains(s, e.opening) {
-			// A text that happens to hold {% or {# says nothing to us.
+			// A text that happens to contain {% or {# is not a template.
 			return n, nil
 		}
 		return nil, bad.describe(s, path, n.Pos)
@@ -270,7 +265,7 @@ type fault struct {
 	at        int
 	msg, hint string
 	err       error
-	// tag is the text between the tags in which it happened.
+	// tag is the text between the tags in which the error occurred.
 	tag string
 }
 
@@ -278,7 +273,7 @@ func tooDeep(at int) *fault {
 	return &fault{at: at, msg: "it is nested too deep", hint: "split it into steps of its own"}
 }
 
-// describe makes the fault an Error about a text.
+// describe converts the fault to an Error about a text.
 func (f *fault) describe(text string, path []string, pos tree.Pos) *Error {
 	at := max(0, min(f.at, len(text)))
 	before := text[:at]
@@ -295,7 +290,7 @@ func (f *fault) describe(text string, path []string, pos tree.Pos) *Error {
 	}
 }
 
-// short returns as much of an expression as a message can hold.
+// short shortens an expression for a message.
 func short(s string) string {
 	const most = 120
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD")
@@ -305,13 +300,13 @@ func short(s string) string {
 	return s
 }
 
-// bail ends reading or evaluating with a fault, which caught returns. Only
-// faults travel this way.
+// bail aborts parsing or evaluation with a fault, which caught returns. Only faults are
+// raised this way.
 func bail(at int, hint, format string, args ...any) {
 	panic(&fault{at: at, hint: hint, msg: fmt.Sprintf(format, args...)})
 }
 
-// caught turns the fault that bail was called with into a value.
+// caught recovers the fault that bail raised.
 func caught(bad **fault) {
 	switch r := recover().(type) {
 	case nil:
@@ -322,8 +317,7 @@ func caught(bad **fault) {
 	}
 }
 
-// near returns the name that is most like the one that is not there, as a
-// hint, or otherwise.
+// near returns a hint with the most similar name, or otherwise if there is none.
 func near(name string, names []string, otherwise string) string {
 	slices.Sort(names)
 	best, least := "", 3

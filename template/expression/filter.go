@@ -9,7 +9,7 @@ import (
 // builtin is a filter of the language.
 type builtin func(m *machine, in value, a given, at int) value
 
-// keywords are the names of arguments, for filters that know some.
+// keywords are the argument names of filters that support named arguments.
 var keywords = map[string][]string{
 	"default": {"", "boolean"},
 	"d":       {"", "boolean"},
@@ -17,7 +17,7 @@ var keywords = map[string][]string{
 	"sort":    {"reverse", "case_sensitive", "attribute"},
 }
 
-// filters are those of the language.
+// filters are the filters of the language.
 var filters = map[string]builtin{
 	"abs":         func(m *machine, in value, _ given, at int) value { return number(math.Abs(m.numberOf(in, at))) },
 	"batch":       batch,
@@ -70,7 +70,7 @@ var filters = map[string]builtin{
 	"wordcount": wordcount,
 }
 
-// known ends a call that names an argument the filter does not have.
+// known rejects a call with an argument name that the filter does not have.
 func known(filter string, a given, at int) {
 	for _, name := range a.names {
 		if !slices.Contains(keywords[filter], name) {
@@ -79,11 +79,11 @@ func known(filter string, a given, at int) {
 	}
 }
 
-// named looks an argument up by the names of keywords.
+// named returns an argument by its name in keywords, or by its position.
 func named(filter string, a given, i int) value { return a.get(keywords[filter][i], i) }
 
-// otherwise is default: another value for undefined, or for all that is not
-// true if asked.
+// otherwise implements default: it replaces undefined or, with the flag, any falsy
+// value.
 func otherwise(_ *machine, in value, a given, _ int) value {
 	if truthy(named("default", a, 1)) {
 		if truthy(in) {
@@ -135,7 +135,7 @@ func rounded(m *machine, in value, a given, at int) value {
 	return number(f / factor)
 }
 
-// size is length: of texts, lists and objects; 0 of nothing.
+// size implements length: of texts, lists and objects; 0 for undefined and null.
 func size(m *machine, in value, _ given, _ int) value {
 	switch in := in.(type) {
 	case *list:
@@ -160,7 +160,7 @@ func random(_ *machine, _ value, _ given, at int) value {
 	return nil
 }
 
-// str is string: the text of what is there.
+// str implements string: the text of a value that is not undefined or null.
 func str(m *machine, in value, _ given, at int) value {
 	if isNothing(in) {
 		bail(at, "give it another value with | default(\"\")", "filter string cannot take %s", kindOf(in))
@@ -171,7 +171,7 @@ func str(m *machine, in value, _ given, at int) value {
 	return m.textOf(in, at)
 }
 
-// reverse turns a text or a list around.
+// reverse reverses a text or a list.
 func reverse(m *machine, in value, _ given, at int) value {
 	var items []value
 	s, isText := stringOf(in)
@@ -189,7 +189,7 @@ func reverse(m *machine, in value, _ given, at int) value {
 	return m.newList(items)
 }
 
-// like makes a text as safe as the one it was made of.
+// like marks a text as safe if the text it was made from is.
 func like(in value, s string) value {
 	if _, ok := in.(safe); ok {
 		return safe(s)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mapped returns the items of a list or of an object that is like one, and the
-// letters of a text; nothing of anything else.
+// mapped returns the items of a list or of an array-like object, and the letters of a
+// text; nothing for other values.
 func (m *machine) mapped(in value) []value {
 	switch in := in.(type) {
 	case *list:
@@ -19,7 +19,7 @@ func (m *machine) mapped(in value) []value {
 	return letters(s)
 }
 
-// sequence is mapped for filters that refuse nothing at all.
+// sequence is mapped for filters that reject undefined and null.
 func (m *machine) sequence(filter string, in value, at int) []value {
 	if isNothing(in) {
 		bail(at, "give it another value with | default([])", "filter %s takes a list, and this is %s", filter, kindOf(in))
@@ -27,7 +27,7 @@ func (m *machine) sequence(filter string, in value, at int) []value {
 	return m.mapped(in)
 }
 
-// listed returns the items of a list, for filters that take nothing else.
+// listed returns the items of a list, for filters that accept only lists.
 func (m *machine) listed(filter string, in value, at int) []value {
 	l, ok := in.(*list)
 	if !ok {
@@ -40,7 +40,7 @@ func (m *machine) listed(filter string, in value, at int) []value {
 	return m.items(l)
 }
 
-// count returns how many parts are asked for.
+// count returns the requested number of parts.
 func (m *machine) count(filter string, v value, at int) int {
 	n := m.integerOf(v, at)
 	if n <= 0 {
@@ -99,7 +99,7 @@ func slice(m *machine, in value, a given, at int) value {
 	return m.newList(out)
 }
 
-// edge is first and last.
+// edge implements first and last.
 func (m *machine) edge(which string, in value, at int) value {
 	items := m.sequence(which, in, at)
 	switch {
@@ -111,7 +111,7 @@ func (m *machine) edge(which string, in value, at int) value {
 	return items[len(items)-1]
 }
 
-// toList is list: the letters of a text, the pairs of an object.
+// toList implements list: the letters of a text, the pairs of an object.
 func toList(m *machine, in value, _ given, at int) value {
 	switch in := in.(type) {
 	case *list:
@@ -133,7 +133,7 @@ func toList(m *machine, in value, _ given, at int) value {
 	return nil
 }
 
-// attribute looks a field up in an item; a path may be several names with dots.
+// attribute looks up a field in an item; a path may consist of several names.
 func (m *machine) attribute(item value, path []string, at int) value {
 	for _, name := range path {
 		if isNothing(item) {
@@ -144,7 +144,7 @@ func (m *machine) attribute(item value, path []string, at int) value {
 	return item
 }
 
-// path returns the names of an attribute.
+// path splits an attribute into its names.
 func (m *machine) path(v value, at int) []string {
 	if !truthy(v) {
 		return nil
@@ -187,7 +187,7 @@ func sum(m *machine, in value, a given, at int) value {
 	return m.add(number(0), total, at)
 }
 
-// sorted is sort, by the items or by a field of theirs.
+// sorted implements sort, by the items or by one of their fields.
 func sorted(m *machine, in value, a given, at int) value {
 	items := slices.Clone(m.mapped(in))
 	backward, exactly := truthy(named("sort", a, 0)), truthy(named("sort", a, 1))
@@ -195,7 +195,7 @@ func sorted(m *machine, in value, a given, at int) value {
 	slices.SortStableFunc(items, func(x, y value) int {
 		m.spend(1)
 		if x == (undefined{}) || y == (undefined{}) {
-			// Nothing comes last, backward or not.
+			// undefined sorts last, even in reverse order.
 			return boolean(x == (undefined{})) - boolean(y == (undefined{}))
 		}
 		x, y = m.attribute(x, path, at), m.attribute(y, path, at)
@@ -208,7 +208,7 @@ func sorted(m *machine, in value, a given, at int) value {
 	return m.newList(items)
 }
 
-// folded returns a text in lower case, if it is compared with another.
+// folded returns a text in lower case if it is compared with another text.
 func folded(v, with value, exactly bool) value {
 	s, ok := stringOf(v)
 	if _, both := stringOf(with); !ok || !both || exactly {
@@ -217,7 +217,7 @@ func folded(v, with value, exactly bool) value {
 	return strings.ToLower(s)
 }
 
-// dictsort returns the pairs of an object in order of the key or the value.
+// dictsort returns the pairs of an object, sorted by key or value.
 func dictsort(m *machine, in value, a given, at int) value {
 	r, ok := in.(*record)
 	if !ok {
@@ -264,7 +264,7 @@ func groupby(m *machine, in value, a given, at int) value {
 	return out
 }
 
-// chosen is select and reject: the items that pass a test, or do not.
+// chosen implements select and reject: the items that pass a test, or do not.
 func (m *machine) chosen(in value, a given, want bool, at int) value {
 	name := "truthy"
 	if v := a.at(0); v != (undefined{}) {
@@ -283,7 +283,8 @@ func (m *machine) chosen(in value, a given, want bool, at int) value {
 	return m.newList(out)
 }
 
-// chosenBy is selectattr and rejectattr: the items whose field is true, or not.
+// chosenBy implements selectattr and rejectattr: the items whose field is truthy, or
+// not.
 func (m *machine) chosenBy(in value, a given, want bool, at int) value {
 	filter := map[bool]string{true: "selectattr", false: "rejectattr"}[want]
 	field := []string{m.textOf(a.at(0), at)}

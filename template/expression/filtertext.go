@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// wanted returns the text a filter works on. Nothing is the empty text, but
-// another kind of value is a mistake.
+// wanted returns the input of a text filter. undefined, null and false are the empty
+// text; other kinds of values are an error.
 func (m *machine) wanted(filter string, in value, at int) string {
 	if isNothing(in) || in == false {
 		return ""
@@ -20,7 +20,7 @@ func (m *machine) wanted(filter string, in value, at int) string {
 	return s
 }
 
-// onText makes a filter of a function on texts.
+// onText makes a filter from a function on texts.
 func onText(name string, f func(m *machine, s string, a given, at int) string) builtin {
 	return func(m *machine, in value, a given, at int) value {
 		return like(in, m.made(f(m, m.wanted(name, in, at), a, at)))
@@ -55,7 +55,7 @@ func trim(m *machine, in value, _ given, at int) value {
 	return like(in, strings.TrimFunc(s, isSpace))
 }
 
-// spaces returns so many, rounded up.
+// spaces returns n spaces, rounded up.
 func (m *machine) spaces(n float64, at int) string {
 	if math.IsNaN(n) || n <= 0 {
 		return ""
@@ -64,7 +64,7 @@ func (m *machine) spaces(n float64, at int) string {
 	return strings.Repeat(" ", int(math.Ceil(n)))
 }
 
-// argument returns an argument as a number, or another if it is not true.
+// argument returns an argument as a number, or otherwise if it is falsy.
 func (m *machine) argument(v value, otherwise float64, at int) float64 {
 	if !truthy(v) {
 		return otherwise
@@ -133,7 +133,7 @@ func nl2br(m *machine, in value, _ given, at int) value {
 
 var entities = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "'", "&#39;", "<", "&lt;", ">", "&gt;", `\`, "&#92;")
 
-// escaped returns a text without the characters that mean something to HTML.
+// escaped returns a text with the special characters of HTML escaped.
 func (m *machine) escaped(s string, at int) string {
 	const more = len("&quot;") - 1
 	if len(s)*(1+more) > m.limits.Output {
@@ -163,8 +163,8 @@ var (
 	anySpace   = regexp.MustCompile(`[` + white + `]+`)
 )
 
-// striptags takes markup away, again until there is none: what is left of two
-// tags may be a third.
+// striptags removes markup, repeatedly until there is none: the rest of two tags may
+// form a third.
 func striptags(m *machine, s string, a given, at int) string {
 	for rounds := 0; markup.MatchString(s); rounds++ {
 		if rounds > 8 {
@@ -181,8 +181,8 @@ func striptags(m *machine, s string, a given, at int) string {
 	return manyLines.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n")
 }
 
-// replace puts one text for another, everywhere or so many times; or what a
-// regular expression matches.
+// replace replaces a text, everywhere or at most n times, or the matches of a regular
+// expression.
 func replace(m *machine, in value, a given, at int) value {
 	if p, ok := a.at(0).(*pattern); ok {
 		s, ok := stringOf(in)
@@ -227,7 +227,7 @@ func replace(m *machine, in value, a given, at int) value {
 	return like(in, m.made(strings.Replace(s, what, with, count)))
 }
 
-// component encodes a text as a part of an address.
+// component encodes a text as a URL component.
 func (m *machine) component(s string, at int) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -301,7 +301,7 @@ var (
 	domain      = regexp.MustCompile(`\.(?:org|net|com)(?::|/|$)`)
 )
 
-// urlize makes links of addresses.
+// urlize converts addresses to links.
 func urlize(m *machine, in value, a given, at int) value {
 	s, ok := stringOf(in)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// testArguments are the tests, and how many arguments each takes.
+// testArguments maps the tests to their number of arguments.
 var testArguments = map[string]int{
 	"callable": 0, "defined": 0, "divisibleby": 1, "escaped": 0, "eq": 1, "equalto": 1, "even": 0, "falsy": 0,
 	"ge": 1, "greaterthan": 1, "gt": 1, "iterable": 0, "le": 1, "lessthan": 1, "lower": 0, "lt": 1, "mapping": 0,
@@ -19,7 +19,7 @@ func (m *machine) tests(e *test) value {
 	return m.passes(e.name, v, m.given(e.args), e.at())
 }
 
-// knownTest ends the call of a test that does not exist, or not like that.
+// knownTest rejects a test that does not exist or has the wrong number of arguments.
 func knownTest(name string, a given, at int) {
 	want, ok := testArguments[name]
 	if !ok {
@@ -72,7 +72,7 @@ func (m *machine) cased(name string, v value, at int) bool {
 	return upper(s) == s
 }
 
-// is applies the tests of what a value is.
+// is applies the tests about the type of a value.
 func (m *machine) is(name string, v value, at int) bool {
 	switch name {
 	case "falsy":

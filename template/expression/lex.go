@@ -2,7 +2,7 @@ package expression
 
 import "strings"
 
-// kind says what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -14,8 +14,8 @@ const (
 	isOperator
 )
 
-// token is the least part of an expression. Its text is the value of a text,
-// the rest as it is written; flags are those of a regular expression.
+// token is a token of an expression. text is the unescaped value of a string, else the
+// source text; flags are those of a regular expression.
 type token struct {
 	kind        kind
 	text, flags string
@@ -25,8 +25,8 @@ type token struct {
 func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// codeSpace returns how many bytes of white space s begins with: 0 if it does
-// not begin with white space.
+// codeSpace returns the length of the white space at the beginning of s; 0 if there is
+// none.
 func codeSpace(s string) int {
 	switch {
 	case s == "":
@@ -39,7 +39,7 @@ func codeSpace(s string) int {
 	return 0
 }
 
-// nameEnd returns where the name that begins at i ends; i if none does.
+// nameEnd returns the end of the name that begins at i, or i if there is none.
 func nameEnd(s string, i int) int {
 	if i >= len(s) || !isLetter(s[i]) {
 		return i
@@ -50,8 +50,8 @@ func nameEnd(s string, i int) int {
 	return i
 }
 
-// textEnd returns where the text whose quote stands at i ends, and false if it
-// does not.
+// textEnd returns the end of the string whose quote is at i, and false if it is not
+// closed.
 func textEnd(s string, i int) (int, bool) {
 	quote := s[i]
 	for i++; i < len(s); i++ {
@@ -65,8 +65,8 @@ func textEnd(s string, i int) (int, bool) {
 	return len(s), false
 }
 
-// regexEnd returns where the pattern of a regular expression, whose r stands at
-// i, ends: at its second slash; false if it has none.
+// regexEnd returns the position of the second slash of the regular expression whose r is
+// at i; false if there is none.
 func regexEnd(s string, i int) (int, bool) {
 	for i += 2; i < len(s); i++ {
 		switch s[i] {
@@ -79,10 +79,10 @@ func regexEnd(s string, i int) (int, bool) {
 	return len(s), false
 }
 
-// operators are the tokens of several characters, the longer ones first.
+// operators are the multi-character operators, the longer ones first.
 var operators = []string{"===", "!==", "**", "//", "==", "!=", "<=", ">="}
 
-// habits are what other languages write, and what is written here.
+// habits maps syntax of other languages to hints.
 var habits = map[byte]string{
 	'!': "write not",
 	'&': "write and",
@@ -93,21 +93,19 @@ var habits = map[byte]string{
 	'$': "a tag cannot stand within a tag",
 }
 
-// The bounds of one text, which is read as a whole: a token takes some hundred
-// bytes.
+// The limits of one text, which is parsed as a whole: a token takes some hundred bytes.
 const (
-	// mostTokens is how many tokens an expression may have, and mostRead how many
-	// there may be in all expressions and statements of a text, each of which
-	// counts as a few more.
+	// mostTokens is the maximum number of tokens in an expression, and mostRead in all
+	// expressions and statements of a text, each of which counts as perTag more.
 	mostTokens = 100_000
 	mostRead   = 500_000
 	perTag     = 4
-	// mostInstructions is how many instructions all regular expressions of a text
-	// may come to when what they repeat is written out.
+	// mostInstructions is the maximum number of instructions of all regular expressions of
+	// a text, with repetitions expanded.
 	mostInstructions = 200_000
 )
 
-// reading counts what is read of a text.
+// reading counts what is parsed of a text.
 type reading struct{ tokens, instructions int }
 
 // count counts tokens.
@@ -117,8 +115,8 @@ func (r *reading) count(tokens, at int) {
 	}
 }
 
-// lex returns the tokens of an expression that stands at offset base of its
-// text. The last one is ended.
+// lex returns the tokens of an expression at offset base of its text. The last one is of
+// kind ended.
 func lex(s string, base int, r *reading) []token {
 	r.count(perTag, base)
 	var out []token
@@ -138,7 +136,7 @@ func lex(s string, base int, r *reading) []token {
 	return append(out, token{at: base + len(s)})
 }
 
-// next reads the token at i.
+// next returns the token at i.
 func next(s string, i, base int) (token, int) {
 	at := base + i
 	switch c := s[i]; {
@@ -202,8 +200,8 @@ func lexRegex(s string, i, at int) (token, int) {
 	return token{kind: isRegex, text: s[i+2 : slash], flags: flags, at: at}, end
 }
 
-// unescape returns a text without its backslashes. There are no others than
-// these three; any other character after a backslash stands for itself.
+// unescape resolves the escapes of a string. Only \n, \t and \r are special; any other
+// character after a backslash stands for itself.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -227,8 +225,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// codeEnd returns where the closing tag stands in code that begins at i,
-// outside of texts and regular expressions; -1 if nowhere.
+// codeEnd returns the position of the closing tag in code that begins at i, outside of
+// strings and regular expressions; -1 if there is none.
 func codeEnd(s string, i int, closing string) int {
 	for i < len(s) {
 		switch c := s[i]; {

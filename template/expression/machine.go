@@ -6,32 +6,31 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// machine evaluates. It counts what it does, over all texts of one value.
+// machine evaluates templates. It counts its work over all texts of one value.
 type machine struct {
 	env    *Env
 	limits Limits
 	scope  Scope
-	// boxes are the lists and objects of the scope that were looked at.
+	// boxes are the lists and objects of the scope that were accessed.
 	boxes map[*tree.Node]value
-	// indexes find the fields of large objects of the scope.
+	// indexes are the field indexes of large objects of the scope.
 	indexes map[*tree.Node]map[string]*tree.Node
-	// changed says that a method has changed a list, so that nodes no longer
-	// tell what is in their boxes.
+	// changed is true if a method has modified a list, so that nodes may no longer match
+	// their boxes.
 	changed bool
 	steps   int
 	depth   int
-	// here is where the machine is in the text.
+	// here is the current offset in the text.
 	here int
-	// root are the names of the text itself, vars those of the innermost loop
-	// or macro.
+	// root are the variables of the text itself, vars those of the innermost loop or macro.
 	root, vars *variables
 }
 
-// variables are the names that a text sets.
+// variables are the variables that a text sets.
 type variables struct {
 	names  map[string]value
 	parent *variables
-	// closed says that names beyond are seen but not set.
+	// closed is true if outer variables are visible but cannot be set.
 	closed bool
 }
 
@@ -48,7 +47,7 @@ func (v *variables) get(name string) (value, bool) {
 	return nil, false
 }
 
-// assign sets a name where it is, or else here.
+// assign sets a variable where it is defined, else in v.
 func (v *variables) assign(name string, to value) {
 	for at := v; at != nil; at = at.parent {
 		if _, ok := at.names[name]; ok {
@@ -66,7 +65,7 @@ func newMachine(scope Scope, env *Env) *machine {
 	return &machine{env: env, limits: env.Limits.withDefaults(), scope: scope, boxes: map[*tree.Node]value{}}
 }
 
-// begin forgets what the text before has set and changed.
+// begin discards the variables and changes of the previous text.
 func (m *machine) begin() {
 	m.root = (*variables)(nil).inner(true)
 	m.vars = m.root
@@ -76,8 +75,7 @@ func (m *machine) begin() {
 	}
 }
 
-// value evaluates a template: to the value of the expression it is, or to a
-// text.
+// value evaluates a template to the value of its only expression, or to a text.
 func (m *machine) value(t *template) (n *tree.Node, bad *fault) {
 	sole := t.sole()
 	if sole == nil {
@@ -103,14 +101,14 @@ func (m *machine) text(t *template) (s string, bad *fault) {
 	return b.String(), nil
 }
 
-// name tells a fault in which tag it is.
+// name sets the tag of a fault.
 func (m *machine) name(t *template, bad **fault) {
 	if *bad != nil {
 		(*bad).tag = tagAround(t.text, (*bad).at, m.env)
 	}
 }
 
-// spend counts work, and ends it when there is too much.
+// spend counts work, and aborts when the limit is exceeded.
 func (m *machine) spend(n int) {
 	if n < 0 || n > m.limits.Steps-m.steps {
 		m.steps = m.limits.Steps
@@ -119,15 +117,15 @@ func (m *machine) spend(n int) {
 	m.steps += n
 }
 
-// bytesPerStep is how much text counts as a step.
+// bytesPerStep is how many bytes of text count as one step.
 const bytesPerStep = 32
 
-// spendText counts the making of a text.
+// spendText counts the work of making a text.
 func (m *machine) spendText(bytes int) {
 	m.spend(1 + bytes/bytesPerStep)
 }
 
-// look counts the looking through a value.
+// look counts the work of traversing a value.
 func (m *machine) look(v value) {
 	switch v := v.(type) {
 	case string:
@@ -143,25 +141,25 @@ func (m *machine) look(v value) {
 	}
 }
 
-// fieldsPerStep is how many fields of an object that a filter may look through
-// count as a step.
+// fieldsPerStep is how many fields of an object that a filter may traverse count as one
+// step.
 const fieldsPerStep = 16
 
-// grown ends the making of a text that is too long.
+// grown aborts if a text is too long.
 func (m *machine) grown(bytes, at int) {
 	if bytes < 0 || bytes > m.limits.Output {
 		bail(at, "make it shorter", "it makes a text of more than %d bytes", m.limits.Output)
 	}
 }
 
-// made returns a text that was made, after counting it.
+// made counts a new text and returns it.
 func (m *machine) made(s string) string {
 	m.grown(len(s), m.here)
 	m.spendText(len(s))
 	return s
 }
 
-// deeper guards what calls itself. What it returns undoes it.
+// deeper limits recursion. The returned function undoes it.
 func (m *machine) deeper(at int) func() {
 	if m.depth++; m.depth > m.limits.Depth {
 		panic(tooDeep(at))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// method returns a method of a value, or nil. There are those that need no
-// function as an argument and reach nothing else.
+// method returns a method of a value, or nil. Only methods that take no function and
+// affect no other value are supported.
 func (m *machine) method(target value, name string) *function {
 	var call func(a given, at int) value
 	switch t := target.(type) {
@@ -54,8 +54,8 @@ func (m *machine) method(target value, name string) *function {
 	}}
 }
 
-// bounds returns the places that two arguments name in something of a length.
-// Negative ones count from the end.
+// bounds returns the range that two arguments select in a sequence of length n. Negative
+// values count from the end.
 func (m *machine) bounds(a given, first, n, at int) (from, to int) {
 	from, to = 0, n
 	if v := a.at(first); v != (undefined{}) {
@@ -171,7 +171,7 @@ var textMethods = map[string]textMethod{
 	"trimStart":   func(_ *machine, s string, _ given, _ int) value { return strings.TrimLeftFunc(s, isSpace) },
 }
 
-// split takes a text apart.
+// split splits a text.
 func (m *machine) split(s, by string) []value {
 	m.spend(len(s))
 	if by == "" {
@@ -219,7 +219,7 @@ var numberMethods = map[string]numberMethod{
 	},
 }
 
-// digits returns the one argument of the methods of numbers.
+// digits returns the only argument of a number method.
 func (m *machine) digits(a given, at, least, most, otherwise int) int {
 	if a.at(0) == (undefined{}) {
 		return otherwise
@@ -233,7 +233,7 @@ func (m *machine) digits(a given, at, least, most, otherwise int) int {
 
 type listMethod func(m *machine, l *list, a given, at int) value
 
-// listMethods are those that leave the list as it is.
+// listMethods are the methods that do not modify the list.
 var listMethods = map[string]listMethod{
 	"at": func(m *machine, l *list, a given, at int) value {
 		items := m.items(l)

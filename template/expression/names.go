@@ -7,8 +7,8 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Names returns the names of the parameters that the expressions of a value
-// refer to, in order, each once. Texts that cannot be read refer to none.
+// Names returns the sorted names of the parameters that the expressions of a value refer
+// to, without duplicates. Texts that cannot be parsed are ignored.
 func Names(n *tree.Node) []string {
 	var out []string
 	for _, ref := range References(n, nil) {
@@ -20,10 +20,9 @@ func Names(n *tree.Node) []string {
 	return slices.Compact(out)
 }
 
-// References returns what the expressions of a value look up in a Scope, such
-// as steps, apply, output, name; in order, each once. A reference ends where
-// what is looked up is calculated. Texts that cannot be read refer to nothing.
-// A nil env is Default.
+// References returns what the expressions of a value look up in a Scope, such as steps,
+// apply, output, name; sorted and without duplicates. A reference ends at a computed
+// key. Texts that cannot be parsed are ignored. A nil env means Default.
 func References(n *tree.Node, env *Env) [][]string {
 	if env == nil {
 		env = Default()
@@ -34,12 +33,12 @@ func References(n *tree.Node, env *Env) [][]string {
 	return slices.CompactFunc(c.found, slices.Equal)
 }
 
-// collector goes through templates and keeps what they look up.
+// collector collects the references of templates.
 type collector struct {
 	env   *Env
 	depth int
 	found [][]string
-	// own are the names that the text sets itself.
+	// own are the variables that the text itself sets.
 	own map[string]bool
 }
 
@@ -143,7 +142,7 @@ func (c *collector) expr(e expr) {
 	case *span:
 		c.exprs([]expr{e.target, e.from, e.to, e.by})
 	case *call:
-		// What is called is a function of the language, or a method.
+		// The callee is a function of the language, or a method.
 		if l, ok := e.callee.(*lookup); ok {
 			c.expr(l.target)
 		}
@@ -163,7 +162,7 @@ func (c *collector) expr(e expr) {
 	}
 }
 
-// reference keeps a name and the constant keys behind it.
+// reference records a name and the constant keys after it.
 func (c *collector) reference(e expr) {
 	var keys []string
 	for {
@@ -178,7 +177,7 @@ func (c *collector) reference(e expr) {
 		case *lookup:
 			key, ok := at.key.(*literal)
 			if !ok {
-				// Everything behind what is calculated is unknown.
+				// Everything after a computed key is unknown.
 				c.expr(at.key)
 				keys = nil
 			} else {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// numberText writes a number as JavaScript does.
+// numberText formats a number as JavaScript does.
 func numberText(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -25,7 +25,7 @@ func numberText(f float64) string {
 	return exponent(strconv.FormatFloat(f, 'e', -1, 64))
 }
 
-// exponent turns the exponent of Go, e+07, into that of JavaScript, e+7.
+// exponent converts an exponent of Go, e+07, to that of JavaScript, e+7.
 func exponent(s string) string {
 	mantissa, digits, ok := strings.Cut(s, "e")
 	if !ok {
@@ -38,7 +38,7 @@ func exponent(s string) string {
 	return mantissa + "e" + digits
 }
 
-// readNumber reads a whole text as a number, NaN if it is none.
+// readNumber parses a whole text as a number, NaN if it is not one.
 func readNumber(s string) float64 {
 	s = strings.TrimFunc(s, isSpace)
 	if s == "" {
@@ -55,17 +55,17 @@ func readNumber(s string) float64 {
 	return decimal(s)
 }
 
-// decimal reads a text that decimalLength has measured.
+// decimal parses a text that decimalLength accepted.
 func decimal(s string) float64 {
 	if i := strings.Index(s, "Infinity"); i >= 0 {
 		return math.Inf(map[bool]int{true: -1, false: 1}[s[0] == '-'])
 	}
-	// Out of range is Infinity, as it should be.
+	// Out of range is Infinity, as in JavaScript.
 	f, _ := strconv.ParseFloat(s, 64)
 	return f
 }
 
-// decimalLength returns how much of the beginning of s is a decimal number.
+// decimalLength returns the length of the decimal number at the beginning of s.
 func decimalLength(s string) int {
 	i := 0
 	if i < len(s) && (s[i] == '+' || s[i] == '-') {
@@ -105,7 +105,7 @@ func decimalLength(s string) int {
 	return i
 }
 
-// readDigits reads a text of digits of a base, NaN if there are others.
+// readDigits parses a text of digits in a base, NaN if it contains others.
 func readDigits(s string, base int) float64 {
 	n, length := digitsAt(s, base)
 	if length == 0 || length != len(s) {
@@ -114,7 +114,7 @@ func readDigits(s string, base int) float64 {
 	return n
 }
 
-// digitsAt reads the digits of a base that s begins with.
+// digitsAt parses the digits in a base at the beginning of s.
 func digitsAt(s string, base int) (f float64, length int) {
 	for length < len(s) {
 		d := 99
@@ -137,7 +137,7 @@ func digitsAt(s string, base int) (f float64, length int) {
 		i, _ := strconv.ParseInt(s[:length], base, 64)
 		return float64(i), length
 	}
-	// No number has more digits than these, and reading very many takes long.
+	// No finite number has more digits, and parsing very many is slow.
 	const most = 1100
 	if length > most {
 		return math.Inf(1), length
@@ -147,7 +147,7 @@ func digitsAt(s string, base int) (f float64, length int) {
 	return f, length
 }
 
-// parseInt reads the whole number that s begins with, NaN if there is none.
+// parseInt parses the integer at the beginning of s, NaN if there is none.
 func parseInt(s string, base float64) float64 {
 	s = strings.TrimLeftFunc(s, isSpace)
 	sign := 1.0
@@ -176,7 +176,7 @@ func parseInt(s string, base float64) float64 {
 	return sign * n
 }
 
-// parseFloat reads the number that s begins with, NaN if there is none.
+// parseFloat parses the number at the beginning of s, NaN if there is none.
 func parseFloat(s string) float64 {
 	s = strings.TrimLeftFunc(s, isSpace)
 	n := decimalLength(s)
@@ -186,7 +186,7 @@ func parseFloat(s string) float64 {
 	return decimal(s[:n])
 }
 
-// toInt32 is a number as JavaScript's operators on bits see it.
+// toInt32 converts a number as the bitwise operators of JavaScript do.
 func toInt32(f float64) int32 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -194,7 +194,7 @@ func toInt32(f float64) int32 {
 	return int32(uint32(int64(math.Mod(math.Trunc(f), 1<<32))))
 }
 
-// round is that of JavaScript: halves go up.
+// round rounds as JavaScript does: halves are rounded up.
 func round(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) >= 1<<52 {
 		return f
@@ -206,8 +206,8 @@ func round(f float64) float64 {
 	return whole
 }
 
-// inBase writes a number in a base, with as many digits behind the point as
-// tell it from its neighbours.
+// inBase formats a number in a base, with as many fractional digits as distinguish it
+// from its neighbours.
 func inBase(f float64, base int) string {
 	if base == 10 || math.IsNaN(f) || math.IsInf(f, 0) {
 		return numberText(f)
@@ -236,7 +236,7 @@ func inBase(f float64, base int) string {
 	return out + "." + string(digits)
 }
 
-// carry adds one to the last of some digits.
+// carry increments the last of the digits, with carry.
 func carry(digits []byte, base int) string {
 	for len(digits) > 0 {
 		last := len(digits) - 1

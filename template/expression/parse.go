@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// parser reads the tokens of one expression.
+// parser parses the tokens of one expression.
 type parser struct {
 	tokens       []token
 	i            int
 	depth, limit int
 	reading      *reading
-	// links counts what is chained without being nested.
+	// links counts operators and lookups that are chained rather than nested.
 	links int
 }
 
-// parseExpression reads one whole expression at offset base of its text.
+// parseExpression parses one whole expression at offset base of its text.
 func parseExpression(s string, base, limit int, r *reading) expr {
 	p := &parser{tokens: lex(s, base, r), limit: limit, reading: r}
 	e := p.expression()
@@ -62,7 +62,7 @@ func (p *parser) finish() {
 	}
 }
 
-// unexpected bails out because something else stands where the wanted should.
+// unexpected aborts because something other than wanted was found.
 func (p *parser) unexpected(wanted string) {
 	t := p.peek()
 	if t.kind == ended {
@@ -80,7 +80,7 @@ func (p *parser) unexpected(wanted string) {
 	bail(t.at, hint, "%s stands where %s is expected", strconv.Quote(short(t.text)), wanted)
 }
 
-// link guards what goes on and on, which is nested all the same.
+// link limits chains, which also nest in the syntax tree.
 func (p *parser) link() {
 	const most = 10_000
 	if p.links++; p.links > most {
@@ -88,7 +88,7 @@ func (p *parser) link() {
 	}
 }
 
-// nested guards what calls itself.
+// nested limits recursion.
 func (p *parser) nested(read func()) {
 	if p.depth++; p.depth > p.limit {
 		panic(tooDeep(p.peek().at))
@@ -97,7 +97,7 @@ func (p *parser) nested(read func()) {
 	p.depth--
 }
 
-// expression is: either ["if" either ["else" either]].
+// expression parses: either ["if" either ["else" either]].
 func (p *parser) expression() (e expr) {
 	p.nested(func() {
 		e = p.either()
@@ -196,7 +196,7 @@ func (p *parser) tested() expr {
 	return t
 }
 
-// leftward reads operators of one rank, from left to right.
+// leftward parses left-associative operators of one precedence.
 func (p *parser) leftward(operand func() expr, operators ...string) expr {
 	e := operand()
 	for {
@@ -221,15 +221,15 @@ func (p *parser) order() expr    { return p.leftward(p.sum, "<", "<=", ">", ">="
 func (p *parser) sum() expr      { return p.leftward(p.product, "+", "-", "~") }
 func (p *parser) power() expr    { return p.leftward(p.piped, "**") }
 
-// step is an operator and its right side.
+// step is an operator and its right operand.
 type step struct {
 	operator string
 	at       int
 	right    expr
 }
 
-// product reads * / % and //. They run from left to right, but // takes the
-// powers and remainders beside it first.
+// product parses * / % and //. They are left-associative, but // first applies to the
+// adjacent powers and remainders.
 func (p *parser) product() expr {
 	first, steps := p.quotient()
 	for {
@@ -270,7 +270,7 @@ func fold(e expr, steps []step) expr {
 	return e
 }
 
-// piped is a value with the filters behind it.
+// piped parses a value and its filters.
 func (p *parser) piped() expr {
 	e := p.signed()
 	for p.take("|") {
@@ -340,7 +340,7 @@ func (p *parser) primary() expr {
 
 var constants = map[string]value{"true": true, "false": false, "none": none{}, "null": none{}}
 
-// list reads values up to the closing bracket.
+// list parses values up to the closing bracket.
 func (p *parser) list(closing string) []expr {
 	var items []expr
 	if p.take(closing) {

@@ -1,6 +1,6 @@
 package expression
 
-// postfix is a value with what is looked up in it and called.
+// postfix parses a value with its lookups and calls.
 func (p *parser) postfix() expr {
 	e := p.primary()
 	for {
@@ -20,8 +20,8 @@ func (p *parser) postfix() expr {
 	}
 }
 
-// subscript is what stands in square brackets behind a value: a key, or
-// from:to:by, each of which may be left out.
+// subscript parses the square brackets after a value: a key, or from:to:by, each of
+// which may be omitted.
 func (p *parser) subscript(target expr, at int) expr {
 	var bounds [3]expr
 	n := 0
@@ -43,7 +43,7 @@ func (p *parser) subscript(target expr, at int) expr {
 	return &span{place(at), target, bounds[0], bounds[1], bounds[2]}
 }
 
-// arguments reads those of a call, behind its opening bracket.
+// arguments parses the arguments of a call, after its opening parenthesis.
 func (p *parser) arguments() (a arguments) {
 	if p.take(")") {
 		return a

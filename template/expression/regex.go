@@ -11,14 +11,14 @@ import (
 type pattern struct {
 	source, flags string
 	compiled      *regexp.Regexp
-	// size is how many instructions it comes to.
+	// size is the number of instructions.
 	size int
 }
 
 func (p *pattern) has(flag string) bool { return strings.Contains(p.flags, flag) }
 
-// newPattern reads a regular expression of JavaScript, as far as RE2 has the
-// same: matching takes time in proportion to the text, whatever the pattern.
+// newPattern compiles a regular expression of JavaScript, as far as RE2 is equivalent:
+// matching takes time linear in the text, regardless of the pattern.
 func newPattern(source, flags string, at int, r *reading) *pattern {
 	const most = 16384
 	if len(source) > most {
@@ -53,8 +53,8 @@ func newPattern(source, flags string, at int, r *reading) *pattern {
 	return &pattern{source, flags, compiled, size}
 }
 
-// instructions counts those that RE2 makes of a pattern, roughly; 0 if it cannot
-// read it. What is repeated is written out.
+// instructions returns the approximate number of RE2 instructions of a pattern, with
+// repetitions expanded; 0 if it cannot be parsed.
 func instructions(source string) int {
 	parsed, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
@@ -78,16 +78,16 @@ func compiledSize(re *syntax.Regexp) int {
 	return n
 }
 
-// seek counts looking for a pattern in a text: at worst each character is held
-// against each instruction.
+// seek counts the work of searching a pattern in a text: at worst each character is
+// matched against each instruction.
 func (m *machine) seek(p *pattern, s string) {
 	const perStep = 64
 	m.spendText(len(s))
 	m.spend(len(s) * p.size / perStep)
 }
 
-// find returns the places of a pattern in a text, at most so many unless that is
-// negative, and the groups in them.
+// find returns the matches of a pattern in a text with their groups, at most the given
+// number unless it is negative.
 func (m *machine) find(p *pattern, s string, most int) [][]int {
 	m.seek(p, s)
 	each := 1 + p.compiled.NumSubexp()
@@ -99,10 +99,10 @@ func (m *machine) find(p *pattern, s string, most int) [][]int {
 	return found
 }
 
-// white is JavaScript's white space, within a class.
+// white is JavaScript's white space, for use within a class.
 const white = `\s\v\p{Z}\x{FEFF}`
 
-// translate writes otherwise what RE2 writes otherwise.
+// translate converts JavaScript syntax that RE2 writes differently.
 func translate(source string) string {
 	var b strings.Builder
 	class := false
@@ -142,7 +142,7 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// replacePattern replaces what a pattern matches: the first, or all with g.
+// replacePattern replaces the first match of a pattern, or all with the flag g.
 func (m *machine) replacePattern(s string, p *pattern, with string, at int) string {
 	count := 1
 	if p.has("g") {
@@ -160,8 +160,8 @@ func (m *machine) replacePattern(s string, p *pattern, with string, at int) stri
 	return m.made(b.String())
 }
 
-// expand writes what stands for a match. After a $ come the number or name of a
-// group, & for the whole, ` and ' for what is before and behind, or another $.
+// expand writes the replacement of a match. A $ is followed by the number or name of a
+// group, & for the whole match, ` and ' for the text before and after it, or another $.
 func (m *machine) expand(b *strings.Builder, with, s string, match []int, re *regexp.Regexp, at int) {
 	group := func(n int) bool {
 		if n == 0 || 2*n+1 >= len(match) {
@@ -207,7 +207,7 @@ func (m *machine) expand(b *strings.Builder, with, s string, match []int, re *re
 	}
 }
 
-// replaceFirst is the method replace of a text with a text.
+// replaceFirst implements the method replace of a text with a text.
 func (m *machine) replaceFirst(s, what, with string, at int) string {
 	i := strings.Index(s, what)
 	if i < 0 {
@@ -222,7 +222,7 @@ func (m *machine) replaceFirst(s, what, with string, at int) string {
 
 var emptyPattern = regexp.MustCompile("")
 
-// splitPattern splits a text where a pattern matches; groups become items.
+// splitPattern splits a text at the matches of a pattern; groups become items.
 func (m *machine) splitPattern(s string, p *pattern) []value {
 	if s == "" {
 		if p.compiled.MatchString("") {

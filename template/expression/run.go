@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// run runs statements, and writes what they write.
+// run executes statements and writes their output.
 func (m *machine) run(body []statement, out *strings.Builder) {
 	for _, s := range body {
 		m.spend(1)
@@ -58,14 +58,14 @@ func (m *machine) statement(s statement, out *strings.Builder) {
 	}
 }
 
-// capture returns what a body writes.
+// capture returns the output of a body.
 func (m *machine) capture(body []statement) string {
 	var b strings.Builder
 	m.run(body, &b)
 	return b.String()
 }
 
-// within runs something with other names.
+// within runs do with other variables.
 func (m *machine) within(vars *variables, do func()) {
 	before := m.vars
 	m.vars = vars
@@ -73,8 +73,7 @@ func (m *machine) within(vars *variables, do func()) {
 	m.vars = before
 }
 
-// switches runs the case that is the same. A case with nothing in it takes the
-// next one's.
+// switches runs the matching case. An empty case falls through to the next.
 func (m *machine) switches(s *switchStatement, out *strings.Builder) {
 	v := m.eval(s.value)
 	matched := false
@@ -87,8 +86,8 @@ func (m *machine) switches(s *switchStatement, out *strings.Builder) {
 	m.run(s.otherwise, out)
 }
 
-// loop runs a for. One name is each item; two are each key and value of an
-// object; several are what is in each item.
+// loop executes a for. One name is bound to each item; two to each key and value of an
+// object; several to the elements of each item.
 func (m *machine) loop(s *forStatement, out *strings.Builder) {
 	over := m.eval(s.over)
 	rounds := m.rounds(over, len(s.targets))
@@ -108,7 +107,7 @@ func (m *machine) loop(s *forStatement, out *strings.Builder) {
 	})
 }
 
-// bind sets the names of a for.
+// bind sets the variables of a for.
 func (m *machine) bind(s *forStatement, item value, listed bool) {
 	if len(s.targets) == 1 {
 		m.vars.names[s.targets[0]] = item
@@ -126,7 +125,7 @@ func (m *machine) bind(s *forStatement, item value, listed bool) {
 	}
 }
 
-// rounds returns what a for goes over.
+// rounds returns the items that a for iterates over.
 func (m *machine) rounds(over value, names int) []value {
 	switch over := over.(type) {
 	case *list:
@@ -154,7 +153,7 @@ func (m *machine) rounds(over value, names int) []value {
 	return out
 }
 
-// arrayLike returns the items of an object that has a length, as a list has.
+// arrayLike returns the items of an object that has a length, like a list.
 func (m *machine) arrayLike(r *record) []value {
 	v, ok := m.get(r, "length")
 	if !ok {
@@ -181,7 +180,7 @@ func (m *machine) loopState(i, n int) *record {
 	return r
 }
 
-// macro makes a function of a body, which sees the names around it.
+// macro makes a function from a body, which sees the variables around it.
 func (m *machine) macro(name string, p params, body []statement, around *variables) *function {
 	return &function{name: name, call: func(at int, args given) value {
 		defer m.deeper(at)()
@@ -193,8 +192,8 @@ func (m *machine) macro(name string, p params, body []statement, around *variabl
 	}}
 }
 
-// bindParams gives the parameters of a macro their values. Whoever hands over
-// more than there are without a default fills those with one, in order.
+// bindParams sets the parameters of a macro. Excess positional arguments are bound to
+// the parameters with defaults, in order.
 func (m *machine) bindParams(p params, args given, into map[string]value, at int) {
 	all := slices.Concat(p.names, p.named)
 	for i, name := range all {
@@ -210,7 +209,7 @@ func (m *machine) bindParams(p params, args given, into map[string]value, at int
 	m.here = at
 }
 
-// callBlock calls a macro that may call back what stands in the block.
+// callBlock calls a macro that may call back the content of the block.
 func (m *machine) callBlock(s *callStatement, out *strings.Builder) {
 	callee := m.eval(s.call.callee)
 	f, ok := callee.(*function)

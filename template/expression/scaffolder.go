@@ -10,12 +10,10 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// Default returns the language with the scaffolder's filters, as Filters(nil)
-// has them.
+// Default returns the language with the scaffolder's filters, as in Filters(nil).
 func Default() *Env { return &Env{Filters: Filters(nil)} }
 
-// The kinds of forge that want something else than owner and repo of a
-// repository's address.
+// The kinds of Git hosts.
 const (
 	Azure           = "azure"
 	BitbucketCloud  = "bitbucketCloud"
@@ -26,21 +24,22 @@ const (
 	GitLab          = "gitlab"
 )
 
-// publicHosts are the forges everybody can reach.
+// publicHosts are the public Git hosts.
 var publicHosts = map[string]string{
 	"github.com": GitHub, "gitlab.com": GitLab, "bitbucket.org": BitbucketCloud, "dev.azure.com": Azure,
 }
 
-// needs are what each kind of forge wants of an address.
+// needs lists the parts of a repository URL that each kind of Git host requires, if not
+// owner and repo.
 var needs = map[string][]string{
 	Azure: {"project", "repo"}, BitbucketCloud: {"workspace", "project", "repo"}, BitbucketServer: {"project", "repo"},
 	Gerrit: {"repo"}, Gitea: {"repo"},
 }
 
 // Filters returns the scaffolder's own filters: parseRepoUrl, projectSlug,
-// parseEntityRef and pick. hosts says which kind of forge is where; a
-// repository anywhere else is an error. With nil it is the public ones, and
-// other hosts are taken for such as want owner and repo.
+// parseEntityRef and pick. hosts maps hosts to kinds of Git hosts; a repository on any
+// other host is an error. With nil, the public hosts are used, and other hosts are
+// assumed to require owner and repo.
 func Filters(hosts map[string]string) map[string]Filter {
 	repo := func(in *tree.Node) (*repository, error) { return parseRepository(in, hosts) }
 	return map[string]Filter{
@@ -72,10 +71,10 @@ func Filters(hosts map[string]string) map[string]Filter {
 	}
 }
 
-// parts are what an address may name, in the order they are told.
+// parts are the possible parts of a repository URL, in output order.
 var parts = []string{"owner", "repo", "organization", "workspace", "project"}
 
-// repository is what an address such as github.com?owner=acme&repo=shop says.
+// repository is a parsed repository URL such as github.com?owner=acme&repo=shop.
 type repository struct {
 	host  string
 	parts map[string]string
@@ -119,7 +118,7 @@ func parseRepository(in *tree.Node, hosts map[string]string) (*repository, error
 	return r, nil
 }
 
-// parseEntityRef takes a reference apart. Its argument may name defaultKind and
+// parseEntityRef parses an entity reference. Its argument may set defaultKind and
 // defaultNamespace.
 func parseEntityRef(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
 	var context *tree.Node
@@ -164,8 +163,8 @@ func parseEntityRef(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
 	return out, nil
 }
 
-// pick returns a part of a value: what is at a path such as a.b[0], or else its
-// second argument.
+// pick returns the part of a value at a path such as a.b[0], or else its second
+// argument.
 func pick(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
 	var otherwise *tree.Node
 	if len(args) > 1 {
@@ -187,7 +186,7 @@ func pick(in *tree.Node, args []*tree.Node) (*tree.Node, error) {
 	return in, nil
 }
 
-// keyPath takes a path apart: names with dots between them, and brackets.
+// keyPath splits a path of names with dots and brackets.
 func keyPath(path string) []string {
 	var out []string
 	for _, p := range strings.Split(strings.ReplaceAll(path, "[", ".["), ".") {
@@ -202,7 +201,7 @@ func keyPath(path string) []string {
 	return out
 }
 
-// child returns what a value has under a key.
+// child returns the member of a value with a key.
 func child(n *tree.Node, key string) *tree.Node {
 	switch {
 	case n.IsMap():

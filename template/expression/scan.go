@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// piece is a part of a template: text, or what stands between tags.
+// piece is a part of a template: text, or the content of a tag.
 type piece struct {
 	kind pieceKind
 	text string
-	// at is where the text stands in the template.
+	// at is the offset of the text in the template.
 	at int
 }
 
@@ -21,26 +21,25 @@ const (
 	block
 )
 
-// isSpace is white space as JavaScript has it.
+// isSpace reports whether r is white space in JavaScript.
 func isSpace(r rune) bool {
 	return r != '\u0085' && unicode.IsSpace(r) || r == '\uFEFF'
 }
 
-// scanner takes a template apart.
+// scanner splits a template into pieces.
 type scanner struct {
 	s                string
 	env              *Env
 	opening, closing string
 	pieces           []piece
-	// i is how far it has come. What is before i and behind from is text that
-	// is not yet a piece.
+	// i is the current offset. The text between from and i is not yet a piece.
 	i, from int
-	// nexts are where the next tag of each kind was seen.
+	// nexts are the positions of the next tag of each kind.
 	nexts [3]int
 }
 
-// scan returns the pieces of a template, without comments and without the
-// white space that tags take away.
+// scan returns the pieces of a template, without comments and without the white space
+// that tags remove.
 func scan(s string, env *Env) []piece {
 	sc := &scanner{s: s, env: env, nexts: [3]int{-1, -1, -1}}
 	sc.opening, sc.closing = env.tags()
@@ -50,7 +49,7 @@ func scan(s string, env *Env) []piece {
 	return sc.pieces
 }
 
-// flush makes the text up to end a piece.
+// flush adds the text up to end as a piece.
 func (sc *scanner) flush(end int, trimmed bool) {
 	text := sc.s[sc.from:end]
 	if trimmed {
@@ -69,11 +68,11 @@ func (sc *scanner) add(p piece) {
 	sc.pieces = append(sc.pieces, p)
 }
 
-// find returns where the next tag begins, and its brackets; -1 if there is none.
+// find returns the position of the next tag and its delimiters; -1 if there is none.
 func (sc *scanner) find() (at int, opening, closing string) {
 	at = -1
 	for i, tag := range [...][2]string{{sc.opening, sc.closing}, {openBlock, closeBlock}, {openComment, closeComment}} {
-		// What was seen further on is still there: no part is looked through twice.
+		// A tag found further on is still valid, so no part is searched twice.
 		if sc.nexts[i] < sc.i {
 			sc.nexts[i] = len(sc.s)
 			if next := strings.Index(sc.s[sc.i:], tag[0]); next >= 0 {
@@ -87,7 +86,7 @@ func (sc *scanner) find() (at int, opening, closing string) {
 	return at, opening, closing
 }
 
-// tag reads up to the end of the next tag, and reports whether there is one.
+// tag scans up to the end of the next tag, and reports whether there is one.
 func (sc *scanner) tag() bool {
 	at, opening, closing := sc.find()
 	if at < 0 {
@@ -129,7 +128,7 @@ func (sc *scanner) tag() bool {
 	return true
 }
 
-// skip goes past the white space behind a tag that takes it away.
+// skip skips the white space that a tag removes after it.
 func (sc *scanner) skip(all, lineBreak bool) {
 	rest := sc.s[sc.i:]
 	switch {
@@ -145,8 +144,8 @@ func (sc *scanner) skip(all, lineBreak bool) {
 	sc.from = sc.i
 }
 
-// indented returns where the indentation before a tag begins: at the tag if
-// something else stands on its line.
+// indented returns the start of the indent before a tag, or the tag itself if something
+// else is on its line.
 func (sc *scanner) indented(at int) int {
 	before := strings.TrimRightFunc(sc.s[:at], func(r rune) bool { return r != '\n' && isSpace(r) })
 	if before != "" && !strings.HasSuffix(before, "\n") {
@@ -155,7 +154,7 @@ func (sc *scanner) indented(at int) int {
 	return max(len(before), sc.from)
 }
 
-// block takes up a statement. What stands between raw and endraw is text.
+// block adds a statement. The content between raw and endraw is text.
 func (sc *scanner) block(code string, begin int) {
 	name := tagName(code)
 	if name != "raw" && name != "verbatim" {
@@ -186,8 +185,8 @@ func (sc *scanner) block(code string, begin int) {
 	}
 }
 
-// rawTag returns where a tag ends that holds nothing but a name, 0 if s is the
-// rest of another.
+// rawTag returns the end of a tag that contains only a name, 0 if s is the rest of
+// another tag.
 func rawTag(s, name string) int {
 	rest, ok := strings.CutPrefix(strings.TrimLeftFunc(s, isSpace), name)
 	if !ok {
@@ -208,7 +207,7 @@ func tagName(code string) string {
 	return code[i:nameEnd(code, i)]
 }
 
-// tagAround returns what stands between the tags at an offset, for messages.
+// tagAround returns the content of the tag at an offset, for messages.
 func tagAround(s string, at int, env *Env) string {
 	opening, closing := env.tags()
 	upTo := s[:min(len(s), at+len(opening))]

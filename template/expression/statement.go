@@ -26,7 +26,7 @@ type (
 	}
 	setStatement struct {
 		targets []string
-		// value is nil if the body is what is set.
+		// value is nil if the body is the value.
 		value expr
 		body  []statement
 	}
@@ -42,7 +42,7 @@ type (
 		body   []statement
 	}
 	filterStatement struct {
-		// filter has no input: that is the text of the body.
+		// filter has no input: its input is the output of the body.
 		filter *filtered
 		body   []statement
 	}
@@ -54,21 +54,21 @@ type (
 	blockStatement struct{ body []statement }
 )
 
-// params are those of a macro.
+// params are the parameters of a macro.
 type params struct {
 	names []string
-	// defaults are those of the last names; they may be fewer.
+	// named are the parameters with a default value, defaults those values.
 	named    []string
 	defaults []expr
 }
 
-// template is a text that was read.
+// template is a parsed text.
 type template struct {
 	text string
 	body []statement
 }
 
-// sole returns the expression of a template that is one expression.
+// sole returns the expression of a template that is a single expression.
 func (t *template) sole() expr {
 	if len(t.body) == 1 {
 		if v, ok := t.body[0].(*valueOut); ok {
@@ -78,7 +78,7 @@ func (t *template) sole() expr {
 	return nil
 }
 
-// parseTemplate reads a text.
+// parseTemplate parses a text.
 func parseTemplate(s string, env *Env, depth int) (t *template, bad *fault) {
 	defer func() {
 		if bad != nil {
@@ -91,7 +91,7 @@ func parseTemplate(s string, env *Env, depth int) (t *template, bad *fault) {
 	return &template{s, body}, nil
 }
 
-// reader makes statements of pieces.
+// reader parses pieces into statements.
 type reader struct {
 	pieces       []piece
 	i            int
@@ -100,8 +100,8 @@ type reader struct {
 	reading      reading
 }
 
-// body reads statements up to one of the tags it is to stop at, and returns the
-// parser of that tag behind its name. Without any it reads to the end.
+// body parses statements up to one of the stop tags, and returns that tag, parsed up to
+// its name. Without stops it parses to the end.
 func (r *reader) body(stops ...string) (out []statement, stop *tag) {
 	if r.depth++; r.depth > r.limit {
 		panic(tooDeep(r.pieces[r.i-1].at))
@@ -130,8 +130,8 @@ func (r *reader) body(stops ...string) (out []statement, stop *tag) {
 	return out, nil
 }
 
-// parseOutput reads the expression of an output. Its closing tag is the first
-// that stands outside of texts, which two closing braces can be by mistake.
+// parseOutput parses the expression of an output. Its closing tag is the first one
+// outside of strings, which two closing braces can be by mistake.
 func (r *reader) parseOutput(p piece) expr {
 	var e expr
 	var bad *fault
@@ -148,7 +148,7 @@ func (r *reader) parseOutput(p piece) expr {
 	panic(bad)
 }
 
-// tag is a statement's tag, read up to its name.
+// tag is a statement's tag, parsed up to its name.
 type tag struct {
 	parser
 	name string
@@ -194,7 +194,7 @@ func (r *reader) statement(t *tag) statement {
 	return nil
 }
 
-// rest reads an expression up to the end of the tag.
+// rest parses an expression up to the end of the tag.
 func (t *tag) rest() expr {
 	e := t.expression()
 	t.finish()
@@ -222,7 +222,7 @@ func (r *reader) ifs(t *tag) statement {
 	}
 }
 
-// names reads a, b, c.
+// names parses a, b, c.
 func (t *tag) names() []string {
 	var out []string
 	for {
@@ -266,7 +266,7 @@ func (r *reader) set(t *tag) statement {
 	return s
 }
 
-// params reads those of a macro, behind the opening bracket.
+// params parses the parameters of a macro, after the opening parenthesis.
 func (t *tag) params() (p params) {
 	a := t.arguments()
 	for _, e := range a.positional {

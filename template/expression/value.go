@@ -8,40 +8,40 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// value is one of the values of JavaScript that expressions have: undefined,
-// none, bool, number, exact, string, safe, *list, *record, *function, *pattern.
+// value is a JavaScript value in an expression: undefined, none, bool, number, exact,
+// string, safe, *list, *record, *function, *pattern.
 type value any
 
 type (
 	undefined struct{}
 	none      struct{}
 	number    float64
-	// exact is a number of the scope that a float64 does not hold. It is handed
-	// through as it is, and calculated with as the nearest number.
+	// exact is a number of the scope that a float64 cannot represent. It is passed through
+	// unchanged; calculations use the nearest float64.
 	exact struct{ node *tree.Node }
-	// safe is a text that escape leaves alone.
+	// safe is a text that escape does not change.
 	safe string
 )
 
-// list is an array. It is read from its node when somebody looks into it.
+// list is an array. Its items are read from its node on first access.
 type list struct {
 	node  *tree.Node
 	items []value
 }
 
-// record is an object, which is read from its node or has keys and values.
+// record is an object, either backed by a node or with its own keys and values.
 type record struct {
 	node   *tree.Node
 	keys   []string
 	values map[string]value
 }
 
-// function is what can be called: a function of the language or the Env, a
-// method with what it belongs to, or a macro.
+// function is a callable value: a function of the language or the Env, a bound method,
+// or a macro.
 type function struct {
 	name string
 	call func(at int, args given) value
-	// fields are what can be looked up in it.
+	// fields are its members.
 	fields map[string]value
 }
 
@@ -52,7 +52,7 @@ type given struct {
 	named      []value
 }
 
-// at returns an argument, undefined if it is not there.
+// at returns a positional argument, or undefined if it is missing.
 func (g given) at(i int) value {
 	if i < len(g.positional) {
 		return g.positional[i]
@@ -60,7 +60,7 @@ func (g given) at(i int) value {
 	return undefined{}
 }
 
-// get returns the argument of that name, or else the one at that place.
+// get returns the argument with the name, or else the one at the position.
 func (g given) get(name string, i int) value {
 	if j := slices.Index(g.names, name); j >= 0 {
 		return g.named[j]
@@ -68,7 +68,7 @@ func (g given) get(name string, i int) value {
 	return g.at(i)
 }
 
-// box makes a value of a node.
+// box converts a node to a value.
 func (m *machine) box(n *tree.Node) value {
 	if n == nil {
 		return undefined{}
@@ -86,7 +86,7 @@ func (m *machine) box(n *tree.Node) value {
 	case tree.String:
 		return n.Text
 	case tree.List, tree.Map:
-		// The same node is the same object wherever it is seen.
+		// The same node is always the same object.
 		if v, ok := m.boxes[n]; ok {
 			return v
 		}
@@ -100,7 +100,7 @@ func (m *machine) box(n *tree.Node) value {
 	return none{}
 }
 
-// items returns what is in a list.
+// items returns the items of a list.
 func (m *machine) items(l *list) []value {
 	if l.items == nil && l.node != nil {
 		m.spend(len(l.node.Items))
@@ -115,7 +115,7 @@ func (m *machine) items(l *list) []value {
 	return l.items
 }
 
-// change replaces what is in a list.
+// change replaces the items of a list.
 func (m *machine) change(l *list, items []value) {
 	m.spend(len(items))
 	if items == nil {
@@ -146,7 +146,7 @@ func (r *record) set(key string, v value) {
 	r.values[key] = v
 }
 
-// get returns a field, and whether there is one.
+// get returns a field, and whether it exists.
 func (m *machine) get(r *record, key string) (value, bool) {
 	if r.node != nil {
 		n, ok := m.field(r.node, key)
@@ -161,8 +161,7 @@ func (m *machine) get(r *record, key string) (value, bool) {
 	return undefined{}, false
 }
 
-// field returns a field of a node, and whether there is one. Large nodes get an
-// index.
+// field returns a field of a node, and whether it exists. Large nodes get an index.
 func (m *machine) field(n *tree.Node, key string) (*tree.Node, bool) {
 	const few = 16
 	if len(n.Fields) <= few {
@@ -188,8 +187,8 @@ func (m *machine) field(n *tree.Node, key string) (*tree.Node, bool) {
 	return v, ok
 }
 
-// keysOf returns the keys of a record as JavaScript orders them: indexes by
-// number, then the rest as they come.
+// keysOf returns the keys of a record in JavaScript order: array indexes by number, then
+// the others in insertion order.
 func (m *machine) keysOf(r *record) []string {
 	keys := r.keys
 	if r.node != nil {
@@ -219,7 +218,7 @@ func (m *machine) keysOf(r *record) []string {
 	return keys
 }
 
-// arrayIndex reads a key that is a whole number as JavaScript writes it.
+// arrayIndex parses a key that is an array index in JavaScript's notation.
 func arrayIndex(key string) (int, bool) {
 	if key == "" || len(key) > 10 || len(key) > 1 && key[0] == '0' {
 		return 0, false
@@ -233,8 +232,8 @@ func arrayIndex(key string) (int, bool) {
 	return i, err == nil && i < math.MaxUint32
 }
 
-// unbox makes a node of a value, nil of undefined. What was handed through
-// unchanged is the node it came from.
+// unbox converts a value to a node, nil for undefined. An unchanged value gives the node
+// it came from.
 func (m *machine) unbox(v value, at, depth int) *tree.Node {
 	if depth > m.limits.Depth {
 		panic(tooDeep(at))
@@ -294,7 +293,7 @@ func (m *machine) unboxRecord(r *record, at, depth int) *tree.Node {
 	return out
 }
 
-// numberNode makes a node of a number. JSON has no NaN and no Infinity.
+// numberNode converts a number to a node, null for NaN and Infinity, which JSON lacks.
 func numberNode(f float64) *tree.Node {
 	const largestWhole = 1e21
 	if math.IsNaN(f) || math.IsInf(f, 0) {

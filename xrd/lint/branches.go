@@ -7,7 +7,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// branches checks what is inside oneOf, anyOf, allOf and not of n.
+// branches checks the schemas inside oneOf, anyOf, allOf and not of n.
 func (l *linter) branches(n *tree.Node, p place) {
 	inner := p
 	inner.branch = true
@@ -39,8 +39,8 @@ func (l *linter) branches(n *tree.Node, p place) {
 	}
 }
 
-// isIntOrString reports whether an anyOf is the one Kubernetes allows types
-// in: integer or string.
+// isIntOrString reports whether an anyOf is the only one in which Kubernetes allows
+// types: integer or string.
 func isIntOrString(anyOf *tree.Node) bool {
 	return len(anyOf.Items) == 2 && anyOf.Items[0].Get("type").Str() == typeInteger && anyOf.Items[1].Get("type").Str() == typeString
 }
@@ -73,10 +73,10 @@ func idleValue(n *tree.Node) bool {
 	return n.IsList() && len(n.Items) == 0
 }
 
-// reasons are what a validation may give as its reason.
+// reasons are the allowed reasons of a validation.
 var reasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// validations checks the CEL rules of n, but for the expressions themselves: see
+// validations checks the CEL rules of n, except for the expressions themselves: see
 // Options.Schemas.
 func (l *linter) validations(n *tree.Node) {
 	list := n.Get(extValidations)
@@ -156,7 +156,7 @@ func (l *linter) allowed(f *tree.Field, values ...string) {
 	}
 }
 
-// listMap checks a list whose items are told apart by some of their fields.
+// listMap checks a list whose items are identified by some of their fields.
 func (l *linter) listMap(n *tree.Node) {
 	keyed, kind := n.Field(extListMapKeys), n.Get(extListType)
 	items := n.Get("items")

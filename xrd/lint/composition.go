@@ -31,7 +31,7 @@ func (l *linter) composition(c *xrd.Composition) {
 	l.steps(spec.Value.Field("pipeline"))
 }
 
-// mode checks that a Composition has what its mode needs, and only that.
+// mode checks that a Composition has what its mode needs, and nothing else.
 func (l *linter) mode(c *xrd.Composition, spec *tree.Field) {
 	pipeline, resources := spec.Value.Field("pipeline"), spec.Value.Field("resources")
 	if pipeline != nil && pipeline.Value.Len() == 0 {

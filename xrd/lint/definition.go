@@ -9,7 +9,7 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// definition checks everything but the versions, and then those.
+// definition checks everything but the versions, and then the versions.
 func (l *linter) definition(d *xrd.Definition, opts Options) {
 	n := d.Node
 	l.apiVersion(d)
@@ -35,7 +35,7 @@ func (l *linter) definition(d *xrd.Definition, opts Options) {
 	l.pop()
 }
 
-// fieldPos is where f was written, or if it was not, where parent was.
+// fieldPos returns the position of f or, if it is nil, of parent.
 func fieldPos(f *tree.Field, parent *tree.Node) tree.Pos {
 	if f != nil {
 		return f.Pos
@@ -158,8 +158,8 @@ func (l *linter) labels(d *xrd.Definition, meta *tree.Node, which string) {
 	}
 }
 
-// bookkeeping checks the fields of metadata that clusters keep for themselves,
-// as far as people write them.
+// bookkeeping checks the fields of metadata that clusters maintain, as far as people
+// write them.
 func (l *linter) bookkeeping(meta *tree.Node) {
 	for _, key := range []string{"finalizers", "ownerReferences"} {
 		if f := meta.Field(key); f != nil && !f.Value.IsNull() && !f.Value.IsList() {
@@ -191,8 +191,8 @@ func (l *linter) bookkeeping(meta *tree.Node) {
 	}
 }
 
-// ownLabels and ownAnnotations are the keys on definitions that mean
-// something to the programs of this project.
+// ownLabels and ownAnnotations are the keys on definitions that the programs of this
+// project use.
 var (
 	ownLabels = []string{
 		words.LabelIngest, words.LabelVersion, words.LabelGenerateForm, words.LabelTemplateType, words.LabelClusterID,
@@ -207,7 +207,7 @@ var (
 	switches = []string{words.LabelIngest, words.LabelGenerateForm}
 )
 
-// ownWord reports a label or annotation that is nearly one of ours.
+// ownWord reports a label or annotation that is nearly one of the project's.
 func (l *linter) ownWord(d *xrd.Definition, f *tree.Field, which string) {
 	key := words.In(words.Key, f.Key)
 	here, there, other := ownLabels, ownAnnotations, "annotation"
@@ -220,7 +220,7 @@ func (l *linter) ownWord(d *xrd.Definition, f *tree.Field, which string) {
 			l.report(RuleKnownWord, f.Key, f.Value.At(), `write "true"`, "label %s is %q, but counts only if it is exactly \"true\"", f.Key, f.Value.Text)
 		}
 	case key == words.LabelClusterID:
-		// It is a label and an annotation.
+		// The key is both a label and an annotation.
 	case slices.Contains(there, key):
 		l.report(RuleKnownWord, f.Key, f.Pos, "move it to metadata."+other+"s", "%s is read as %s only", f.Key, article(other))
 	default:
@@ -270,7 +270,7 @@ func (l *linter) scope(d *xrd.Definition, spec *tree.Node) {
 		switch xrd.Scope(f.Value.Text) {
 		case xrd.ScopeNamespaced, xrd.ScopeCluster:
 		case xrd.ScopeLegacyCluster:
-			// A cluster that stores a v1 definition lists it as v2 too.
+			// A cluster that stores a v1 definition also lists it as v2.
 			if d.APIVersion == words.DefinitionV2 && d.Origin.Source != xrd.SourceCluster {
 				l.report(RuleLegacyScope, "scope", f.Value.At(), "write "+d.Words.APIVersionOut(words.DefinitionV1)+", or another scope",
 					"scope LegacyCluster is accepted in v1 only")

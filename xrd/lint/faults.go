@@ -11,8 +11,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// fitsType reports whether v may be a value of type t, which schema says more
-// about.
+// fitsType reports whether v is a value of type t; schema says whether null is allowed.
 func fitsType(v, schema *tree.Node, t string) bool {
 	kind := kindOf(v)
 	if kind == tree.Null {
@@ -35,9 +34,9 @@ func fitsType(v, schema *tree.Node, t string) bool {
 	return true
 }
 
-// fault says why v is not a value of the schema n, and which part of v is to
-// blame; "" if v fits. It checks what Kubernetes checks of defaults, without
-// formats and rules. Work beyond the budget of the run counts as fitting.
+// fault returns why v is not valid for the schema n, and which part of v is invalid; ""
+// if v is valid. It checks what Kubernetes checks for defaults, except for formats and
+// rules. Once the budget of the run is used up, everything counts as valid.
 func (l *linter) fault(n, v *tree.Node, depth int) (*tree.Node, string) {
 	if l.budget--; l.budget < 0 || !n.IsMap() || depth > deepest {
 		return nil, ""
@@ -68,7 +67,7 @@ func (l *linter) fault(n, v *tree.Node, depth int) (*tree.Node, string) {
 	return nil, ""
 }
 
-// oneOfThese reports whether v is one of the values of an enum. Maps and lists
+// oneOfThese reports whether v is one of the values of an enum. Maps and lists always
 // pass: enums of them are too rare to spend time on.
 func (l *linter) oneOfThese(v *tree.Node, enum []*tree.Node) bool {
 	if v.Kind >= tree.List {
@@ -96,8 +95,8 @@ func (l *linter) stringFault(n, v *tree.Node) string {
 	return ""
 }
 
-// matches reports whether s matches the pattern. One that is broken is not
-// the value's fault, and one that is huge is not worth the time.
+// matches reports whether s matches the pattern. A broken pattern is not the fault of
+// the value, and a huge one is not worth the time; both count as a match.
 func (l *linter) matches(pattern, s string) bool {
 	c := l.compiled(pattern)
 	const most = 1 << 20
@@ -169,7 +168,7 @@ func (l *linter) mapFault(n, v *tree.Node, depth int) (*tree.Node, string) {
 			return at, fault
 		}
 	}
-	// Defaults of the properties do not help: Kubernetes looks at this one alone.
+	// Defaults of the properties do not help: Kubernetes validates this default alone.
 	has := l.keysOf(v)
 	for _, r := range n.Get("required").List() {
 		if r.IsString() && !has.has(r.Text) {
@@ -185,7 +184,7 @@ func (l *linter) mapFault(n, v *tree.Node, depth int) (*tree.Node, string) {
 	return nil, ""
 }
 
-// valueText shows a value in a message.
+// valueText formats a value for a message.
 func valueText(v *tree.Node) string {
 	switch kindOf(v) {
 	case tree.Null:
@@ -198,7 +197,7 @@ func valueText(v *tree.Node) string {
 	return shorten(v.Text)
 }
 
-// listed shows the first few values of an enum.
+// listed formats the first few values of an enum.
 func listed(items []*tree.Node) string {
 	const most = 6
 	var b strings.Builder

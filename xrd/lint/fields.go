@@ -7,7 +7,7 @@ import (
 	"example.dev/ingestor/internal/text"
 )
 
-// fields are the fields an object may have, with the kind of their values.
+// fields maps the fields that an object may have to the kinds of their values.
 type fields map[string]tree.Kind
 
 var (
@@ -32,8 +32,8 @@ var (
 	schemaFields = fields{"openAPIV3Schema": tree.Map}
 )
 
-// fieldHints are the ways out of mistakes that are made often: fields of
-// older versions, of CustomResourceDefinitions, and of the level above or below.
+// fieldHints are the hints for common mistakes: fields of older versions, of
+// CustomResourceDefinitions, and of the level above or below.
 var fieldHints = map[string]string{
 	"spec.crdSpecTemplate":          "this is how v1alpha1 was written: put group, names and versions directly under spec",
 	"spec.defaultComposition":       "write defaultCompositionRef with a name",
@@ -52,8 +52,8 @@ var fieldHints = map[string]string{
 	"version.schemas":               "write schema",
 }
 
-// knownFields reports the fields of n, a thing called what, that are not
-// known or not of their kind. A field without a value counts as absent.
+// knownFields reports the fields of n that are unknown or have a value of the wrong
+// kind; what names n in messages. A field without a value counts as absent.
 func (l *linter) knownFields(n *tree.Node, what string, known fields) {
 	for i := range n.Fields {
 		f := &n.Fields[i]
@@ -83,7 +83,7 @@ func (l *linter) unknownHint(what, key string, known fields) string {
 	return "remove it, or check the indentation: it may belong one level up or down"
 }
 
-// wrongKind reports a field whose value is not of its kind.
+// wrongKind reports a field whose value has the wrong kind.
 func (l *linter) wrongKind(f *tree.Field, want tree.Kind) {
 	hint := "write " + kindNames[want]
 	if want == tree.String && f.Value.Kind < tree.List {
@@ -95,13 +95,13 @@ func (l *linter) wrongKind(f *tree.Field, want tree.Kind) {
 	l.report(RuleFieldType, f.Key, f.Value.At(), hint, "%s is %s, but must be %s", shorten(f.Key), kindNames[kindOf(f.Value)], kindNames[want])
 }
 
-// kindNames are the kinds as people call them.
+// kindNames are the names of kinds in messages.
 var kindNames = [...]string{
 	tree.Null: "empty", tree.Bool: "a boolean", tree.Int: "an integer", tree.Float: "a number",
 	tree.String: "a string", tree.List: "a list", tree.Map: "a map",
 }
 
-// kindOf returns the kind of n, Null if it is absent.
+// kindOf returns the kind of n, or Null if n is absent.
 func kindOf(n *tree.Node) tree.Kind {
 	if n == nil || int(n.Kind) >= len(kindNames) {
 		return tree.Null
@@ -118,8 +118,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// nearest is the function of that name as long as there are guesses left:
-// whoever makes hundreds of slips does not need hundreds of guesses.
+// nearest is text.Nearest until the guesses are used up: a document with hundreds of
+// typos does not need hundreds of guesses.
 func (l *linter) nearest(s string, words []string) string {
 	if l.guesses--; l.guesses < 0 {
 		return ""
@@ -127,5 +127,5 @@ func (l *linter) nearest(s string, words []string) string {
 	return text.Nearest(s, words)
 }
 
-// shorten shortens what a user wrote for a message.
+// shorten shortens user input for a message.
 func shorten(s string) string { return text.Shorten(s, 60) }

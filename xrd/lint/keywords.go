@@ -19,7 +19,7 @@ func kindsOf(of ...tree.Kind) kinds {
 
 func (k kinds) has(kind tree.Kind) bool { return k&(1<<kind) != 0 }
 
-// String lists the kinds as people call them.
+// String lists the kinds by their names in messages.
 func (k kinds) String() string {
 	var names []string
 	for kind, name := range kindNames {
@@ -30,22 +30,22 @@ func (k kinds) String() string {
 	return strings.Join(names, " or ")
 }
 
-// keyword is what Kubernetes knows about a keyword of a schema.
+// keyword is what Kubernetes knows about a schema keyword.
 type keyword struct {
-	// kinds are the kinds its value may have; zero means any.
+	// kinds are the allowed kinds of its value; zero means any.
 	kinds kinds
-	// of is the type of property it says something about; empty means any.
+	// of is the type of values that the keyword applies to; empty means any.
 	of string
-	// instead is what to write if Kubernetes refuses the keyword.
+	// instead is what to write instead if Kubernetes rejects the keyword.
 	instead string
-	// group is what the keyword is about, so that checks can be passed over.
+	// group is what the keyword is about, so that checks can be skipped.
 	group group
-	// lost are the sections from which Crossplane does not take the keyword
-	// over although it matters there.
+	// lost are the sections from which Crossplane does not copy the keyword although it
+	// matters there.
 	lost section
 }
 
-// group is a set of the things keywords are about.
+// group is a set of topics of keywords.
 type group uint8
 
 const (
@@ -87,7 +87,7 @@ const (
 	typeBoolean = "boolean"
 )
 
-// The extensions whose values are looked at more closely.
+// The extensions whose values are checked in detail.
 const (
 	extPreserve    = "x-kubernetes-preserve-unknown-fields"
 	extIntOrString = "x-kubernetes-int-or-string"
@@ -98,7 +98,7 @@ const (
 	extValidations = "x-kubernetes-validations"
 )
 
-// keywords are all that Kubernetes reads.
+// keywords are all keywords that Kubernetes reads.
 var keywords = map[string]keyword{
 	"type":        {kinds: aString},
 	"description": {kinds: aString},
@@ -153,8 +153,7 @@ var keywords = map[string]keyword{
 	extValidations: {kinds: aList, group: aboutRules},
 }
 
-// keywordNames, extensionNames and uiNames are what misspelt words are
-// compared with.
+// keywordNames, extensionNames and uiNames are the candidates for suggestions.
 var (
 	keywordNames, extensionNames = func() (plain, extensions []string) {
 		for _, k := range sortedKeys(keywords) {
@@ -169,7 +168,7 @@ var (
 	uiNames = sortedKeys(uiKeywords)
 )
 
-// uiKeywords are those that shape the form.
+// uiKeywords are the keywords that shape the form.
 var uiKeywords = map[string]kinds{
 	"x-ui-hidden":      aBool,
 	"x-ui-advanced":    aBool,
@@ -179,8 +178,8 @@ var uiKeywords = map[string]kinds{
 	"x-ui-options":     aMap,
 }
 
-// foreign are keywords of JSON Schema and OpenAPI that Kubernetes drops, and
-// words people write for keywords, with what to write instead.
+// foreign are keywords of JSON Schema and OpenAPI that Kubernetes drops, and common
+// mistaken names for keywords, with what to write instead.
 var foreign = map[string]string{
 	"const":                 "write enum with one value",
 	"examples":              "write example",
@@ -213,7 +212,7 @@ var foreign = map[string]string{
 	"max":      "write maximum, maxLength or maxItems",
 }
 
-// typeHints are the right words for types people write.
+// typeHints map common mistaken type names to the right types.
 var typeHints = map[string]string{
 	"bool": typeBoolean, "boolen": typeBoolean,
 	"int": typeInteger, "int32": typeInteger, "int64": typeInteger, "long": typeInteger, "uint": typeInteger,
@@ -226,9 +225,9 @@ var typeHints = map[string]string{
 
 var typeNames = []string{typeArray, typeBoolean, typeInteger, typeNumber, typeObject, typeString}
 
-// keywords checks the keys of the schema n: that each is a keyword, with a
-// value of its kind, and not one that Kubernetes refuses or that says nothing
-// about values of type t. It returns what n is about.
+// keywords checks the keys of the schema n: each must be a keyword with a value of the
+// right kind, must not be rejected by Kubernetes, and must apply to type t. It returns
+// the topics of n.
 func (l *linter) keywords(n *tree.Node, t string) group {
 	var about group
 	for i := range n.Fields {
@@ -270,7 +269,7 @@ func (l *linter) keywords(n *tree.Node, t string) group {
 	return about
 }
 
-// idle reports a keyword about values of another type than t.
+// idle reports a keyword that does not apply to type t.
 func (l *linter) idle(f *tree.Field, of, t string) {
 	switch {
 	case keywords[f.Key].group&(aboutMembers|aboutItems) == 0:
@@ -282,8 +281,7 @@ func (l *linter) idle(f *tree.Field, of, t string) {
 	}
 }
 
-// nullKeyword reports a keyword without a value, unless a rule of its own
-// says so better.
+// nullKeyword reports a keyword without a value, unless a more specific rule does.
 func (l *linter) nullKeyword(f *tree.Field) {
 	switch f.Key {
 	case "type", "items", "default", "example":
@@ -308,7 +306,7 @@ func keywordHint(f *tree.Field, want kinds) string {
 	return "write " + want.String()
 }
 
-// unknownKeyword says what a key that is no keyword probably was.
+// unknownKeyword reports an unknown key with what it probably was meant to be.
 func (l *linter) unknownKeyword(f *tree.Field) {
 	key := f.Key
 	switch {
@@ -352,7 +350,7 @@ func (l *linter) didYouMean(s string, names []string) string {
 	return "write one of " + strings.Join(names, ", ")
 }
 
-// looksLikeSchema reports whether n is a map with something schemas have.
+// looksLikeSchema reports whether n is a map with a typical schema keyword.
 func looksLikeSchema(n *tree.Node) bool {
 	return n.IsMap() && (n.Get("type").IsString() || n.Has("properties") || n.Has("items") ||
 		n.Has("additionalProperties") || n.Has(extPreserve) || n.Get("description").IsString())

@@ -1,7 +1,6 @@
-// Package lint says what is wrong with a definition or a Composition: what
-// Kubernetes or Crossplane would refuse, what would be lost on the way to the
-// developer, and what is merely worth a word. It changes nothing, and no
-// object is too broken for it.
+// Package lint reports what is wrong with a definition or a Composition: what Kubernetes
+// or Crossplane would reject, what would not reach the developer, and minor issues. It
+// changes nothing, and handles broken objects of any kind.
 package lint
 
 import (
@@ -14,38 +13,37 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// perRule is how often one rule is reported in one object before the rest is
-// only counted: the twenty-first says nothing new.
+// perRule is how often one rule is reported for one object before further findings are
+// only counted.
 const perRule = 20
 
-// Options say what is expected of definitions beyond what clusters ask for.
+// Options are expectations of definitions beyond those of clusters.
 type Options struct {
-	// RequiredLabels are keys, in the contract's words, of labels that must
-	// be "true". None by default.
+	// RequiredLabels are the keys, in the contract's vocabulary, of labels that must be
+	// "true". None by default.
 	RequiredLabels []string
-	// Schemas checks what takes an API server's own code. Without it, rules are
+	// Schemas runs the checks that need the code of an API server. Without it, rules are
 	// not compiled.
 	Schemas Schemas
 }
 
-// Schemas says what an API server refuses in a schema that is right as far as
-// this package can tell. Many may call it at once.
+// Schemas returns what an API server rejects in a schema that this package finds valid.
+// It must be safe for concurrent use.
 type Schemas interface {
 	Check(d *xrd.Definition, v *xrd.Version) []SchemaFault
 }
 
-// SchemaFault is something that an API server refuses.
+// SchemaFault is something that an API server rejects.
 type SchemaFault struct {
-	// Rule is the rule that it breaks, RuleCEL or RuleDefault most of the time.
+	// Rule is the violated rule, usually RuleCEL or RuleDefault.
 	Rule string
-	// Path leads to it from the schema of the version: keys, and the numbers of
-	// entries in lists.
+	// Path is the path from the schema of the version: keys, and indexes of list entries.
 	Path []string
-	// Message says what is wrong, and Hint what to do.
+	// Message says what is wrong, Hint how to fix it.
 	Message, Hint string
 }
 
-// Definition returns what is wrong with d, in reading order.
+// Definition returns the findings about d, in reading order.
 func Definition(d *xrd.Definition, opts Options) []finding.Finding {
 	if d == nil {
 		return nil
@@ -57,7 +55,7 @@ func Definition(d *xrd.Definition, opts Options) []finding.Finding {
 	return l.done()
 }
 
-// Composition returns what is wrong with c, in reading order.
+// Composition returns the findings about c, in reading order.
 func Composition(c *xrd.Composition) []finding.Finding {
 	if c == nil {
 		return nil
@@ -72,18 +70,18 @@ type linter struct {
 	object, file string
 	found        []finding.Finding
 	tallies      map[string]*tally
-	// errors counts what was reported as one.
+	// errors counts the findings of severity Error.
 	errors int
-	// path is where the run stands.
+	// path is the current path of the run.
 	path []step
-	// about is the definition, if it is one, and schemas checks its schemas.
+	// about is the definition, nil for a Composition; schemas checks its schemas.
 	about   *xrd.Definition
 	schemas Schemas
-	// modern says that the composites keep Crossplane's fields apart.
+	// modern is true if the composites keep Crossplane's fields under spec.crossplane.
 	modern bool
-	// budget bounds how much work checking defaults may be.
+	// budget limits the work of checking defaults.
 	budget int
-	// guesses bounds how often a misspelt word is compared with known ones.
+	// guesses limits how often a misspelt word is compared with known ones.
 	guesses  int
 	patterns map[string]*compiled
 	indexes  map[*tree.Node]map[string]*tree.Node
@@ -93,7 +91,7 @@ type linter struct {
 // tally counts how often a rule was reported.
 type tally struct {
 	count int
-	// first is the first finding that was left out.
+	// first is the first finding that was omitted.
 	first finding.Finding
 }
 
@@ -121,8 +119,8 @@ func (l *linter) pushAll(k ...string) {
 }
 func (l *linter) popAll(n int) { l.path = l.path[:len(l.path)-n] }
 
-// report adds a finding about the entry named key of where the run stands;
-// about where it stands itself if key is empty.
+// report adds a finding about the entry key at the current path, or about the current
+// path itself if key is empty.
 func (l *linter) report(rule, key string, pos tree.Pos, hint, format string, args ...any) {
 	t := l.tallies[rule]
 	if t == nil {
@@ -150,8 +148,8 @@ func (l *linter) report(rule, key string, pos tree.Pos, hint, format string, arg
 	l.found = append(l.found, f)
 }
 
-// pathTo writes the path to key. Keys that are not plain words are quoted, so
-// that a path can be read in one way only.
+// pathTo returns the path to key. Keys that are not plain words are quoted, so that a
+// path is unambiguous.
 func (l *linter) pathTo(key string) string {
 	var b strings.Builder
 	for _, s := range l.path {
@@ -185,7 +183,7 @@ func writeKey(b *strings.Builder, key string) {
 	b.WriteString(shorten(key))
 }
 
-// done returns the findings with what was left out as a number.
+// done returns the findings, with the number of omitted ones.
 func (l *linter) done() []finding.Finding {
 	for _, r := range Rules {
 		t := l.tallies[r.ID]

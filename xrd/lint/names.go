@@ -60,7 +60,7 @@ func fieldPosOr(f *tree.Field, pos tree.Pos) tree.Pos {
 	return pos
 }
 
-// nameValues checks the names themselves.
+// nameValues checks the values of the names.
 func (l *linter) nameValues(n *tree.Node) {
 	for _, key := range []string{"kind", "listKind"} {
 		v := n.Get(key)
@@ -105,13 +105,13 @@ func (l *linter) badName(key string, v *tree.Node) {
 	l.report(RuleBadNames, key, v.At(), hint, "%q is not a lower-case DNS label", shorten(v.Scalar()))
 }
 
-// isLabel reports whether s is a DNS label that begins with a letter, which
-// is what Kubernetes asks of kinds (in lower case), plurals and versions.
+// isLabel reports whether s is a DNS label that begins with a letter, which Kubernetes
+// requires of kinds (in lower case), plurals and versions.
 func isLabel(s string) bool {
 	return s != "" && len(s) <= 63 && s[0] >= 'a' && isDNSLabel(s)
 }
 
-// isDNSLabel leaves the length open: Kubernetes bounds domains as a whole.
+// isDNSLabel does not check the length: Kubernetes limits domains as a whole.
 func isDNSLabel(s string) bool {
 	if s == "" || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -137,8 +137,8 @@ func isDomain(s string) bool {
 	return true
 }
 
-// isQualifiedName reports whether s may be the key of a label or annotation, or
-// the name of a finalizer: a name, after a domain and a slash if there is one.
+// isQualifiedName reports whether s is a valid key of a label or annotation, or a valid
+// name of a finalizer: a name with an optional domain and slash before it.
 func isQualifiedName(s string) bool {
 	name := s
 	if prefix, rest, ok := strings.Cut(s, "/"); ok {
@@ -155,7 +155,7 @@ func isQualifiedName(s string) bool {
 	return name != "" && isLabelValue(name)
 }
 
-// isLabelValue reports whether s may be the value of a label.
+// isLabelValue reports whether s is a valid value of a label.
 func isLabelValue(s string) bool {
 	if s == "" {
 		return true
@@ -175,8 +175,8 @@ func isAlphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// isYAMLBoolean reports whether s, written without quotes, is a boolean to
-// readers of YAML 1.1, kubectl among them, and a string to those of YAML 1.2.
+// isYAMLBoolean reports whether s, written without quotes, is a boolean to YAML 1.1
+// parsers, such as kubectl's, and a string to YAML 1.2 parsers.
 func isYAMLBoolean(s string) bool {
 	if len(s) > 3 {
 		return false

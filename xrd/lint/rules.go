@@ -2,7 +2,7 @@ package lint
 
 import "example.dev/ingestor/document/finding"
 
-// The rules about a definition's identity, fields and versions.
+// The rules for a definition's identity, fields and versions.
 const (
 	RuleAPIVersion      = "XRD010"
 	RuleBetaVersion     = "XRD011"
@@ -48,7 +48,7 @@ const (
 	RulePrinterColumn     = "XRD053"
 )
 
-// The rules about schemas.
+// The rules for schemas.
 const (
 	RuleSectionType       = "XRD060"
 	RuleSectionTypeWrong  = "XRD061"
@@ -93,7 +93,7 @@ const (
 	RuleWrongParent       = "XRD101"
 )
 
-// The rules about Compositions.
+// The rules for Compositions.
 const (
 	RuleCompositionName  = "XRD120"
 	RuleCompositionType  = "XRD121"
@@ -105,7 +105,7 @@ const (
 	RuleStepFunction     = "XRD127"
 )
 
-// Rules are all rules, in the order of their ids.
+// Rules are all rules, ordered by ID.
 var Rules = []finding.Rule{
 	{ID: RuleAPIVersion, Severity: finding.Error, Title: "apiVersion is not one that is supported", Why: "No cluster of today serves it. Write v2, or v1 where claims are needed."},
 	{ID: RuleBetaVersion, Severity: finding.Warning, Title: "apiVersion is v1beta1", Why: "It is read as v1, but Crossplane has dropped it. Write v1."},
@@ -202,7 +202,7 @@ var Rules = []finding.Rule{
 	{ID: RuleStepFunction, Severity: finding.Error, Title: "a pipeline step does not say which function it calls", Why: "Kubernetes refuses it. Write functionRef.name."},
 }
 
-// severities are those of Rules by id.
+// severities maps the IDs of Rules to their severities.
 var severities = func() map[string]finding.Severity {
 	m := make(map[string]finding.Severity, len(Rules))
 	for _, r := range Rules {

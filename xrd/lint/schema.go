@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// deepest is how far a schema is followed. Decoding stops earlier; this is
-	// for trees that were made otherwise.
+	// deepest is the maximum depth to which a schema is checked. The decoder has a lower
+	// limit; this one is for trees from other sources.
 	deepest = 150
 )
 
-// form is what is counted about the form of one version.
+// form holds the counts for the form of one version.
 type form struct {
 	properties  int
 	undescribed int
@@ -22,23 +22,23 @@ type form struct {
 	firstPos tree.Pos
 }
 
-// place says where in the schemas of a version the run is.
+// place is the context of a schema within a version.
 type place struct {
-	// branch says that it is inside oneOf, anyOf, allOf or not, where other
-	// rules hold; outer is then what the schema outside says of the same value.
+	// branch is true inside oneOf, anyOf, allOf or not, where other rules apply; outer is
+	// then the schema outside for the same value.
 	branch bool
 	outer  *tree.Node
-	// negated says that it is inside not.
+	// negated is true inside not.
 	negated bool
 	// given are fields of the value that need not be declared.
 	given *given
-	// inSpec says that it is part of the form.
+	// inSpec is true if the schema is part of the form.
 	inSpec bool
 	// nest counts nested schemas.
 	nest int
 }
 
-// schema checks the schema n, which was written at pos, and all inside it.
+// schema checks the schema n, whose position is pos, and all schemas inside it.
 func (l *linter) schema(n *tree.Node, pos tree.Pos, p place) {
 	if p.nest++; p.nest > deepest {
 		return
@@ -60,8 +60,8 @@ func (l *linter) schema(n *tree.Node, pos tree.Pos, p place) {
 	l.inside(n, pos, p, about)
 }
 
-// inside checks what the schema n says about values and their parts. Most
-// schemas say little, so what they are not about is passed over.
+// inside checks what the schema n says about values and their parts. Most schemas say
+// little, so checks of unused topics are skipped.
 func (l *linter) inside(n *tree.Node, pos tree.Pos, p place, about group) {
 	l.members(n, pos, p, about)
 	if about&aboutValues != 0 {
@@ -73,8 +73,8 @@ func (l *linter) inside(n *tree.Node, pos tree.Pos, p place, about group) {
 	l.children(n, p, about)
 }
 
-// notSchema reports what stands where a schema should. A keyword among
-// properties is the usual reason, so that is said.
+// notSchema reports a value in place of a schema. The usual reason is a keyword among
+// the properties, so the message says so.
 func (l *linter) notSchema(n *tree.Node, pos tree.Pos) {
 	key := ""
 	if len(l.path) > 1 && l.path[len(l.path)-2].key == "properties" {
@@ -87,7 +87,7 @@ func (l *linter) notSchema(n *tree.Node, pos tree.Pos) {
 	l.report(RuleNotSchema, "", pos, "write a map with at least a type", "a schema is %s, but must be a map", kindNames[kindOf(n)])
 }
 
-// typed checks the type of n and returns it, "" if there is none.
+// typed checks the type of n and returns it, or "" if there is none.
 func (l *linter) typed(n *tree.Node, pos tree.Pos) string {
 	t := n.Get("type")
 	switch {
@@ -108,7 +108,7 @@ func (l *linter) typed(n *tree.Node, pos tree.Pos) string {
 	return t.Text
 }
 
-// typeFor says which type a schema without one probably has.
+// typeFor returns a hint with the probable type of a schema without one.
 func typeFor(n *tree.Node) string {
 	for i := range n.Fields {
 		if of := keywords[n.Fields[i].Key].of; of != "" {
@@ -138,7 +138,7 @@ func (l *linter) typeHint(t string) string {
 	return "write one of " + strings.Join(typeNames, ", ")
 }
 
-// members checks what is said about the properties of n.
+// members checks the keywords about the properties of n.
 func (l *linter) members(n *tree.Node, pos tree.Pos, p place, about group) {
 	if about&aboutMembers == 0 {
 		if !p.branch && p.given == nil && n.Get("type").Str() == typeObject {
@@ -158,7 +158,7 @@ func (l *linter) members(n *tree.Node, pos tree.Pos, p place, about group) {
 	l.required(n, p, open)
 }
 
-// pruned reports an object of which nothing is known, unless anything goes.
+// pruned reports an object without properties, unless unknown fields are preserved.
 func (l *linter) pruned(n *tree.Node, pos tree.Pos) {
 	if n.Get(extPreserve).IsTrue() || n.Get(extEmbedded).IsTrue() {
 		return

@@ -6,7 +6,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// given are fields Crossplane puts into spec or status itself.
+// given are the fields that Crossplane itself adds to spec or status.
 type given struct {
 	// always are replaced wherever the definition declares them.
 	always []string
@@ -43,9 +43,9 @@ func (l *linter) given(inSpec bool) *given {
 	return legacyStatus
 }
 
-// root checks the schema of a version. Crossplane does not use it as it is: it
-// builds its own and takes over what is in spec and status, so other things
-// matter here than further inside.
+// root checks the schema of a version. Crossplane does not use it as it is: it builds
+// its own and copies the contents of spec and status, so the rules differ from those
+// further inside.
 func (l *linter) root(f *tree.Field, first bool) {
 	n := f.Value
 	l.form = form{}
@@ -71,7 +71,7 @@ func (l *linter) root(f *tree.Field, first bool) {
 	l.formSummary()
 }
 
-// topLevel checks one property of the whole object.
+// topLevel checks one top-level property of the object.
 func (l *linter) topLevel(f *tree.Field) {
 	l.push(f.Key)
 	defer l.pop()
@@ -113,8 +113,8 @@ func (l *linter) rebuilt(f *tree.Field, s section) {
 	l.children(n, p, about)
 }
 
-// section checks what holds for the schema itself, spec and status: the type
-// is given, and some keywords are lost.
+// section checks what applies to the schema itself, spec and status: the type is fixed,
+// and some keywords are lost.
 func (l *linter) section(f *tree.Field, s section, name string) {
 	n := f.Value
 	switch t := n.Get("type"); {
@@ -154,7 +154,7 @@ func (l *linter) children(n *tree.Node, p place, about group) {
 	}
 }
 
-// child checks a schema under a keyword of its own.
+// child checks the schema of a keyword such as items.
 func (l *linter) child(f *tree.Field, p place, outer *tree.Node) {
 	p.outer, p.given = outer, nil
 	l.push(f.Key)
@@ -213,8 +213,8 @@ func (l *linter) formField(f *tree.Field) {
 	}
 }
 
-// formSummary reports what was counted over a whole version, as one finding
-// each: said of every property it would drown the rest.
+// formSummary reports the counts of a whole version, as one finding each: a finding per
+// property would hide the others.
 func (l *linter) formSummary() {
 	c := &l.form
 	if c.undescribed > 0 {
@@ -223,8 +223,8 @@ func (l *linter) formSummary() {
 	}
 }
 
-// fieldPath is where the run stands as a path through values, such as
-// spec.nodes.size: the path through the schema without its keywords.
+// fieldPath returns the current path as a path of values, such as spec.nodes.size: the
+// schema path without its keywords.
 func (l *linter) fieldPath() string {
 	var fields []step
 	start := slices.IndexFunc(l.path, func(s step) bool { return s.key == "openAPIV3Schema" })

@@ -6,17 +6,17 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// few is up to how many names looking through them is faster than an index.
+// few is the number of names up to which a linear search is faster than an index.
 const few = 16
 
-// keys finds the entries of a map, or the strings of a list, by name.
+// keys looks up the entries of a map, or the strings of a list, by name.
 type keys struct {
 	n     *tree.Node
 	index map[string]*tree.Node
 }
 
-// keysOf prepares to look up the entries of the map n. The index of a large
-// one is kept, because each of many branches may ask for it.
+// keysOf prepares lookups in the map n. The index of a large map is cached, because many
+// branches may use it.
 func (l *linter) keysOf(n *tree.Node) keys {
 	k := keys{n: n}
 	if !n.IsMap() || len(n.Fields) <= few {
@@ -37,7 +37,7 @@ func (l *linter) keysOf(n *tree.Node) keys {
 	return k
 }
 
-// itemsOf prepares to look up the strings in the list n.
+// itemsOf prepares lookups of the strings in the list n.
 func itemsOf(n *tree.Node) keys {
 	if n == nil {
 		n = &tree.Node{}
@@ -54,7 +54,7 @@ func itemsOf(n *tree.Node) keys {
 	return k
 }
 
-// get returns what is under key, nil if nothing is.
+// get returns the value of key, or nil.
 func (k keys) get(key string) *tree.Node {
 	if k.index != nil {
 		return k.index[key]
@@ -72,14 +72,14 @@ func (k keys) get(key string) *tree.Node {
 
 func (k keys) has(key string) bool { return k.get(key) != nil }
 
-// seen finds what was there before.
+// seen detects duplicates.
 type seen struct {
 	first [few]string
 	count int
 	index map[string]struct{}
 }
 
-// add notes s and reports whether it was noted before.
+// add adds text and reports whether it was added before.
 func (s *seen) add(text string) bool {
 	for _, t := range s.first[:min(s.count, few)] {
 		if t == text {
@@ -101,7 +101,7 @@ func (s *seen) add(text string) bool {
 	return false
 }
 
-// fieldsText writes a path through values.
+// fieldsText returns a path of values as text.
 func fieldsText(path []step) string {
 	var b strings.Builder
 	for _, s := range path {

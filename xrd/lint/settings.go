@@ -8,7 +8,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// choices are the fields of spec that take one of a few values.
+// choices are the fields of spec with a fixed set of values.
 var choices = []struct {
 	field string
 	of    []string
@@ -17,8 +17,8 @@ var choices = []struct {
 	{"defaultCompositeDeletePolicy", []string{"Background", "Foreground"}},
 }
 
-// settings checks what spec says about Compositions and about the resource that
-// is made of the definition.
+// settings checks the fields of spec about Compositions and about the resource that is
+// made from the definition.
 func (l *linter) settings(spec *tree.Node) {
 	for _, c := range choices {
 		v := spec.Get(c.field)
@@ -50,7 +50,7 @@ func (l *linter) settings(spec *tree.Node) {
 	}
 }
 
-// selector checks which revisions composites use.
+// selector checks the selector of Composition revisions.
 func (l *linter) selector(f *tree.Field) {
 	if f == nil || !f.Value.IsMap() {
 		return
@@ -105,7 +105,7 @@ func (l *linter) stringMap(f *tree.Field, labels bool) {
 func (l *linter) key(f *tree.Field, what string) {
 	key := f.Key
 	if what == "annotation" {
-		// Kubernetes does not look at the case of these.
+		// Kubernetes ignores the case of these.
 		key = strings.ToLower(key)
 	}
 	if !isQualifiedName(key) {
@@ -114,7 +114,7 @@ func (l *linter) key(f *tree.Field, what string) {
 	}
 }
 
-// conversion checks how objects of one version are made of those of another.
+// conversion checks the conversion between versions.
 func (l *linter) conversion(f *tree.Field) {
 	if f == nil || !f.Value.IsMap() {
 		return
@@ -162,7 +162,8 @@ func isHTTPS(s string) bool {
 	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""
 }
 
-// scalePaths are the fields of a scale subresource, with where they may lead.
+// scalePaths are the fields of a scale subresource, with the sections to which they may
+// point.
 var scalePaths = []struct {
 	field    string
 	needed   bool

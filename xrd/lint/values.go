@@ -10,7 +10,7 @@ import (
 	"example.dev/ingestor/document/tree"
 )
 
-// values checks what n says about values: default, enum, pattern and bounds.
+// values checks the keywords about values: default, enum, pattern and bounds.
 func (l *linter) values(n *tree.Node, p place) {
 	l.pattern(n)
 	l.enum(n, p)
@@ -49,16 +49,16 @@ func (l *linter) pattern(n *tree.Node) {
 	}
 }
 
-// compiled is a pattern that was looked at before.
+// compiled is a parsed pattern.
 type compiled struct {
 	err error
-	// size is about how many instructions it has.
+	// size is the approximate number of instructions.
 	size int
 	re   *regexp.Regexp
 }
 
-// compiled parses a pattern, each only once. Parsing is all that can fail,
-// and much cheaper than compiling, which waits until something is to match.
+// compiled parses each pattern once. Only parsing can fail, and it is much cheaper than
+// compiling, which is deferred until there is something to match.
 func (l *linter) compiled(pattern string) *compiled {
 	c := l.patterns[pattern]
 	if c != nil {
@@ -76,8 +76,7 @@ func (l *linter) compiled(pattern string) *compiled {
 	return c
 }
 
-// patternSize estimates how large a pattern gets when its repetitions are
-// written out.
+// patternSize estimates the size of a pattern with its repetitions expanded.
 func patternSize(re *syntax.Regexp) int {
 	size := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -136,9 +135,9 @@ func enumHint(v *tree.Node, t string) string {
 	return "write a value of type " + t
 }
 
-// yamlBoolean reports a value that is a boolean to some readers and a string
-// to others, and reports whether it was one. It breaks the rule if a string was
-// meant: Kubernetes refuses a default of the wrong type, but no enum value.
+// yamlBoolean reports a value that is a boolean to some parsers and a string to others,
+// and returns whether it was one. The value violates rule if a string was meant:
+// Kubernetes rejects a default of the wrong type, but not an enum value.
 func (l *linter) yamlBoolean(v, schema *tree.Node, rule string) bool {
 	if !v.IsString() || !v.Plain || !isYAMLBoolean(v.Text) {
 		return false

@@ -38,12 +38,12 @@ func (l *linter) versions(spec *tree.Field) {
 	l.totals(f.Pos, &sum)
 }
 
-// summary is what the versions say taken together.
+// summary holds the totals of all versions.
 type summary struct {
 	versions      int
 	served        int
 	referenceable int
-	// silent counts those that do not say whether they are referenceable.
+	// silent counts the versions that do not set referenceable.
 	silent int
 	second tree.Pos
 }
@@ -88,15 +88,15 @@ func (l *linter) version(v *tree.Node, index int, named map[string]int, sum *sum
 		}
 		l.popAll(2)
 	case root != nil && !root.Value.IsNull(), v.Has("openAPIV3Schema"), schema != nil && !schema.IsNull() && !schema.IsMap():
-		// Reported as a field of the wrong type or in the wrong place.
+		// Already reported as a field of the wrong type or in the wrong place.
 	default:
 		l.report(RuleNoSchema, "schema", fieldPosOr(v.Field("schema"), v.At()), "write the schema under schema.openAPIV3Schema",
 			"version %s has no schema", label)
 	}
 }
 
-// served reports what an API server refuses in the schema of a version, which
-// is right otherwise: in one that is not, what it says helps nobody.
+// served reports what an API server rejects in the schema of a version that is otherwise
+// valid; for an invalid schema its messages do not help.
 func (l *linter) served(v *tree.Node) {
 	i := slices.IndexFunc(l.about.Versions, func(o *xrd.Version) bool { return o.Node == v })
 	if l.schemas == nil || i < 0 {
@@ -126,7 +126,7 @@ func (l *linter) served(v *tree.Node) {
 	}
 }
 
-// versionName checks the name and returns what to call the version.
+// versionName checks the name and returns the version's label for messages.
 func (l *linter) versionName(v *tree.Node, index int, named map[string]int) string {
 	name := v.Get("name")
 	switch {

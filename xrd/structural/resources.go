@@ -8,11 +8,11 @@ import (
 	"example.dev/ingestor/xrd"
 )
 
-// properties are the schemas of fields.
+// properties maps field names to their schemas.
 type properties = map[string]extv1.JSONSchemaProps
 
-// resources returns the schemas of the resources that Crossplane makes of a
-// schema of d: the composite's and, if there is one, the claim's.
+// resources returns the schemas of the resources that Crossplane makes from a schema of
+// d: the composite's and, if there is one, the claim's.
 func resources(d *xrd.Definition, own *extv1.JSONSchemaProps) []*extv1.JSONSchemaProps {
 	all := []*extv1.JSONSchemaProps{resource(own, compositeSpec(d.Scope), compositeStatus(d.Scope))}
 	if d.HasClaim() {
@@ -21,7 +21,8 @@ func resources(d *xrd.Definition, own *extv1.JSONSchemaProps) []*extv1.JSONSchem
 	return all
 }
 
-// resource takes over of a schema what Crossplane does, and adds its own fields.
+// resource copies the parts of a schema that Crossplane copies, and adds Crossplane's
+// own fields.
 func resource(own *extv1.JSONSchemaProps, spec, status properties) *extv1.JSONSchemaProps {
 	name := str()
 	most := int64(63)
@@ -52,7 +53,7 @@ func section(own *extv1.JSONSchemaProps, machinery properties) extv1.JSONSchemaP
 	return s
 }
 
-// compositeSpec are the fields that Crossplane adds to the spec of composites.
+// compositeSpec returns the fields that Crossplane adds to the spec of composites.
 func compositeSpec(scope xrd.Scope) properties {
 	ref := properties{"apiVersion": str(), "kind": str(), "name": str()}
 	if scope != xrd.ScopeNamespaced {
@@ -70,7 +71,7 @@ func compositeSpec(scope xrd.Scope) properties {
 	return all
 }
 
-// claimSpec are the fields that Crossplane adds to the spec of claims.
+// claimSpec returns the fields that Crossplane adds to the spec of claims.
 func claimSpec() properties {
 	all := composition()
 	all["compositeDeletePolicy"] = str()
@@ -79,7 +80,7 @@ func claimSpec() properties {
 	return all
 }
 
-// composition are the fields that say which Composition is used.
+// composition returns the fields that select the Composition.
 func composition() properties {
 	values := str()
 	labels := extv1.JSONSchemaProps{Type: "object", AdditionalProperties: &extv1.JSONSchemaPropsOrBool{Allows: true, Schema: &values}}
@@ -92,8 +93,8 @@ func composition() properties {
 	}
 }
 
-// compositeStatus are the fields that Crossplane adds to the status of
-// composites and claims.
+// compositeStatus returns the fields that Crossplane adds to the status of composites
+// and claims.
 func compositeStatus(scope xrd.Scope) properties {
 	moment := extv1.JSONSchemaProps{Type: "string", Format: "date-time"}
 	condition := obj(properties{

@@ -19,8 +19,8 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// The limits of an API server on what rules may cost at worst: one of them, and
-// all of a resource together. They stand in a package that links a client.
+// The API server's limits on the worst-case cost of rules: for one rule, and for all
+// rules of a resource together. They are copied because their package links a client.
 const (
 	mostOfOne = 10_000_000
 	mostOfAll = 100_000_000
@@ -28,7 +28,8 @@ const (
 
 const validations = "x-kubernetes-validations"
 
-// environmentOfRules is what rules may use, made once because that takes long.
+// environmentOfRules is the CEL environment of rules. It is created once because that is
+// slow.
 var environmentOfRules = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
@@ -37,16 +38,16 @@ var environmentOfRules = sync.OnceValue(func() *environment.EnvSet {
 type compiler struct {
 	faults []lint.SchemaFault
 	cost   uint64
-	// dearest is where the rule is that costs most.
+	// dearest is the path of the rule with the highest cost.
 	dearest     []string
 	dearestCost uint64
 }
 
 func newCompiler() *compiler { return &compiler{} }
 
-// walk compiles the rules of a schema and of those in it. most is how many
-// values the schema describes at most in one resource, nil if nothing bounds
-// them. loose says that a value cannot be compared with what it was before.
+// walk compiles the rules of a schema and of the schemas in it. most is the maximum
+// number of values that the schema describes in one resource, nil if unlimited. loose is
+// true if a value cannot be compared with its previous state.
 func (c *compiler) walk(s *apiextensions.JSONSchemaProps, path []string, root bool, most *uint64, loose bool) {
 	if s == nil {
 		return
@@ -67,7 +68,7 @@ func (c *compiler) walk(s *apiextensions.JSONSchemaProps, path []string, root bo
 	}
 }
 
-// join returns a path that goes on. It shares nothing with the one before.
+// join returns the path extended by more. The result shares no memory with path.
 func join(path []string, more ...string) []string { return slices.Concat(path, more) }
 
 // rules compiles the rules of one schema.
@@ -97,7 +98,7 @@ func (c *compiler) rules(s *apiextensions.JSONSchemaProps, path []string, root b
 	}
 }
 
-// result says what is wrong with a rule that was compiled.
+// result reports what is wrong with a compiled rule.
 func (c *compiler) result(r *apiextensions.ValidationRule, res *cel.CompilationResult, path []string, most *uint64, loose bool) {
 	rule, message := join(path, "rule"), join(path, "messageExpression")
 	if most == nil {
@@ -121,7 +122,7 @@ func (c *compiler) result(r *apiextensions.ValidationRule, res *cel.CompilationR
 	}
 }
 
-// spend counts what a rule may cost, and says so if it is too much.
+// spend adds the maximum cost of a rule, and reports it if it is too high.
 func (c *compiler) spend(path []string, what string, cost uint64) {
 	if cost > mostOfOne {
 		c.fault(path, fmt.Sprintf("the %s may cost %s what Kubernetes allows", what, times(cost, mostOfOne)))
@@ -132,7 +133,7 @@ func (c *compiler) spend(path []string, what string, cost uint64) {
 	}
 }
 
-// total says whether all rules together cost too much.
+// total reports whether the cost of all rules together is too high.
 func (c *compiler) total() {
 	if c.cost > mostOfAll && len(c.faults) == 0 {
 		c.fault(c.dearest, fmt.Sprintf("all rules together may cost %s what Kubernetes allows; this one costs most", times(c.cost, mostOfAll)))
@@ -147,8 +148,8 @@ func (c *compiler) fault(path []string, message string) {
 	c.faults = append(c.faults, lint.SchemaFault{Rule: lint.RuleCEL, Path: path, Message: message, Hint: hint})
 }
 
-// reason puts what the compiler says on one line, without the drawing that
-// shows where.
+// reason returns the compiler's message on one line, without the lines that mark the
+// position.
 func reason(detail string) string {
 	detail = strings.TrimPrefix(detail, "compilation failed: ")
 	var parts []string
@@ -162,8 +163,8 @@ func reason(detail string) string {
 	return strings.Join(parts, "; ")
 }
 
-// elements returns how many values of one kind a value of s holds at most; nil
-// if nothing bounds them.
+// elements returns the maximum number of elements that a value of s holds; nil if
+// unlimited.
 func elements(s *apiextensions.JSONSchemaProps) *uint64 {
 	limit := int64(1)
 	switch {
@@ -182,7 +183,7 @@ func elements(s *apiextensions.JSONSchemaProps) *uint64 {
 	return &n
 }
 
-// product multiplies two numbers, of which nil is without bound.
+// product multiplies two numbers, where nil means unlimited.
 func product(a, b *uint64) *uint64 {
 	if a == nil || b == nil {
 		return nil
@@ -201,7 +202,7 @@ func sum(a, b uint64) uint64 {
 	return a + b
 }
 
-// times says how much more cost is than limit.
+// times returns the ratio of cost to limit as text.
 func times(cost, limit uint64) string {
 	n := float64(cost) / float64(limit)
 	if n > 100 {

@@ -1,10 +1,10 @@
-// Package structural checks the schemas of definitions with the API server's own
-// code, for what only that code can tell: whether validation rules compile and
-// cost little enough, and whether defaults are what the schema takes. It knows
-// which resources Crossplane makes of a definition, and checks theirs.
+// Package structural checks the schemas of definitions with the API server's own code,
+// for what only that code can determine: whether validation rules compile and are cheap
+// enough, and whether defaults are valid. It derives the resources that Crossplane makes
+// from a definition, and checks their schemas.
 //
-// Package xrd/lint says the rest, and asks a Checker when a schema is right
-// otherwise.
+// Package xrd/lint does the other checks, and calls a Checker if a schema is otherwise
+// valid.
 package structural
 
 import (
@@ -25,14 +25,14 @@ import (
 	"example.dev/ingestor/xrd/lint"
 )
 
-// Checker checks schemas as the API server of Kubernetes 1.37 does. Its zero
-// value is ready, and many may use it at once.
+// Checker checks schemas as the API server of Kubernetes 1.37 does. Its zero value is
+// ready to use, and it is safe for concurrent use.
 type Checker struct{}
 
 var _ lint.Schemas = Checker{}
 
-// Check returns what an API server refuses in the resources that Crossplane
-// makes of a version of d. It looks at rules and defaults only.
+// Check returns what an API server rejects in the resources that Crossplane makes from a
+// version of d. It checks rules and defaults only.
 func (Checker) Check(d *xrd.Definition, v *xrd.Version) []lint.SchemaFault {
 	if !needed(v.Schema) {
 		return nil
@@ -52,14 +52,14 @@ func (Checker) Check(d *xrd.Definition, v *xrd.Version) []lint.SchemaFault {
 	return all
 }
 
-// needed reports whether a schema says anything of which package lint cannot
-// tell alone whether it is refused.
+// needed reports whether a schema contains anything that package lint cannot check
+// alone.
 func needed(n *tree.Node) bool {
 	return n.Get(validations).Len() > 0 || n.Has("default") && intricate(n) || within(n, needed)
 }
 
-// intricate reports whether lint leaves part of a schema unchecked when it
-// checks a default.
+// intricate reports whether lint leaves part of a schema unchecked when it checks a
+// default.
 func intricate(n *tree.Node) bool {
 	return slices.ContainsFunc(unchecked, n.Has) || within(n, intricate)
 }
@@ -93,13 +93,13 @@ func check(props *extv1.JSONSchemaProps) []lint.SchemaFault {
 	c.walk(&internal, nil, true, &one, false)
 	c.total()
 	if len(c.faults) > 0 {
-		// A default is tried on rules, which must compile for that.
+		// Defaults are validated against the rules, which must compile for that.
 		return c.faults
 	}
 	return defaults(&internal)
 }
 
-// defaults returns what is refused about the defaults of a schema.
+// defaults returns what is rejected in the defaults of a schema.
 func defaults(props *apiextensions.JSONSchemaProps) []lint.SchemaFault {
 	s, err := schema.NewStructural(props)
 	if err != nil {
@@ -123,10 +123,10 @@ func defaults(props *apiextensions.JSONSchemaProps) []lint.SchemaFault {
 	return all
 }
 
-// base begins the paths of the API server's errors.
+// base is the first element of the paths in the API server's errors.
 const base = "schema"
 
-// steps takes a path of the API server's apart: schema.properties[spec].default.
+// steps splits a path of the API server, such as schema.properties[spec].default.
 func steps(path string) []string {
 	var all []string
 	rest := strings.TrimPrefix(path, base)
