@@ -26,8 +26,8 @@ const maxEntry = 128 << 20
 
 // Options configure the input of a Spool.
 type Options struct {
-	// Changes takes {"remove": "kind:namespace/name"} in place of an entity,
-	// which says that one is to go: a change is read, and not a state.
+	// Changes accepts {"remove": "kind:namespace/name"} in place of an entity, which
+	// removes an entity: the input is a list of changes, not a state.
 	Changes bool
 	// Progress, if not nil, is called with the number of lines after each.
 	Progress func(entities int)
