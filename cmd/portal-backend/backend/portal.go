@@ -1,5 +1,5 @@
-// Package backend is the portal's backend as a program of one's own: what
-// portal-backend is, and can do, with something added to it.
+// Package backend lets an organisation build its own portal-backend, with
+// additional actions and an extension of the engine.
 package backend
 
 import (
