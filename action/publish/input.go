@@ -13,8 +13,8 @@ import (
 	"example.dev/ingestor/internal/secret"
 )
 
-// input is the input of a step. Fields have the names of this and of other
-// programs' actions.
+// input is the parsed input of a step. Its keys may have our names or those of
+// other programs' actions.
 type input struct {
 	host, repository string
 	// path is the folder of the repository to which all changes are confined.

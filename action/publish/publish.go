@@ -54,7 +54,7 @@ func (f HostsFunc) Host(name string) (Host, bool) { return f(name) }
 // Options configure how repositories are written to.
 type Options struct {
 	// Hosts are the servers that may be used, in addition to the well-known public
-	// ones. Nil means no others.
+	// ones, which steps with their own token can use. Nil means no others.
 	Hosts Hosts
 	// Author and Email identify the portal in commits: as the author for services,
 	// and as the committer for users, who are the authors of their changes. Empty
