@@ -191,8 +191,8 @@ func change(before, after *tree.Node) string {
 	return "changed"
 }
 
-// mayWrite returns an error if an object was made by somebody other than the
-// portal or belongs to another owner, and takeOver is not set.
+// mayWrite returns an error if the portal did not create an object, or the object
+// belongs to another owner, and takeOver is not set.
 func (a *applying) mayWrite(d *document, before *tree.Node) error {
 	if before == nil || a.takeOver {
 		return nil
