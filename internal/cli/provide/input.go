@@ -160,9 +160,8 @@ func orUnknown(why string) string {
 	return term.Safe(why)
 }
 
-// show reports the findings. They are the result, on standard output, if a
-// machine-readable format was requested, or with JSON if there will be no other
-// result.
+// show reports the findings. In SARIF and JUnit they are the result, on standard
+// output; in JSON only if they are fatal, because then there is no other result.
 func (c *common) show(s *spool.Spool, bad bool) error {
 	text := c.findingsFormat == "" || c.findingsFormat == report.Text || c.findingsFormat == report.JSON && !bad
 	r := output.Report{Findings: slices.Clone(s.Findings()), Format: c.findingsFormat, Result: !text, Strict: c.strict}
