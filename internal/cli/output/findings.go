@@ -146,7 +146,7 @@ func byKind(es []*entity.Entity) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Rules returns all rules that a run can report, in the order of their ids.
+// Rules returns all rules that a run can report, grouped by package.
 func Rules() []finding.Rule {
 	var all []finding.Rule
 	all = append(all, xrd.Rules...)
