@@ -50,7 +50,7 @@ type partNames struct{ exclude, name, groups, labels, annotations string }
 
 var (
 	filterNames = partNames{exclude: "exclude", groups: "groups", labels: "labelSelector", annotations: "annotationSelector"}
-	// This key replaces the label that the profile of variant B does not require.
+	// With this key, a filter replaces the required label of variant B's profile.
 	ingestAllNames = partNames{labels: "composer.xrds.ingestAllXRDs"}
 	flagNames      = partNames{name: "name-pattern", groups: "group", labels: "selector"}
 )
