@@ -105,8 +105,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r)
 }
 
-// page serves the page. Its nonce is unique to this response, so the page is not
-// cached.
+// page serves the page. Its nonce is unique to this response, so browsers must
+// request the page again each time.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 	body := s.before
