@@ -22,10 +22,10 @@ type Cluster struct {
 
 	// Kubeconfig is a path, or several in the format of $KUBECONFIG, and Context a
 	// context in it; empty means the current one. If Kubeconfig is set, the fields
-	// from URL on are not used.
+	// from URL to SkipTLSVerify are not used.
 	Kubeconfig, Context string
-	// InCluster means the cluster that this process runs in. The fields from URL on
-	// are not used either.
+	// InCluster means the cluster that this process runs in. The fields from URL to
+	// SkipTLSVerify are not used either.
 	InCluster bool
 
 	// URL is the URL of the API server.
